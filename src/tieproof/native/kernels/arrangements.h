@@ -1,26 +1,28 @@
 /* The variance of a sum over the places of a tie and over the pairs of its places.
 
-   The measures of the average-precision family are, within a tie of l items of which m are relevant,
+   Within a tie of l items, of which m are relevant, the measures of the average-precision family are
 
        Z = sum_i X_i a_i + sum_{i<j} X_i X_j b_j,
 
-   X_i = 1 where place i holds a relevant item, every arrangement equally likely. The textbook route, E[Z²] - E[Z]²,
-   cancels. Here Z is split into orthogonal parts (Hoeffding's decomposition for sampling without replacement), and
-   only squares are added:
+   where X_i is 1 if place i contains a relevant item, and otherwise 0. All arrangements of the relevant items are
+   equally likely. The textbook formula E[Z²] - E[Z]² loses digits by cancellation. Here Z is split into orthogonal
+   parts (Hoeffding's decomposition for sampling without replacement), so that only squares are added:
 
        Var Z = m (l-m) / (l (l-1)) · sum_i (g_i - mean g)²
              + m (m-1) (l-m) (l-m-1) / (l (l-1) (l-2) (l-3)) · sum_{i<j} B_ij²
 
-   with r_i = (i-1) b_i + sum_{j>i} b_j the sum of row i of the matrix of pairs (b_max(i,j), 0 on the diagonal),
-   g_i = a_i + (m-1)/(l-2) r_i, and B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r / ((l-1)(l-2)) the matrix with
-   its rows and columns centred. Adding a constant to all a or to all b changes nothing. */
+   The matrix of pairs has the entries b_max(i,j), and 0 on its diagonal. The sum of its row i is
+   r_i = (i-1) b_i + sum_{j>i} b_j. In the first sum, g_i = a_i + (m-1)/(l-2) r_i. In the second sum, B is the matrix
+   of pairs with its rows and columns centred: B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r / ((l-1)(l-2)). Adding a
+   constant to all a_i or to all b_i changes nothing. */
 
 #ifndef TIEPROOF_ARRANGEMENTS_H
 #define TIEPROOF_ARRANGEMENTS_H
 
 #include "array.h"
 
-/* Var Z of one relevant item, which adds a_i at place i of a tie of l items, 0 beyond them. */
+/* Var Z for a single relevant item, which adds a_i at place i of a tie of l items, and 0 at places beyond the last
+   a_i. */
 static inline double variance_of_one(Doubles a, int64_t l)
 {
     double mean = 0.0, squares = 0.0;
@@ -32,7 +34,8 @@ static inline double variance_of_one(Doubles a, int64_t l)
     return (squares + (l - a.length) * mean * mean) / l;
 }
 
-/* Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many. */
+/* Var Z from a and b at the first places of a tie of l items; at later places, both are 0. `row` is working memory
+   of the same length. */
 static inline double variance_of(Doubles a, Doubles b, Doubles row, int64_t l, int64_t m)
 {
     int64_t size = a.length, beyond = l - size;

@@ -39,7 +39,7 @@ ARRAY_OF(int8_t, Chars);
 ARRAY_OF(uint64_t, Words);
 ARRAY_OF(uint32_t, Places);
 ARRAY_OF(uint16_t, Shorts);
-ARRAY_OF(uint8_t, Bytes); /* truth values, too */
+ARRAY_OF(uint8_t, Bytes); /* also for truth values */
 
 /* An element; `array` must be a name, not an expression. With -DCHECKED, as for the sanitizers, indices are checked. */
 #ifdef CHECKED
@@ -61,7 +61,7 @@ static inline int64_t checked(int64_t i, int64_t end, const char *what, const ch
 #define AT2(array, i, j) \
     ((array).at[INSIDE(i, (array).length, #array) * (array).stride + INSIDE(j, (array).columns, #array)])
 
-/* Row i; elements start … stop-1, possibly none, of a one-dimensional array. */
+/* ROW: row i of an array. PART: the elements start … stop-1, possibly none, of a one-dimensional array. */
 #define ROW(array, i) \
     ((__typeof__(array)){(array).at + INSIDE(i, (array).length, #array) * (array).stride, (array).columns, 1, 1})
 #define PART(array, start, stop) ((__typeof__(array)){(array).at + (start), (stop) - (start), 1, 1})

@@ -1,4 +1,4 @@
-/* What is written for elements of a type REAL is compiled for float in what is included next. */
+/* Compile the headers that are included next for elements of type float, which they call REAL. */
 
 #undef REAL
 #undef Reals

@@ -1,4 +1,4 @@
-/* What is written for elements of a type REAL is compiled for int64_t in what is included next. */
+/* Compile the headers that are included next for elements of type int64_t, which they call REAL. */
 
 #undef REAL
 #undef Reals

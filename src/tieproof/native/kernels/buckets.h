@@ -1,8 +1,8 @@
-/* Count many items of a row at once, sorted into buckets between the thresholds: engine/counting.py. */
+/* Count many items of a row at once, by sorting them into buckets between the thresholds: engine/counting.py. */
 
 #include "table.h"
 
-/* The nearness of each item of a row in the tile. */
+/* Compute the nearness of each item in a row of a tile. */
 APART void OF(show)(
     const REAL *restrict raw,
     const REAL *restrict factor,
@@ -14,7 +14,8 @@ APART void OF(show)(
         value[c] = raw[c] * factor[c] - shift[c];
 }
 
-/* The nearness of each item for a query; items that it leaves out of the count are infinitely far away. */
+/* Compute the nearness of each item for a query; items that the query leaves out of the count are infinitely far
+   away. */
 static inline void OF(show_counted)(
     const OF(Tile) *tile, const Targets *targets, int64_t q, const REAL *raw, Reals value)
 {
@@ -22,7 +23,7 @@ static inline void OF(show_counted)(
     OF(hide)(targets->run, AT(targets->first, q), AT(targets->last, q), tile->column, value);
 }
 
-/* List the items that are not infinitely far away; return how many. */
+/* List the items that are not infinitely far away, and return their number. */
 static inline int64_t OF(list_counted)(Reals value, Places close)
 {
     int64_t found = 0;
@@ -33,9 +34,9 @@ static inline int64_t OF(list_counted)(Reals value, Places close)
     return found;
 }
 
-/* Intervals, in the tile's type, of all entries that may belong to a query's thresholds; both ends fall.
-   For ratios s |s| / n the entries are their signed roots. The roundings here are covered by `margin`
-   (exact/README.md, section 4). */
+/* Compute, in the tile's type, the interval of entries that may be equal to each threshold of a query. Both ends
+   of the intervals descend. For ratios s |s| / n, the entries are their signed roots. `margin` covers the rounding
+   errors of this function (exact/README.md, section 4). */
 APART void OF(widen)(
     const double *restrict key,
     int64_t count,
@@ -91,8 +92,8 @@ static inline int64_t OF(sort_into_buckets)(
     return count_by_bucket(position, value.length, sorting->table.at, weight.at, slots, close);
 }
 
-/* The first of `count` falling bounds, from `t` on, which is one of them, that is at most `value`: mostly one of the
-   next two. These are counted, since a processor could not guess which. */
+/* Find the first of `count` descending bounds, from index t < count on, that is at most `value`. Usually it is one
+   of the next two. Both are compared without a branch, which a processor could not predict. */
 static inline int64_t OF(first_at_most)(const REAL *low, int64_t count, REAL value, int64_t t)
 {
     int64_t second = t + (t + 1 < count);
@@ -111,8 +112,9 @@ static inline int64_t OF(first_at_most)(const REAL *low, int64_t count, REAL val
     return place;
 }
 
-/* Compare listed items with the thresholds next to them: where they are to be counted, in place of their buckets;
-   behind all thresholds, where nobody looks, those that may be equal to one. These are listed; returns how many. */
+/* Compare the listed items with the thresholds next to their buckets. In place of the bucket of an item,
+   `position` receives the slot in which the item is to be counted. Items that may be equal to a threshold receive
+   the slot behind all thresholds, which is never read, and are listed in `open`. Returns their number. */
 APART int64_t OF(look_closer)(
     int64_t touched,
     const REAL *restrict low,
@@ -129,15 +131,15 @@ APART int64_t OF(look_closer)(
         uint32_t c = close[j];
         int64_t t = OF(first_at_most)(low, count, value[c], table[position[c]] & NUMBER), place = t - (t == count);
         bool is_open = (t < count) & (high[place] >= value[c]);
-        position[j] = (uint32_t)(is_open ? count : t); /* j is at most c: nobody asks for this bucket again */
+        position[j] = (uint32_t)(is_open ? count : t); /* j is at most c, so this bucket is not read again */
         open[kept] = c;
         kept += is_open;
     }
     return kept;
 }
 
-/* Count all items of a row for a crowded query in `tally`, but list those that may be equal to a threshold; return how
-   many. */
+/* Count all items of a row for a crowded query in `tally`, but list the items that may be equal to a threshold,
+   and return their number. */
 static inline int64_t OF(count_crowded)(
     const OF(Tile) *tile, const OF(Work) *work, int64_t q, const OF(Sorting) *sorting, Ints tally)
 {

@@ -1,16 +1,18 @@
-/* What the ties of a ranking add to the expected reciprocal rank of the item where a reader stops: measures/cascade.py.
+/* The contributions of the ties of a ranking to the expected reciprocal rank of the item at which a reader stops:
+   measures/cascade.py.
 
-   The reader stops at each item with a chance of its own, 0 where the item is not relevant. `stops` are those of the
-   relevant items of a tie, falling. A hit is a relevant item that the reader comes to. */
+   The reader stops at each item with a probability of its own, which is 0 for items that are not relevant. `stops`
+   contains the probabilities of the relevant items of a tie in descending order. A hit is a relevant item that the
+   reader reaches. */
 
 #ifndef TIEPROOF_CASCADE_H
 #define TIEPROOF_CASCADE_H
 
 #include "pair_parts.h"
 
-#define FORGOTTEN 0x1p-80 /* Who goes on with a smaller chance changes no digit. */
+#define FORGOTTEN 0x1p-80 /* Readers who continue with a smaller probability change no digit. */
 
-/* A tie of l items after k others, of which s places count. */
+/* A tie of l items after k other items. Only its first s places count, which are above the cutoff. */
 typedef struct {
     int64_t k, l, s;
     Doubles stops;
@@ -35,8 +37,9 @@ static inline bool is_ambiguous(CascadeTie tie)
     return tie.s > 0 && (tie.stops.length < tie.l || !are_alike(tie));
 }
 
-/* How many hits count: the mean chance to go on after some is at most the mean chance to go on after one, to the power
-   of their number (Maclaurin's inequality), and from some number on it is forgotten. */
+/* The number of hits that count. By Maclaurin's inequality, the mean probability of continuing after h hits is at
+   most the h-th power of the mean probability of continuing after one hit. Hits do not count once this bound is
+   below FORGOTTEN. */
 static inline int64_t hits_that_count(CascadeTie tie)
 {
     int64_t hits = 0, most = tie.stops.length < tie.s ? tie.stops.length : tie.s;
@@ -48,7 +51,8 @@ static inline int64_t hits_that_count(CascadeTie tie)
     return hits;
 }
 
-/* The value where relevant items are at the places after `before` others, the largest chances first or last. */
+/* The value if the relevant items take the places after `before` other items, with the largest probabilities first
+   (`falling`) or last. */
 static inline double cascade_of_row(CascadeTie tie, int64_t before, bool falling)
 {
     double value = 0.0, on = 1.0;
@@ -60,12 +64,14 @@ static inline double cascade_of_row(CascadeTie tie, int64_t before, bool falling
     return value;
 }
 
-/* Mean and variance where all relevant items have one chance, place by place from the last.
+/* Compute mean and variance if all relevant items have the same probability of stopping, place by place from the
+   last.
 
-   In the rows of `room` are, of h hits so far: the mean of what the places to come add; how much more they add, times
-   the relevant items to come, if the place before is a hit and not another item; and the variance. All terms are
-   positive. If a random one of the relevant items to come is moved to the place before, each item that it passes is the
-   next one's hit: that is what the second row adds up, over the ranks between. */
+   For each number h of hits so far, the rows of `room` contain the weight of the next hit; the mean contribution
+   of the remaining places; how much larger this contribution is if the place before is a hit instead of another
+   item, times the number of remaining relevant items; and the variance. All terms are positive. The third row is a
+   sum over ranks: a random one of the remaining relevant items is moved forward to the place before, rank by rank,
+   and when it passes another relevant item, the two exchange their roles. */
 static inline void spread_of_alike(CascadeTie tie, Doubles room, double *mean, double *variance)
 {
     int64_t m = tie.stops.length, hits = hits_that_count(tie);
@@ -95,7 +101,7 @@ static inline void spread_of_alike(CascadeTie tie, Doubles room, double *mean, d
     *variance = spread[0];
 }
 
-/* Row i of a table of pairs that begins at row `from` of the room: the rows of their two parts. */
+/* The rows of the room with the high and the low parts of row i of a table of pairs, which begins at row `from`. */
 #define HI(room, from, i) (ROW(room, (from) + 2 * (i)).at)
 #define LO(room, from, i) (ROW(room, (from) + 2 * (i) + 1).at)
 
@@ -110,7 +116,7 @@ static inline void put(Doubles room, int64_t from, int64_t i, int64_t j, Pair va
     LO(room, from, i)[j] = value.lo;
 }
 
-/* Row j of the means of Q_i Q_j when another item joins, the n-th; row j - 1 is that before it joins. */
+/* Update row j of the means of Q_i Q_j when the n-th item joins. Row j - 1 still contains its values before that. */
 static inline void join_row(
     double *restrict hi, double *restrict lo, const double *restrict hi_before, const double *restrict lo_before,
     int64_t j, int64_t n, Pair on)
@@ -131,9 +137,11 @@ static inline void join_row(
     }
 }
 
-/* In row j of the table the mean of Q_i Q_j, i <= j <= hits, where Q_i is the chance to go on after the first i hits.
+/* Write the mean of Q_i Q_j to row j of the table, for i <= j <= hits, where Q_i is the probability of continuing
+   after the first i hits.
 
-   Items join one by one: each is among the first i, the next j - i, or behind, by the chances of a random order. */
+   Items join one by one. Each is among the first i items, among the next j - i, or behind these, with the
+   probabilities of a random order. */
 static inline void mean_products(CascadeTie tie, int64_t hits, Doubles room)
 {
     for (int64_t j = 0; j <= hits; j++)
@@ -146,7 +154,8 @@ static inline void mean_products(CascadeTie tie, int64_t hits, Doubles room)
     }
 }
 
-/* The table of Q_i Q_j becomes that of B_i B_j, 1 <= i <= j, where B_i = Q_(i-1) - Q_i; its column 0 stays. */
+/* Convert the table of Q_i Q_j to the table of B_i B_j for 1 <= i <= j, where B_i = Q_(i-1) - Q_i. Column 0 is
+   left as it is. */
 static inline void mean_products_of_steps(int64_t hits, Doubles room)
 {
     for (int64_t j = hits; j > 0; j--)
@@ -157,12 +166,13 @@ static inline void mean_products_of_steps(int64_t hits, Doubles room)
         }
 }
 
-/* share, rest : the chances that a hit is at the place, or another item; at_rank : the first over the rank */
+/* share, rest : the probabilities that the place contains a hit, or another item; at_rank : `share` divided by the
+   rank */
 typedef struct {
     Pair share, rest, at_rank;
 } CascadePlace;
 
-/* What is ahead of h hits before a place, from what is ahead after it. */
+/* What is expected from a place on, after h hits, computed from what is expected after the place. */
 INLINED Pair ahead_of(CascadePlace at, Pair step, Pair after_hit, Pair after_other)
 {
     return plus(plus(times(step, at.at_rank), times(after_hit, at.share)), times(after_other, at.rest));
@@ -180,10 +190,13 @@ static inline void step_back(
     }
 }
 
-/* Mean and variance where the chances differ, in pairs: the chance that the reader stops at the i-th hit, B_i, and its
-   rank are independent, and so the mean of the square takes the mean of all B_i B_j, and the places one by one from
-   the last. Of h hits so far there are in the room, after the table of B_i B_j: in row h the mean of sum_j B_i B_j /
-   rank of hit j over the hits j to come, for each i <= h, and that of B_j / rank for i = 0; and the mean square. */
+/* Compute mean and variance in pairs if the probabilities of stopping differ. The probability B_i that the reader
+   stops at the i-th hit is independent of the rank of that hit. The mean square therefore needs the means of all B_i
+   B_j, and the places one by one from the last.
+
+   After the table of B_i B_j, the room contains values for each number h of hits so far. For 1 <= i <= h, row h
+   contains the mean of sum_j B_i B_j / rank of hit j over the hits j to come; for i = 0, it contains the mean of
+   sum_j B_j / rank of hit j. The last row contains the mean squares. */
 static inline void spread_of_mixed(CascadeTie tie, Doubles room, double *mean, double *variance)
 {
     int64_t m = tie.stops.length, hits = hits_that_count(tie), ahead = 2 * (hits + 1), squares = 2 * ahead;
@@ -243,7 +256,7 @@ KERNEL void cascade_terms(
             else
                 spread_of_mixed(tie, mixed, &mean, &variance);
             mean = mean < lower ? lower : mean > upper ? upper : mean;
-            double most = (upper - mean) * (mean - lower); /* of any variance between these (Bhatia and Davis 2000) */
+            double most = (upper - mean) * (mean - lower); /* the variance is at most this (Bhatia and Davis 2000) */
             variance = !are_alike(tie) && variance > most ? most : variance;
         }
         for (int64_t j = 0; j < tie.stops.length; j++)

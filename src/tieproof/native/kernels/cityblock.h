@@ -2,14 +2,15 @@
 
 #include "array.h"
 
-/* Rows of y that are gone through for one row of x after the other, and dimensions of them: a cache holds them. */
+/* The numbers of rows of y, and of their dimensions, that stay in a cache while the rows of x are processed one by
+   one. */
 #undef STRIP
 #undef DEEP
 #define STRIP (1024 / (int64_t)sizeof(REAL))
 #define DEEP 32
 #define DIMENSIONS_TOGETHER 8
 
-/* sums[j] -= |value[d] - y[d, j]| for one d after the other. */
+/* sums[j] -= |value[d] - y[d, j]| for each d in turn. */
 static inline void OF(take_off)(const REAL *value, REAL (*y)[STRIP], int64_t dimensions, int64_t count, REAL *sums)
 {
     REAL *restrict of = sums;

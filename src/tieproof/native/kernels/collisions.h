@@ -1,4 +1,4 @@
-/* Gaps between neighbours in rankings by float64 values, and the ties that closed gaps make:
+/* Gaps between neighbours in rankings by float64 values, and the ties that consist of neighbours with closed gaps:
    engine/collisions/kernels.py. */
 
 #ifndef TIEPROOF_COLLISIONS_H
@@ -33,7 +33,8 @@ static inline Bounds bounds_of(double value, double error, double epsilon, const
     if (epsilon == 0.0)
         return (Bounds){value - error, value + error};
     double low = distance_of(value - error, curve), high = distance_of(value + error, curve);
-    /* A double may not hold the distance: what is beyond FARTHEST has no bound, and below TINY anything may be lost. */
+    /* A double cannot represent every distance: beyond FARTHEST there is no bound, and below TINY all digits may
+       be lost. */
     bool is_low = low < -FARTHEST, is_high = high > FARTHEST;
     low = not_beyond(low, FARTHEST);
     high = not_beyond(high, FARTHEST);
@@ -78,7 +79,7 @@ static inline __attribute__((always_inline)) void bounds_of_some(
 static void bounds_by_shape(const double *value, int64_t count, Scale scale, double *low, double *high)
 {
     if (scale.epsilon == 0.0) {
-        scale.epsilon = 0.0; /* a constant from here on */
+        scale.epsilon = 0.0; /* from here on, the compiler treats epsilon as a constant */
         bounds_of_some(value, count, scale, low, high);
         return;
     }

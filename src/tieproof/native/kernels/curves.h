@@ -1,4 +1,4 @@
-/* From values to distances: distances/curves.py, which says what the shapes are. */
+/* Convert values to distances: distances/curves.py, which describes the shapes. */
 
 #ifndef TIEPROOF_CURVES_H
 #define TIEPROOF_CURVES_H
@@ -17,8 +17,8 @@ static inline double at_least_zero(double value)
     return 0.0 > value ? 0.0 : value;
 }
 
-/* The distance of a value; values beyond the range of a shape, as errors make them, give those at its end.
-   1 - sqrt(1 - q) is computed as q / (1 + sqrt(1 - q)), where nothing cancels. */
+/* The distance for a value. A value that errors have moved outside the range of a shape gives the distance at the
+   end of the range. 1 - sqrt(1 - q) is computed as q / (1 + sqrt(1 - q)), where nothing cancels. */
 static inline double distance_of(double value, const Curve *curve)
 {
     double square;

@@ -38,7 +38,7 @@ KERNEL void fill_keys(Words keys)
         AT(keys, i) = spread((uint64_t)(i + 1) * FIRST_FACTOR);
 }
 
-/* A word for each string, whose letters end before the zeros that fill its row. */
+/* A word for each string; the zeros that fill up its row do not count as letters. */
 KERNEL void digest_strings(Places letters, Words words)
 {
     for (int64_t i = 0; i < letters.length; i++) {
@@ -69,7 +69,8 @@ KERNEL void digest_ids(const Documents *documents, Words words)
     }
 }
 
-/* A digest of one word that may be added: none of its words is a sum of the others. */
+/* A sum of digests of words. The digests are not linear in the words, so that different words rarely have equal
+   sums. */
 typedef struct {
     uint64_t first, second;
 } TwoWords;
@@ -80,7 +81,8 @@ static inline TwoWords with_word(TwoWords sum, uint64_t word)
     return (TwoWords){sum.first + once, sum.second + folded(once ^ SECOND_KEY, word ^ SECOND_FACTOR)};
 }
 
-/* Add the scores of each stretch, in any order within it, to those of its query; sums have two words each. */
+/* Add the digests of the scores of each stretch to the sums of its query, which have two words each. The order of
+   the scores within a stretch does not matter. */
 KERNEL void digest_scores(Longs query, Longs length, Doubles score, Words sums)
 {
     const double *next = score.at;
@@ -93,7 +95,7 @@ KERNEL void digest_scores(Longs query, Longs length, Doubles score, Words sums)
     }
 }
 
-/* Add each tie to the others of its query, of which place[query] is the row of the sums. */
+/* Add the digest of each tie to the sums of its query, which are in row place[query]. */
 KERNEL void digest_ties(Longs place, Longs query, Longs k, Longs n, Longs l, Longs m, Words sums)
 {
     for (int64_t i = 0; i < query.length; i++) {
@@ -106,7 +108,7 @@ KERNEL void digest_ties(Longs place, Longs query, Longs k, Longs n, Longs l, Lon
     }
 }
 
-/* Add the digest of each row of words to that of its place; sums have two words each. */
+/* Add the digest of row i of the words to the sums in row place[i]; sums have two words each. */
 KERNEL void add_digests(Longs place, Words words, Words sums)
 {
     for (int64_t i = 0; i < place.length; i++) {

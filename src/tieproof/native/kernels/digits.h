@@ -30,7 +30,7 @@ KERNEL void of_sums(Longs sums, int64_t bits, Longs out)
     }
 }
 
-/* Make a number minus itself: digits but the first are complements, with a carry. */
+/* Negate a number: all digits but the first are replaced by their complements, with a carry. */
 static inline void negate(Longs number)
 {
     int64_t carry = 0;
@@ -64,8 +64,8 @@ static inline void make_square(Longs s, int64_t up, int64_t shifted, Longs out)
     }
 }
 
-/* Subtract guess 2^(30 place) times the divisor from the dividend; return whether that was once too often, which is
-   then put right. */
+/* Subtract guess 2^(30 place) times the divisor from the dividend. If the guess was too large by one, add the
+   divisor again, and return true. */
 static inline bool subtract_multiple(Longs dividend, Longs divisor, int64_t place, int64_t guess)
 {
     int64_t used = divisor.length, borrow = 0, carry = 0;
@@ -86,8 +86,8 @@ static inline bool subtract_multiple(Longs dividend, Longs divisor, int64_t plac
     return true;
 }
 
-/* Divide, the lowest digits first, where the divisor's top digit is large (Knuth, 4.3.1, algorithm D). The quotient has
-   its most significant digit first; there is nothing but zeros before what it has room for. */
+/* Divide numbers whose lowest digits are first, where the divisor's top digit is large (Knuth, 4.3.1, algorithm
+   D). The quotient has its most significant digit first; digits for which it has no room are zero. */
 static inline void divide_by(Longs dividend, Longs divisor, Longs quotient)
 {
     int64_t used = divisor.length, top = AT(divisor, used - 1), second = used > 1 ? AT(divisor, used - 2) : 0;
@@ -124,7 +124,7 @@ KERNEL void divide(Longs s, Longs n, Longs columns, Longs room, Longs out)
         bool is_negative = AT(numerator, 0) < 0;
         if (is_negative)
             negate(numerator);
-        /* Both numbers times the power of two that makes the divisor's top digit large. */
+        /* Multiply both numbers by the power of two that makes the divisor's top digit large. */
         int64_t up = __builtin_clzll((uint64_t)AT(denominator, length - used)) - (64 - DIGIT), carry = 0;
         Longs divisor = PART(whole_divisor, 0, used);
         for (int64_t place = 0; place < used; place++) {

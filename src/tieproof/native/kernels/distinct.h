@@ -1,4 +1,4 @@
-/* Which values there are: exact/pairs.py. */
+/* Find the distinct values of an array: exact/pairs.py. */
 
 #ifndef TIEPROOF_DISTINCT_H
 #define TIEPROOF_DISTINCT_H
@@ -11,7 +11,7 @@ KERNEL int64_t distinct_values(Longs values, Longs number, Longs place, Longs fo
         AT(number, AT(values, i)) = 1;
     int64_t count = 0;
     for (int64_t value = 0; value < number.length; value++) {
-        AT(found, count) = value; /* until it is written over by one that is there */
+        AT(found, count) = value; /* overwritten by the next value if this one does not occur */
         count += AT(number, value);
         AT(number, value) = count;
     }

@@ -1,9 +1,9 @@
 /* A hash table that finds documents of queries by their ids; each row is a pair (query, document).
 
    An entry of the table is a row and half of its hash, or EMPTY. The entries of a query are first[query] …
-   first[query+1]-1, and their number is a power of two. A row is stored at the first free entry from that of its hash
-   on. Rows of one query are mostly consecutive, so their entries are near each other and stay in a cache. Equal hashes
-   give candidates, whose ids are compared byte by byte. */
+   first[query+1]-1, and their number is a power of two. A row is stored in the first free entry, starting from the
+   entry of its hash. Rows of one query are mostly consecutive, so their entries are near each other and stay in a
+   cache. Rows with equal hashes are candidates, whose ids are compared byte by byte. */
 
 #ifndef TIEPROOF_DOCUMENTS_H
 #define TIEPROOF_DOCUMENTS_H
@@ -12,9 +12,9 @@
 
 typedef struct {
     Bytes text;
-    Longs at; /* where the id of each document is in the text, */
+    Longs at; /* the position of each document's id in the text */
     Ints length;
-    Longs query; /* and the number of its query */
+    Longs query; /* the number of each document's query */
 } Documents;
 
 #define EMPTY UINT64_MAX
@@ -33,10 +33,11 @@ static inline uint64_t word_at(const uint8_t *letters)
     return word;
 }
 
-/* Of the id alone: each query has places of its own. The last eight letters may be among those before them. */
+/* The hash of a document's id, without its query, because each query has its own entries. The last word of eight
+   letters may overlap the one before it. */
 static inline uint64_t hash_of(const Documents *documents, int64_t row)
 {
-    const uint8_t *id = documents->text.at + AT(documents->at, row); /* an empty id may be at the end */
+    const uint8_t *id = documents->text.at + AT(documents->at, row); /* the end of the text if the id is empty */
     const uint8_t *end = id + AT(documents->length, row);
     uint64_t hash = (uint64_t)(end - id), word = 0;
     bool is_short = end - id < 8;
@@ -57,14 +58,14 @@ static inline bool same_document(const Documents *a, int64_t row, const Document
            memcmp(a->text.at + AT(a->at, row), b->text.at + AT(b->at, other), (size_t)length) == 0;
 }
 
-/* The first place that a document may have. */
+/* The first entry in which a document may be stored. */
 static inline int64_t home_of(const Documents *documents, int64_t row, Longs first, uint64_t hash)
 {
     int64_t query = AT(documents->query, row), start = AT(first, query);
     return start + ((int64_t)hash & (AT(first, query + 1) - start - 1));
 }
 
-/* The place of a document in the table, or the free one where it would be. */
+/* The entry of a document in the table, or the free entry in which it would be stored. */
 static inline int64_t place_in_table(const Documents *documents, int64_t row, const Documents *known, Words table,
                                      Longs first, uint64_t hash)
 {
@@ -78,9 +79,9 @@ static inline int64_t place_in_table(const Documents *documents, int64_t row, co
     }
 }
 
-#define LOOKED_AHEAD 16 /* rows whose places are asked for before they are looked at: memory takes its time */
+#define LOOKED_AHEAD 16 /* rows whose entries are prefetched, because memory is slow */
 
-/* Hashes of some rows, whose places in a table are on their way. */
+/* Compute the hashes of the next rows, and prefetch their entries of the table. */
 static inline void look_ahead(const Documents *documents, int64_t row, int64_t stop, Words table, Longs first,
                               uint64_t *hashes)
 {
@@ -90,8 +91,8 @@ static inline void look_ahead(const Documents *documents, int64_t row, int64_t s
     }
 }
 
-/* Put the rows start … stop-1 into a table. Returns the first row that is already in it, at the row written to
-   `earlier`, or -1. */
+/* Put the rows start … stop-1 into a table. If a row's document is in the table already, return this row, and
+   write the row of the table to `earlier`; otherwise return -1. */
 KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t stop, Words table, Longs first,
                              Longs earlier)
 {

@@ -1,12 +1,14 @@
-/* Counting many items of a row at once where nothing has an error: each is compared: engine/counting.py. */
+/* Count many items of a row at once where nearness has no error, so that every comparison decides:
+   engine/counting.py. */
 
 
-/* Whole numbers between the thresholds up to which each gets a count of its own; the driver makes room for them. */
+/* The largest range of whole numbers between the thresholds in which each number gets its own count; the driver
+   allocates the memory. */
 #ifndef WHOLE_NUMBERS
 #define WHOLE_NUMBERS 4096
 #endif
 
-/* Count whole numbers: how many items there are at each, from the last threshold up. `gap` tells where ties begin. */
+/* Count the items at each whole number, from the last threshold up. `gap` shows where ties begin. */
 static inline void OF(count_whole)(
     Reals keys, Reals value, Ints weights, const OF(Sorting) *sorting, Ints gap, Ints nearer, Ints equal)
 {
@@ -20,7 +22,7 @@ static inline void OF(count_whole)(
     part_by_level(sorting->close.at, gap.at, count, slots, nearer.at, equal.at);
 }
 
-/* Nearness of the listed items, which has no error. */
+/* Compute the nearness of the listed items, which has no error. */
 APART void OF(nearness_of)(
     int64_t touched,
     const REAL *restrict raw,
@@ -40,8 +42,9 @@ APART void OF(nearness_of)(
             near[j] = value[close[j]];
 }
 
-/* Compare the listed items with the keys next to them: where they are to be counted, in place of their buckets. Those
-   at a tie have a slot there, behind those between. */
+/* Compare the listed items with the keys next to their buckets. In place of the bucket of an item, `position`
+   receives the slot in which the item is to be counted. The slots of items at ties follow the slots of items
+   between ties. */
 APART void OF(compare)(
     int64_t touched,
     const double *restrict key,
@@ -58,8 +61,9 @@ APART void OF(compare)(
     }
 }
 
-/* Count all items of a row for a crowded query, in `tally`, and behind these those at ties; list them only where thresholds are beyond the
-   tile's type, and return how many. */
+/* Count all items of a row for a crowded query: `tally` receives the items between ties, followed by the items at
+   ties. Items are only listed if thresholds are outside the range of the tile's type; returns the number of listed
+   items. */
 static inline int64_t OF(count_exactly)(
     const OF(Tile) *tile,
     const OF(Work) *work,

@@ -8,7 +8,7 @@
 #define PARTS 8
 #endif
 
-/* The number of items, of `width`, that reach `lowest`. */
+/* The number of the first `width` items that reach `lowest`. */
 APART int64_t OF(reaching)(
     const REAL *restrict raw, const REAL *restrict factor, const REAL *restrict shift, REAL lowest, int64_t width)
 {
@@ -18,7 +18,7 @@ APART int64_t OF(reaching)(
     return count;
 }
 
-/* List those places from `left` to `right` whose items reach `lowest`; `close` has room for a multiple of 8. */
+/* List the positions from `left` to `right` whose items reach `lowest`; `close` has room for a multiple of 8. */
 APART int64_t OF(list_reaching)(
     const REAL *restrict raw,
     const REAL *restrict factor,
@@ -41,7 +41,8 @@ APART int64_t OF(list_reaching)(
     return found;
 }
 
-/* Whether a row has more than `few` items from `left` to `right` that reach `lowest`; if not, their number. */
+/* Whether a row has more than `few` items from `left` to `right` that reach `lowest`; `reaching` receives their
+   number if it does not. */
 static inline bool OF(is_crowded)(
     const OF(Tile) *tile, const REAL *raw, REAL lowest, double few, int64_t left, int64_t right, int64_t *reaching)
 {

@@ -1,7 +1,7 @@
 /* The rank of the first relevant item of each query, or of the last one: measures/relevant_ranks.py.
 
-   Seen from the front or the back of its tie of l items, m of them relevant, the place J of the nearest relevant item has
-   P(J > j) = C(l-j, m) / C(l, m), a product. */
+   Let J be the place of the first relevant item in a tie of l items, m of them relevant, counted from the front or
+   from the back of the tie. Then P(J > j) = C(l-j, m) / C(l, m), which is a product. */
 
 #ifndef TIEPROOF_FIRST_AND_LAST_H
 #define TIEPROOF_FIRST_AND_LAST_H
@@ -27,10 +27,10 @@ static inline void step(Walk *walk)
     walk->j++;
 }
 
-/* How many places of a tie can change a value by 2^-60 of itself.
+/* The number of places of a tie that can change a value by 2^-60 of itself.
 
-   P(J > j) <= (1 - m/l)^j < 2^(-1.44 j m/l), and no two values differ by more than a factor (k + l)^2, nor their squared
-   distances from the mean by more than (k + l)^4 l^2. */
+   P(J > j) <= (1 - m/l)^j < 2^(-1.44 j m/l). No two values differ by more than a factor of (k + l)^2, and no two
+   of their squared distances from the mean by more than a factor of (k + l)^4 l^2. */
 static inline int64_t places_that_matter(int64_t k, int64_t l, int64_t m)
 {
     int bits;
@@ -44,9 +44,9 @@ typedef struct {
     double mean, variance;
 } Moments;
 
-/* Whether some of m relevant items among l is in the first s places. The chances of some and of none add up or multiply
-   positive terms, so that neither loses digits when it is small; m and s play the same part, and the smaller is the
-   number of factors. */
+/* The mean and the variance of whether any of m relevant items among l is in the first s places. The probability
+   of any is a sum, and the probability of none a product, of positive terms, so that neither loses digits if it is
+   small. m and s can be exchanged, so the smaller one is the number of steps. */
 static inline Moments any_of(int64_t l, int64_t m, int64_t s)
 {
     int64_t steps = m < s ? m : s;
@@ -59,7 +59,7 @@ static inline Moments any_of(int64_t l, int64_t m, int64_t s)
     return (Moments){at.beyond < 0.5 ? 1.0 - at.beyond : some, some * at.beyond};
 }
 
-/* 1/(k+J), 0 for J > s, from the distances 1/(k+1) - 1/(k+J). */
+/* The moments of 1/(k+J), which counts as 0 for J > s, from the distances 1/(k+1) - 1/(k+J). */
 static inline Moments first_reciprocal(int64_t k, int64_t l, int64_t m, int64_t s)
 {
     int64_t steps = places_that_matter(k, l, m);
@@ -84,7 +84,7 @@ static inline Moments first_reciprocal(int64_t k, int64_t l, int64_t m, int64_t 
     return (Moments){mean_distance < 0.5 / first ? 1.0 / first - mean_distance : mean, variance};
 }
 
-/* 1/(k+l+1-J) - 1/(k+l), J counted from the back of the tie. */
+/* The moments of 1/(k+l+1-J) - 1/(k+l), where J is counted from the back of the tie. */
 static inline Moments last_reciprocal(int64_t k, int64_t l, int64_t m)
 {
     int64_t steps = places_that_matter(k, l, m);
@@ -103,7 +103,7 @@ static inline Moments last_reciprocal(int64_t k, int64_t l, int64_t m)
     return (Moments){mean, variance};
 }
 
-/* The tie of a query that matters: its numbers, and how many of its places count. */
+/* The tie that determines the value of a query: its numbers k, l and m, and the number s of its places that count. */
 typedef struct {
     int64_t k, l, m, s;
 } Place;

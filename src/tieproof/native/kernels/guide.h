@@ -7,7 +7,7 @@
 
 #define KEYS 8
 
-/* The index at which the table of a query begins whose keys begin at `start`. */
+/* The index at which the table of a query begins; the keys of the query begin at `start`. */
 static inline int64_t place_of(int64_t start, int64_t query)
 {
     return start / KEYS + query;
@@ -19,7 +19,7 @@ static inline int64_t steps_of(int64_t start, int64_t stop)
     return (stop - start) / KEYS;
 }
 
-/* The step of a nearness, 0 … steps-1, from that of the nearest key. */
+/* The step of a nearness, 0 … steps-1, counted from the step of the nearest key. */
 static inline int64_t step_of(double nearness, double top, double scale, int64_t steps)
 {
     double step = (top - nearness) * scale, last = (double)(steps - 1);

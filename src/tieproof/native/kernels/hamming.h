@@ -5,11 +5,11 @@
 
 #include "ones.h"
 
-/* Codes that are gone through for one query after the other, and words of them: a cache holds them. */
+/* The numbers of codes, and of their words, that stay in a cache while the queries are processed one by one. */
 #define CODES 256
 #define CODE_WORDS 16
 
-/* Add two bits at each place to `low`; return what is carried. */
+/* Add the bits of a and b to `low`, position by position; return the carries. */
 static inline uint64_t add_bits(uint64_t *low, uint64_t a, uint64_t b)
 {
     uint64_t half = *low ^ a, carry = (*low & a) | (half & b);
@@ -17,8 +17,9 @@ static inline uint64_t add_bits(uint64_t *low, uint64_t a, uint64_t b)
     return carry;
 }
 
-/* Bits that differ between `code` and code j of a strip, in each byte, for CODE_WORDS words: bits of the same place are
-   added up first (Harley and Seal). A strip has one word of all codes after the other. */
+/* The number of bits in each byte that differ between `code` and code j of a strip, for CODE_WORDS words. Bits at
+   the same position are added first (Harley and Seal). A strip contains the first words of all codes, then their
+   second words, and so on. */
 static inline uint64_t differing_by_byte(const uint64_t *code, uint64_t (*strip)[CODES], int64_t j)
 {
     uint64_t one = 0, two = 0, four = 0, eight = 0;
@@ -31,7 +32,7 @@ static inline uint64_t differing_by_byte(const uint64_t *code, uint64_t (*strip)
            + 16 * ones_by_byte(sixteen);
 }
 
-/* counts[j] = bits that differ between `code` and the codes of a strip, so many words of them. */
+/* counts[j] = the number of bits that differ between `code` and code j of a strip, in the first `words` words. */
 static inline void count_differing(const uint64_t *code, uint64_t (*strip)[CODES], int64_t words, int32_t *counts)
 {
     _Alignas(64) uint64_t by_byte[CODES] = {0};
@@ -49,7 +50,7 @@ static inline void count_differing(const uint64_t *code, uint64_t (*strip)[CODES
 
 #endif
 
-/* out[i, j] = - bits that differ between x[i] and y[j]. */
+/* out[i, j] = minus the number of bits that differ between x[i] and y[j]. */
 KERNEL void OF(hamming_tile)(Words x, Words y, Reals out)
 {
     _Alignas(64) uint64_t strip[CODE_WORDS][CODES] = {{0}};

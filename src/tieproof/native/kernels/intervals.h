@@ -1,15 +1,16 @@
-/* Find the place of an interval of nearness among the thresholds of its query: engine/resolve.py. */
+/* Find the positions of intervals of nearness among the thresholds of their queries: engine/resolve.py. */
 
 #ifndef TIEPROOF_INTERVALS_H
 #define TIEPROOF_INTERVALS_H
 
 #include "structures.h"
 
-/* After this many numbers the last number is tried: if nothing can be distinguished, all of them are nearer. */
+/* After this many numbers, the last number is compared: if no two numbers can be distinguished, all of them are
+   nearer. */
 #define FAR_ENOUGH 8
 
-/* The end, in start … stop, of the descending numbers that, plus `shift`, are larger than `value`; usually near start.
-   or_equal : or equal to `value`. */
+/* The end of those of the descending numbers start … stop-1 that are larger than `value` after `shift` is added to
+   them. It is usually near `start`. With `or_equal`, numbers that are equal to `value` are included. */
 static inline int64_t end_of_nearer(
     Doubles falling, int64_t start, int64_t stop, double shift, double value, bool or_equal)
 {

@@ -11,16 +11,18 @@ static inline bool OF(is_wrong)(REAL value)
     return (whole > INT64_C(1) << 53) | (whole < -(INT64_C(1) << 53));
 }
 
-/* Mark the numbers that are not 0. It is a function of its own: in the loops of another one it is not made of vectors. */
+/* Mark the numbers that are not 0. This is a separate function, because compilers do not vectorize this loop
+   inside the loops of another function. */
 static __attribute__((noinline)) void OF(mark_judged)(const REAL *value, int64_t count, uint8_t *judged)
 {
     for (int64_t i = 0; i < count; i++)
         judged[i] = value[i] != 0;
 }
 
-/* List the relevant and the excluded items of the lists from `first_list` on, with their grades, and where those of each list
-   begin, as long as there is room for all items of a list and one more: each item is written where the next one belongs,
-   and stays if it is one. */
+/* List the relevant and the excluded items of the lists from `first_list` on, with their grades, and the positions
+   at which the items of each list begin. Stops if there is no room for all items of the next list and one more. To
+   avoid branches, each judged item is written to the next free position of both lists, and then kept or
+   overwritten. */
 KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_list, const RelevantBlock *found)
 {
     bool graded = false, wrong = false;

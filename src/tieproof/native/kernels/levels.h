@@ -6,7 +6,7 @@
 #include "processor.h"
 #include "structures.h"
 
-/* How many items stay in the cache while all queries are compared with them. */
+/* The number of items that stay in the cache while all queries are compared with them. */
 #define BLOCK 4096
 
 /* The distances of items from a query. */
@@ -62,7 +62,8 @@ static inline Distances *fastest_distances(void)
     return distances;
 }
 
-/* Add the items at each distance; four counts side by side, since neighbours are often equally far. */
+/* Count the items at each distance. Four counts are kept side by side, because neighbouring items are often
+   equally far. */
 static inline void add_levels(
     Distances *distances_of,
     const uint64_t *query,
@@ -94,7 +95,7 @@ static inline void add_levels(
     }
 }
 
-/* The place, or the nearer end of the block where it is outside. */
+/* The position, or the nearer end of the block if it is outside the block. */
 static inline int64_t within(int64_t place, int64_t first, int64_t last)
 {
     return place < first ? first : place > last ? last : place;

@@ -9,30 +9,30 @@
 #include "array.h"
 
 #define MOST_COLUMNS 6
-#define MOST_DIGITS 19 /* so many are below 2^64, */
-#define MOST_POWERS 19 /* and so is 10^19, which a double holds exactly */
+#define MOST_DIGITS 19 /* numbers of this many digits are below 2^64 */
+#define MOST_POWERS 19 /* 10^19 is below 2^64, and a double represents it exactly */
 
 typedef struct {
-    int64_t columns, query, document, value; /* how many there are, and which is which */
+    int64_t columns, query, document, value; /* the number of columns, and the indices of three of them */
 } LineLayout;
 
 typedef struct {
-    Longs document_at; /* where the id of each row's document is, */
+    Longs document_at; /* the position of each row's document id in the text */
     Ints document_length;
-    Doubles value;     /* its number, */
-    Longs open;        /* but for these rows, whose numbers Python has to read */
+    Doubles value;     /* the number of each row */
+    Longs open;        /* the rows whose numbers Python has to read */
     Longs open_at;
     Ints open_length;
-    Longs segment;     /* the first of each some rows in a row with one query, */
-    Longs query_at;    /* and where that is */
+    Longs segment;     /* the first row of each stretch of rows with the same query */
+    Longs query_at;    /* the position of the query's id in the text */
     Ints query_length;
 } LineRows;
 
 enum { READ_ALL, WRONG_COLUMNS, TOO_LONG };
 
 typedef struct {
-    int64_t status;     /* what ended reading */
-    int64_t at, line;   /* where it ended, and the number of that line */
+    int64_t status;     /* why reading ended */
+    int64_t at, line;   /* where reading ended, and the number of that line */
     int64_t rows, open, segments;
 } LinesRead;
 
@@ -46,13 +46,13 @@ static inline bool is_blank(uint8_t letter)
     return letter == ' ' || (uint8_t)(letter - '\t') < 5;
 }
 
-/* The nearest double of whole + rest, for 0 <= rest < 1 of which only counts whether it is 0; half goes to even. */
+/* The double nearest to whole + rest, ties to even. For 0 <= rest < 1, it only matters whether `rest` is 0. */
 static inline double rounded_whole(unsigned __int128 whole, bool rest)
 {
     uint64_t high = (uint64_t)(whole >> 64);
     int bits = high ? 128 - __builtin_clzll(high) : (uint64_t)whole ? 64 - __builtin_clzll((uint64_t)whole) : 0;
     if (bits <= DBL_MANT_DIG)
-        return (double)(uint64_t)whole; /* only where rest is 0: a quotient has more bits */
+        return (double)(uint64_t)whole; /* here rest is 0, because a quotient has more bits */
     int shift = bits - DBL_MANT_DIG;
     uint64_t kept = (uint64_t)(whole >> shift);
     unsigned __int128 lost = whole - ((unsigned __int128)kept << shift), half = (unsigned __int128)1 << (shift - 1);
@@ -60,10 +60,10 @@ static inline double rounded_whole(unsigned __int128 whole, bool rest)
     return ldexp((double)kept, shift);
 }
 
-/* The whole part of 2^63 number / divisor, for numbers and divisors of 64 bits; `rest` is what is left.
+/* The whole part of 2^63 number / divisor, for numbers and divisors of 64 bits; `rest` is the remainder.
 
-   Long division in digits of 32 bits (Knuth, The Art of Computer Programming, 4.3.1, algorithm D): what a compiler puts
-   in place of / for 128 bits is a library that is not on every machine. */
+   This is long division in digits of 32 bits (Knuth, The Art of Computer Programming, 4.3.1, algorithm D), because
+   compilers replace / for 128 bits by a call of a library that not every machine has. */
 static inline uint64_t divided(uint64_t number, uint64_t divisor, uint64_t *rest)
 {
     uint64_t high = divisor >> 32, low = (uint32_t)divisor, left = number >> 1, quotient = 0;
@@ -75,14 +75,14 @@ static inline uint64_t divided(uint64_t number, uint64_t divisor, uint64_t *rest
             if (over >> 32)
                 break;
         }
-        left = (left << 32 | next) - guess * divisor; /* the bits lost at the top are lost on both sides */
+        left = (left << 32 | next) - guess * divisor; /* both terms lose the same bits at the top */
         quotient = quotient << 32 | guess;
     }
     *rest = left;
     return quotient;
 }
 
-/* digits 10^power, rounded once. */
+/* digits · 10^power, rounded once. */
 static inline double decimal(uint64_t digits, int power)
 {
     if (digits == 0)
@@ -97,7 +97,7 @@ static inline double decimal(uint64_t digits, int power)
     return ldexp(rounded_whole(quotient, rest != 0), divisor_raised - raised - 63);
 }
 
-/* Whether a cell is a number that can be read here; then `value` is it. */
+/* Read the number of a cell into `value`. Returns false if the cell is not a number that can be read here. */
 static inline bool read_number(const uint8_t *cell, const uint8_t *end, double *value)
 {
     bool negative = *cell == '-', any = false, negative_exponent = false;
@@ -132,7 +132,7 @@ static inline bool read_number(const uint8_t *cell, const uint8_t *end, double *
     return true;
 }
 
-/* Read the lines that begin before `stop`, from where reading ended. */
+/* Read the lines that begin before `stop`, starting where the last call ended. */
 KERNEL LinesRead read_lines(Bytes text, int64_t stop, int64_t longest, const LineLayout *layout, const LineRows *rows,
                             const LinesRead *before)
 {

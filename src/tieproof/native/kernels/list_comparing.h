@@ -1,9 +1,9 @@
-/* The numbers of a list, counted by comparing each with each of a few thresholds: list_counts.h. */
+/* Count the numbers of a list by comparing each number with each of a few thresholds: list_counts.h. */
 
 #include "narrow_buckets.h"
 
-/* Add the items above and at each of THRESHOLD_GROUP falling thresholds. It is a function of its own: in the loops of
-   another one it is not made of vectors. */
+/* Count the items above and at each of THRESHOLD_GROUP descending thresholds. This is a separate function, because
+   compilers do not vectorize this loop inside the loops of another function. */
 #define THRESHOLD_GROUP 4
 static __attribute__((noinline)) void OF(compare_with_group)(
     const REAL *value, int64_t count, const REAL threshold[THRESHOLD_GROUP], int64_t above[THRESHOLD_GROUP],
@@ -57,13 +57,14 @@ static inline void OF(count_by_comparing)(
 }
 #undef THRESHOLD_GROUP
 
-/* What narrow buckets are made of: they lie between the lowest and the highest. */
+/* Parameters of narrow buckets: a number's bucket is (number - origin) · scale, limited to `lowest` … `highest`. */
 typedef struct {
     OF(Step) origin, scale, lowest, highest;
 } OF(NarrowBuckets);
 
-/* Buckets between falling thresholds, and at least one on either side of them, unless the thresholds are too close or
-   too far from each other. The outermost ones are no constants: with those, the loop below takes twice as long. */
+/* Choose buckets between descending thresholds, and at least one more on either side of them, unless the
+   thresholds are too close to each other or too far apart. The outermost buckets are variables, because the loop
+   below takes twice as long if they are constants. */
 static inline OF(NarrowBuckets) OF(narrow_buckets)(const REAL *threshold, int64_t count)
 {
     OF(Step) low = (OF(Step))threshold[count - 1], high = (OF(Step))threshold[0], inner = OUTER_BUCKET - 1;
@@ -73,7 +74,7 @@ static inline OF(NarrowBuckets) OF(narrow_buckets)(const REAL *threshold, int64_
         origin, scale, (lowest > -inner ? lowest : -inner) - 1, (highest < inner ? highest : inner) + 1};
 }
 
-/* The bucket of each number. It never falls as numbers grow: every operation rounds monotonically. */
+/* The bucket of each number. It never decreases as numbers increase, because every operation rounds monotonically. */
 static __attribute__((noinline)) void OF(find_narrow_buckets)(
     const REAL *value, int64_t count, const OF(NarrowBuckets) *of, int16_t *bucket)
 {
@@ -86,8 +87,8 @@ static __attribute__((noinline)) void OF(find_narrow_buckets)(
     }
 }
 
-/* Items that are in the bucket of a threshold were counted as if they were at it: correct this for those that are
-   marked by the number of the first such threshold, counted from 1. */
+/* Items in the bucket of a threshold were counted as if they were equal to the threshold. Correct this for the
+   marked items; a mark is the number of the first threshold in the item's bucket, counted from 1. */
 static inline void OF(correct_marked)(
     const REAL *value, const uint8_t *marked, int64_t items, const REAL *threshold, const int16_t *limit,
     int64_t count, int64_t *above, int64_t *equal)
@@ -105,8 +106,9 @@ static inline void OF(correct_marked)(
     }
 }
 
-/* Count by narrow buckets: an item in another bucket than a threshold is above it if its bucket is. Where a bucket
-   holds more items than those that are `known` to be at the threshold, all in it are compared as they are. */
+/* Count by narrow buckets: an item in another bucket than a threshold is above the threshold if its bucket is. If
+   a bucket contains more items than are `known` to be equal to its threshold, all items in it are compared by
+   their values. */
 static inline void OF(count_by_narrow_buckets)(
     const REAL *value, int64_t items, const REAL *threshold, const int64_t *known, int64_t count, int64_t *above,
     int64_t *equal)

@@ -1,6 +1,6 @@
-/* Count the numbers of lists among the numbers of the relevant items: engine/dense.py, calls/run_ties.py.
+/* Count the numbers of each list above and at the numbers of its relevant items: engine/dense.py, calls/run_ties.py.
 
-   Here larger numbers are above smaller ones, whether larger or smaller means nearer. */
+   In this file, larger numbers are above smaller ones, whether larger or smaller numbers are nearer. */
 
 #include "list_types.h"
 
@@ -14,10 +14,10 @@ typedef struct {
     CountRoom buckets;
 } OF(ListRoom);
 
-/* Counts of a few items, as wide as the items, so that they are added in vectors. */
+/* Counts of a few items, as wide as the items, so that vectors can add them. */
 typedef __typeof__(_Generic((REAL)0, double: INT64_C(0), int64_t: INT64_C(0), default: 0)) OF(Tally);
 
-/* Steps from one bucket to the next. */
+/* The type in which positions among the buckets are computed. */
 typedef __typeof__(_Generic((REAL)0, float: 0.0f, default: 0.0)) OF(Step);
 
 /* The bucket of each number, 0 … top. It is monotone in the number, because every operation rounds monotonically. */
@@ -32,14 +32,14 @@ static inline void OF(find_buckets)(
     }
 }
 
-/* Steps between buckets, `last` in all; a single one where the extent is none or no number. */
+/* The factor that maps an extent to `last` buckets; 1 if the extent is 0 or not finite. */
 static inline OF(Step) OF(scale_of)(OF(Step) last, OF(Step) extent)
 {
     OF(Step) scale = last / extent;
     return scale > 0 && scale - scale == 0 ? scale : 1;
 }
 
-/* Put each of the keys start … stop-1 in its place among those before it. */
+/* Insert each of the keys start … stop-1 among the keys before it, so that keys descend. */
 static inline void OF(insert_falling)(REAL *key, int64_t *place, int64_t start, int64_t stop, bool with_places)
 {
     for (int64_t i = start + 1; i < stop; i++) {
@@ -56,8 +56,8 @@ static inline void OF(insert_falling)(REAL *key, int64_t *place, int64_t start, 
     }
 }
 
-/* Sort keys so that they fall, and places, if there are any, with them; equal keys keep their order. The second rows
-   are room; returns which row holds what is sorted. */
+/* Merge sort: sort keys in descending order, and their positions with them if `with_places`. Equal keys keep their
+   order. The second rows are working memory. Returns which row contains the sorted keys. */
 static inline int OF(merge_falling)(REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places)
 {
     enum { SORTED_RUN = 12 };
@@ -94,8 +94,8 @@ static inline int OF(merge_falling)(REAL *const key[2], int64_t *const place[2],
     return from;
 }
 
-/* The same, by buckets: as many as keys, in which only neighbours are out of order. Where many keys share one, they are
-   merged instead. */
+/* Sort as `merge_falling` does, by as many buckets as there are keys, after which only neighbours are out of
+   order. If many keys are in one bucket, merge sort is used instead. */
 static inline int OF(sort_falling)(
     REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places, Ints table)
 {
@@ -142,7 +142,8 @@ static inline int OF(sort_falling)(
 
 #include "list_comparing.h"
 
-/* The first of the falling thresholds `at` … count-1 that is not above a number: mostly one of the next. */
+/* The first of the descending thresholds `at` … count-1 that is not above a number. Usually it is among the first
+   four. */
 static inline int64_t OF(first_not_above)(const REAL *threshold, int64_t at, int64_t count, REAL value)
 {
     for (int64_t end = at + 4 < count ? at + 4 : count; at < end; at++)
@@ -158,10 +159,13 @@ static inline int64_t OF(first_not_above)(const REAL *threshold, int64_t at, int
     return at;
 }
 
-/* Count by buckets between the thresholds: most items are in one that no threshold touches, and need no comparison.
-   An entry of the table is twice the number of thresholds above its bucket, and one more where one is in it. Slots are
-   items below so many thresholds that are, and are not, at the next one; there are two of each, since one that is written
-   twice in a row waits for itself. */
+/* Count by buckets between the thresholds: most items are in buckets that contain no threshold, and need no
+   comparison.
+
+   An entry of the table is twice the number of thresholds above its bucket, plus one if the bucket contains a
+   threshold. There are slots for each number of thresholds: for items that are below so many thresholds and not at
+   the next one, and for items that are at the next one. There are two slots of each kind, because writing to the
+   same slot twice in succession makes the processor wait. */
 static inline void OF(count_by_buckets)(
     const REAL *value, int64_t items, const REAL *threshold, int64_t count, int64_t *above, int64_t *equal,
     const CountRoom *room)
@@ -211,8 +215,8 @@ static inline void OF(count_by_buckets)(
     }
 }
 
-/* Count the items above and at each of `count` distinct falling thresholds. As many as `known`, which may be NULL, are
-   at each for sure. */
+/* Count the items above and at each of `count` distinct descending thresholds. At least known[t] items are equal
+   to threshold t; `known` may be NULL. */
 static inline void OF(count_among)(
     const REAL *value, int64_t items, const REAL *threshold, const int64_t *known, int64_t count, int64_t *above,
     int64_t *equal, const CountRoom *room)
@@ -240,8 +244,9 @@ static inline bool OF(are_finite)(const REAL *value, int64_t items)
     return others == 0;
 }
 
-/* Sort the numbers of a list's relevant items so that they fall, those of equal ones by falling grades. Returns the
-   keys, and in `place` which of the relevant items they belong to where there are grades. */
+/* Sort the numbers of a list's relevant items in descending order, and items with equal numbers by descending
+   grades. Returns the sorted numbers. If there are grades, `place` receives the indices of the relevant items in
+   this order. */
 static inline REAL *OF(sort_relevant)(
     const REAL *value, Longs item, const double *grade, const OF(ListRoom) *room, int64_t **place)
 {
@@ -270,8 +275,9 @@ static inline REAL *OF(sort_relevant)(
     return key[sorted];
 }
 
-/* The ties of each list that hold a relevant item: query, k, n, l, m, the rows of `ties`; and the grades of the relevant
-   items, if they have any, tie after tie, falling within a tie. The list of query q is start[q] … start[q+1]-1. */
+/* Write query, k, n, l and m of each tie with a relevant item to the rows of `ties`. If the relevant items have
+   grades, write these tie after tie, descending within a tie. The list of query q has the numbers start[q] …
+   start[q+1]-1. */
 KERNEL CountedLists OF(count_lists)(
     Reals number, Longs start, const RelevantBlock *relevant, bool small_is_near, const OF(ListRoom) *room, Longs ties,
     Doubles grades)
@@ -332,8 +338,8 @@ KERNEL CountedLists OF(count_lists)(
     return found;
 }
 
-/* Count the items of each list above and at its distinct thresholds, which fall: those of query q are first[q] …
-   first[q+1]-1. */
+/* Count the items of each list above and at its distinct thresholds. The thresholds of query q are first[q] …
+   first[q+1]-1, and descend. */
 KERNEL void OF(count_scores)(
     Reals score, Longs start, Reals threshold, Longs first, const CountRoom *room, Longs above, Longs equal)
 {
@@ -345,8 +351,8 @@ KERNEL void OF(count_scores)(
     }
 }
 
-/* What is listed at the farthest number of each list, which an excluded item may have, and before it: k, n, l, m, the
-   rows of `last`. */
+/* Write k, n, l and m of the items at the farthest number of each list to the rows of `last`. If only excluded
+   items have this number, l and m are 0. */
 KERNEL void OF(end_lists)(Reals number, Longs start, const RelevantBlock *relevant, bool small_is_near, Longs last)
 {
     for (int64_t q = 0; q + 1 < start.length; q++) {

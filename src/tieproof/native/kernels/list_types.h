@@ -1,4 +1,4 @@
-/* What the kernels of rankings given as numbers are told and tell, whatever the type of the numbers. */
+/* Arguments and results of the kernels for rankings given as numbers, for all types of numbers. */
 
 #ifndef TIEPROOF_LIST_TYPES_H
 #define TIEPROOF_LIST_TYPES_H
@@ -30,21 +30,21 @@ typedef struct {
     Longs slots;
 } CountRoom;
 
-/* Thresholds, and items, of a list up to which every item is compared with every threshold: numbers of 64 bits only
-   with a single one (measured). */
+/* If a list has no more thresholds or no more items than this, every item is compared with every threshold
+   (measured). For numbers of 64 bits, the limit is a single threshold. */
 #define FEW_THRESHOLDS 24
 #define FEW_ITEMS 128
 
-/* Thresholds up to which narrow buckets are compared (measured). */
+/* The largest number of thresholds for which narrow buckets are used (measured). */
 #define SEVERAL_THRESHOLDS 48
 
-/* Numbers up to which buckets have numbers of 32 bits. */
+/* The largest number of keys or thresholds whose buckets can be numbered with 32 bits. */
 #define MOST_IN_BUCKETS (1 << 27)
 
-/* Items that are looked at together for any that is relevant or excluded. */
+/* The number of items that are tested together for a relevant or an excluded one. */
 #define GLANCE 8
 
-/* Items that stay in the nearest cache while they are compared with one group of thresholds after the other. */
+/* The number of items that stay in the nearest cache while they are compared with all groups of thresholds. */
 #define NEAR_ITEMS 2048
 
 #endif

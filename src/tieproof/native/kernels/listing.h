@@ -1,4 +1,4 @@
-/* From flags, one byte each, to a list of the places that are set. */
+/* Convert flags of one byte each to a list of the positions of the flags that are set. */
 
 #ifndef TIEPROOF_LISTING_H
 #define TIEPROOF_LISTING_H
@@ -8,11 +8,13 @@
 #include <immintrin.h>
 #endif
 
-/* Places whose flags are made and looked at together; rows and columns of a tile that are turned round together. */
+/* The number of positions whose flags are computed and listed together, and of rows and columns of a tile that are
+   transposed together. */
 #define GROUP 64
 
-/* Append the places that are set in a block, the first of which is `start`; returns how many are listed then. Eight
-   are looked at together, and few mostly are set. `close` has room for eight places beyond the last. */
+/* Append the positions that are set in a block of flags, which begins at position `start`; return the new number
+   of listed positions. Eight flags are tested together, because few are usually set. `close` has room for eight
+   more positions. */
 static inline int64_t list_flags(const uint8_t *flag, uint32_t start, uint32_t *close, int64_t found)
 {
     for (uint32_t place = 0; place < GROUP; place += 8) {

@@ -1,20 +1,22 @@
-/* Buckets of 16 bits, so that many items are compared with thresholds at a time: list_comparing.h. */
+/* Buckets that are numbered with 16 bits, so that a vector compares many items with a threshold: list_comparing.h. */
 
 #ifndef TIEPROOF_NARROW_BUCKETS_H
 #define TIEPROOF_NARROW_BUCKETS_H
 
 #include "list_types.h"
 
-/* The outermost bucket of items, on both sides of 0, and one below all of them for what is no item. */
+/* The outermost buckets of items are -OUTER_BUCKET and OUTER_BUCKET; NO_ITEM is below all of them, and fills up
+   the last vector. */
 #define OUTER_BUCKET INT16_MAX
 #define NO_ITEM INT16_MIN
 
-/* Thresholds that are compared with an item together, and items that fill the longest vector. */
+/* The number of thresholds that are compared with an item together, and the number of items in the longest vector. */
 #define BUCKET_GROUP 4
 #define BUCKET_LANES 32
 
-/* Count up to NEAR_ITEMS items, in whole vectors, above and in each of BUCKET_GROUP thresholds' buckets. It is a
-   function of its own, as the next one is: in the loops of another one it is not made of vectors. */
+/* Count up to NEAR_ITEMS items, in whole vectors, above and in the bucket of each of BUCKET_GROUP thresholds. This
+   and the next one are separate functions, because compilers do not vectorize their loops inside the loops of
+   another function. */
 static __attribute__((noinline)) void compare_buckets_with_group(
     const int16_t *bucket, int64_t count, const int16_t threshold[BUCKET_GROUP], int64_t above[BUCKET_GROUP],
     int64_t within[BUCKET_GROUP])
@@ -42,7 +44,7 @@ static __attribute__((noinline)) void compare_buckets_with_group(
     within[3] = w3;
 }
 
-/* Write the mark of a bucket, of BUCKET_GROUP, to the items that are in it. */
+/* Write the mark of each of BUCKET_GROUP buckets to the items in that bucket. */
 static __attribute__((noinline)) void mark_buckets_of_group(
     const int16_t *bucket, int64_t count, const int16_t wanted[BUCKET_GROUP], const uint8_t mark[BUCKET_GROUP],
     uint8_t *marked)
@@ -55,7 +57,8 @@ static __attribute__((noinline)) void mark_buckets_of_group(
     }
 }
 
-/* List the items with a mark, of a whole number of glances. No branch depends on a single mark: few are foreseen. */
+/* List the items with a mark; `count` is a multiple of GLANCE. No branch depends on a single mark, which a
+   processor could hardly predict. */
 static inline int64_t find_marked(const uint8_t *marked, int64_t count, int16_t *item)
 {
     int16_t glance[NEAR_ITEMS / GLANCE + 1];

@@ -1,4 +1,4 @@
-/* Pairs of a query and an item in the order of their keys, and intervals that fall as they do: engine/order.py. */
+/* Sort pairs of a query and an item by their keys, and make the ends of their intervals descend: engine/order.py. */
 
 #ifndef TIEPROOF_ORDER_H
 #define TIEPROOF_ORDER_H
@@ -9,7 +9,7 @@
 /* Covers the rounding of a difference of two keys. */
 #define NARROW (1 + 0x1p-40)
 
-/* Where intervals of neighbours overlap: each is below the one before and above the one after. */
+/* Narrow overlapping intervals of neighbours: no end of an interval is above that of the interval before it. */
 static inline void make_intervals_fall(Doubles low, Doubles high)
 {
     for (int64_t i = 1; i < low.length; i++)
@@ -20,7 +20,7 @@ static inline void make_intervals_fall(Doubles low, Doubles high)
             AT(low, i) = AT(low, i + 1);
 }
 
-/* Where the pairs of the query end that has the one at `start`. */
+/* The end of the pairs that have the same query as the pair at `start`. */
 static inline int64_t end_of_query(Longs query, int64_t start)
 {
     int64_t stop = start + 1;
@@ -37,7 +37,8 @@ KERNEL void make_falling(Doubles low, Doubles high, Longs query)
     }
 }
 
-/* Sort the first `count` numbers of a row of the room, and what stands beside them in `place`; the last row is free. */
+/* Sort the first `count` numbers of a row of the room, and their entries of `place` with them. The last row is
+   working memory. */
 static inline void sort_in_room(const RoomToSort *room, int64_t list, int64_t count)
 {
     SortRoom rest = {ROW(room->value, 2).at, ROW(room->place, 2).at, ROW(room->key, 0).at, ROW(room->key, 1).at};
@@ -51,7 +52,8 @@ KERNEL bool sort_by_key(Longs query, Doubles key, Doubles error, const RoomToSor
     bool is_open = false;
     for (int64_t start = 0, stop; start < query.length; start = stop) {
         stop = end_of_query(query, start);
-        /* One error for all items of a query, so that two which are farther apart separate all before from all after. */
+        /* All items of a query get the largest error, so that two neighbours that are farther apart than twice
+           this error separate all items before from all items after them. */
         double largest = 0.0;
         for (int64_t i = start; i < stop; i++) {
             AT(rising, i - start) = -AT(key, i);

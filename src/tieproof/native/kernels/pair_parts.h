@@ -5,7 +5,7 @@
 
 #include "array.h"
 
-/* In the middle of a loop, which a call would keep from working on many numbers at once. */
+/* For functions in loops that a call would prevent from being vectorized. */
 #define INLINED static inline __attribute__((always_inline))
 
 #define SPLITTER 134217729.0 /* 2^27 + 1 */
@@ -33,7 +33,7 @@ INLINED Pair two_sum(double a, double b)
     return (Pair){total, (a - (total - part)) + (b - part)};
 }
 
-/* The same for |a| >= |b| (Dekker). */
+/* a + b rounded, and its rounding error, for |a| >= |b| (Dekker). */
 INLINED Pair quick_two_sum(double a, double b)
 {
     double total = a + b;

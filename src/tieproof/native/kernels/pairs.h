@@ -2,7 +2,8 @@
 
 #include "array.h"
 
-/* Independent partial sums, a vector register or more; they are added up in their order, after what they leave. */
+/* The number of independent partial sums, which fill at least a vector register. They are added in order to the
+   sum of the entries that remain at the end of a row. */
 #undef LANES
 #define LANES 32
 

@@ -29,7 +29,7 @@ KERNEL int64_t histogram(
             if (entry < low) {
                 before += AT(column_weight, j);
             } else if (entry <= high) {
-                /* Differences of up to 64 bits: modulo 2^64 they are right. */
+                /* Differences have up to 64 bits, and are right modulo 2^64. */
                 uint64_t place = ((uint64_t)entry - (uint64_t)low) >> shift;
                 AT(weights, place) += weight * AT(column_weight, j);
                 AT(lowest, place) = entry < AT(lowest, place) ? entry : AT(lowest, place);
@@ -71,7 +71,7 @@ KERNEL int64_t weight_below(Longs block, Longs row_weight, Longs column_weight, 
         Longs row = ROW(block, i);
         int64_t before = 0;
         for (int64_t j = 0; j < row.length; j++)
-            before += AT(column_weight, j) & -(int64_t)(AT(row, j) < low); /* a condition is no vector everywhere */
+            before += AT(column_weight, j) & -(int64_t)(AT(row, j) < low); /* vectorized everywhere, unlike `if` */
         below += AT(row_weight, i) * before;
     }
     return below;

@@ -7,12 +7,13 @@
 #include "arrangements.h"
 #include "weighted_sums.h"
 
-/* Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows as
-   (k/s)^5; at these limits it leaves some 1e-14 of the pairs' 1e-30. */
+/* Variances over s places after k items are computed in closed form if s > LONG and k <= FAR · s. Their
+   cancellation grows as (k/s)^5. Pairs have a relative error of about 1e-30; at these limits, about 1e-14 remains. */
 #define LONG 32
 #define FAR 200
 
-/* Places up to which one relevant item is followed through all of them; beyond, running sums are quicker. */
+/* Up to this number of places, the variance for a single relevant item is summed place by place; for more places,
+   running sums are faster. */
 #define SHORT 64
 
 /* The sum of the precisions at `count` relevant items from rank k+1 on. */
@@ -21,7 +22,7 @@ INLINED Pair precisions(Doubles sums, int64_t k, int64_t n, int64_t count)
     return plus(times(between(sums, k, k + count), pair((double)(n - k))), pair((double)count));
 }
 
-/* (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), rho = (m-1)/(l-1), given the sum of 1/(rank + i). */
+/* (m/l) sum_{i=0..s-1} (first + i rho)/(rank + i), where rho = (m-1)/(l-1), from the sum of 1/(rank + i). */
 INLINED Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t l, int64_t m, int64_t s)
 {
     int64_t others = l > 1 ? l - 1 : 1;
@@ -30,7 +31,7 @@ INLINED Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t
     return over(sum, exactly(l * others));
 }
 
-/* Var Z in constant time: every sum in terms of w = sum 1/r and ww = sum 1/r² over the ranks of the places. */
+/* Var Z in constant time. Every sum is expressed by w = sum 1/r and ww = sum 1/r² over the ranks r of the places. */
 static inline double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead, int64_t l, int64_t m, int64_t s)
 {
     double n = ahead, size = l, relevant = m;
@@ -42,7 +43,8 @@ static inline double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead,
     Pair pairs_before = plus(times(pairs, first), before);                          /* sum_{i<j} (i-1) w w */
     Pair row_row = plus(plus(before_before, before_w), times(pairs_before, pair(4.0))); /* sum r² */
 
-    /* Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair. */
+    /* Each difference is multiplied by its denominator, and divided at the end: after the cancellation, doubles
+       are precise enough. */
     double weight_spread = minus(times(ww, length), times(w, w)).hi / size;
     double common = minus(times(plus(before_w, pairs), length), times(times(w, pair(2.0)), before)).hi / size;
     Pair square_of_before = times(before, before);
@@ -57,7 +59,7 @@ static inline double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead,
     return one * linear + two * pair_spread;
 }
 
-/* Var Z of one relevant item, from the same sums. */
+/* Var Z for a single relevant item, from w and ww. */
 static inline double variance_of_single(Pair w, Pair ww, int64_t n, int64_t l, int64_t s)
 {
     double spread = minus(ww, over(times(w, w), exactly(s))).hi;
@@ -65,21 +67,22 @@ static inline double variance_of_single(Pair w, Pair ww, int64_t n, int64_t l, i
     return (n + 1.0) * (n + 1.0) * (spread / l);
 }
 
-/* Var Z by a walk through the places. */
+/* Var Z, computed place by place. */
 static inline double variance_of_few(int64_t k, int64_t n, int64_t l, int64_t m, int64_t s, Doubles room)
 {
     Doubles a = PART(ROW(room, 0), 0, s), b = PART(ROW(room, 1), 0, s), row = PART(ROW(room, 2), 0, s);
     double last = (double)(k + l);
     for (int64_t j = 0; j < s; j++) {
         int64_t rank = k + j + 1;
-        /* Less the last value, where that is no end: the variance does not change, and nothing cancels. */
+        /* If all places count, the last value is subtracted from all: the variance stays the same, and nothing
+           cancels. */
         AT(b, j) = l == s ? (l - j - 1) / (rank * last) : 1.0 / rank;
         AT(a, j) = (n + 1) * AT(b, j);
     }
     return m == 1 ? variance_of_one(a, l) : variance_of(a, b, row, l, m);
 }
 
-/* The variance of what a tie adds, of which so many places count. */
+/* The variance of the contribution of a tie, of which the first s places count. */
 static inline double variance_of_precisions(
     int64_t k, int64_t n, int64_t l, int64_t m, int64_t s, const WeightTables *harmonic, Doubles room)
 {
@@ -92,8 +95,9 @@ static inline double variance_of_precisions(
     return many ? variance_of_many(weights, squares, k, n, l, m, s) : variance_of_single(weights, squares, n, l, s);
 }
 
-/* Write the sums of precisions of so many ties at worst, on average and at best. At worst the relevant items are last: those
-   that do not fit below the cutoff come at it. It is a function of its own: so it is made of vectors. */
+/* Write the sums of precisions of `count` ties at worst, on average and at best. At worst, the relevant items are
+   at the last places of the tie; of these, only the places above the cutoff count. This is a separate function,
+   because then compilers vectorize its loops. */
 static __attribute__((noinline)) void find_sums(
     int64_t count, const int64_t *restrict k, const int64_t *restrict n, const int64_t *restrict l,
     const int64_t *restrict m, const int64_t *restrict s, Doubles sums, double *restrict lower,
@@ -112,14 +116,15 @@ static __attribute__((noinline)) void find_sums(
             lower[i] = expected[i] = upper[i];
 }
 
-/* Ties of which s places count, and what they add to a sum of precisions: as many as are worked on side by side. */
+/* Ties of which the first s places count, and their contributions to sums of precisions. So many ties are
+   processed together. */
 #define SIDE_BY_SIDE 64
 typedef struct {
     int64_t k[SIDE_BY_SIDE], n[SIDE_BY_SIDE], l[SIDE_BY_SIDE], m[SIDE_BY_SIDE], s[SIDE_BY_SIDE];
     double lower[SIDE_BY_SIDE], expected[SIDE_BY_SIDE], upper[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
 } SomeTies;
 
-/* Write what so many ties add. */
+/* Write the contributions of the first `count` ties. */
 static inline void find_terms(SomeTies *ties, int64_t count, const WeightTables *harmonic, Doubles room)
 {
     find_sums(count, ties->k, ties->n, ties->l, ties->m, ties->s, harmonic->sums, ties->lower, ties->expected, ties->upper);

@@ -1,4 +1,5 @@
-/* Detect the level of the processor directly, because __builtin_cpu_supports does not know these levels everywhere. */
+/* Detect the level of the processor directly, because __builtin_cpu_supports does not know these levels
+   everywhere. */
 
 #ifndef TIEPROOF_PROCESSOR_H
 #define TIEPROOF_PROCESSOR_H

@@ -1,4 +1,4 @@
-/* Relevant items as thresholds, ranked pair by pair or by keys of items that queries share: engine/ranking.py. */
+/* Rank relevant items as thresholds, pair by pair or by keys of items that queries share: engine/ranking.py. */
 
 #ifndef TIEPROOF_RANKING_H
 #define TIEPROOF_RANKING_H
@@ -8,7 +8,8 @@
 #include "order.h"
 #include "structures.h"
 
-/* Relative error of the operations that make a key of an interval, and what covers the rounding of bounds. */
+/* The relative error of the operations that compute the key of an interval, and a factor that covers the rounding
+   of bounds. */
 #define ARITHMETIC 0x1p-51
 #define SAFETY (1 + 0x1p-20)
 
@@ -94,7 +95,7 @@ static inline double centre_intervals(Doubles low, Doubles high)
     }
     if (reach == INFINITY)
         for (int64_t t = 0; t < low.length; t++)
-            AT(low, t) = 0.0; /* all intervals meet: the order of the entries alone tells the thresholds apart */
+            AT(low, t) = 0.0; /* all intervals overlap: only the order of the entries distinguishes the thresholds */
     return reach > 0.0 ? reach * SAFETY + ARITHMETIC * largest : 0.0;
 }
 

@@ -1,4 +1,5 @@
-/* Round values with known errors to numbers of a format, given by their places among all: engine/rounded/kernels.py. */
+/* Round values with known errors to numbers of a format, which are given by their positions among all numbers of
+   the format: engine/rounded/kernels.py. */
 
 #ifndef TIEPROOF_ROUNDING_H
 #define TIEPROOF_ROUNDING_H
@@ -31,13 +32,14 @@ static inline double with_slack(double value, double error)
     return error > 0.0 ? error + SLACK * (fabs(value) + error) : error;
 }
 
-/* The place of the nearest number of the format, ties to even. */
+/* The position of the nearest number of the format, ties to even. */
 static inline int64_t place_in_format(double number, Target target)
 {
     double magnitude = fabs(number);
     /* The sum is rounded to multiples of the smallest subnormal number, and its last bits count these. */
     int64_t subnormal = (int64_t)(bits_of(magnitude + target.magic) - bits_of(target.magic));
-    /* Just below half a unit more, and just half of one where the last bit kept is odd; then cut. */
+    /* Round to nearest, ties to even: add a little less than half a unit, or exactly half a unit if the last bit
+       that is kept is odd; then cut off the other bits. */
     uint64_t bits = bits_of(magnitude), half = (uint64_t)1 << (target.shift - 1);
     int64_t normal = (int64_t)((bits + (half - 1) + ((bits >> target.shift) & 1)) >> target.shift) - target.offset;
     int64_t place = magnitude < target.smallest ? subnormal : normal;
@@ -45,7 +47,8 @@ static inline int64_t place_in_format(double number, Target target)
     return number < 0.0 ? -place : place;
 }
 
-/* Minus the place of the number nearest to the distance, if all values within the error have the same; else NaN. */
+/* Minus the position of the number that is nearest to the distance, if it is the same for all values within the
+   error; otherwise NaN. */
 static inline double rounded(double value, double error, Curve curve, Target target)
 {
     error = with_slack(value, error);

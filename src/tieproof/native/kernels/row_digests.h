@@ -1,7 +1,7 @@
 /* Digests of rows of numbers of a type REAL: inputs/digests.py. */
 
-/* The bits of a number in float64, the same for zeros of either sign; of an integer that float64 rounds, and what is
-   left of it. */
+/* The bits of a number in float64, which are the same for zeros of either sign. For an integer that float64
+   rounds, a multiple of the rounding error is added. */
 static inline uint64_t OF(word_of)(REAL value)
 {
     double number = (double)value + 0.0;
@@ -11,7 +11,7 @@ static inline uint64_t OF(word_of)(REAL value)
     return bits_of(number) + ((uint64_t)value - rounded) * FIRST_FACTOR;
 }
 
-/* Two words for each row of numbers, with the word that belongs to it; one more key than a row has numbers. */
+/* Write two words for each row of numbers and the label of the row. There is one key more than a row has numbers. */
 KERNEL void OF(digest_rows)(Reals rows, Words keys, Words labels, Words digests)
 {
     for (int64_t i = 0; i < rows.length; i++) {

@@ -5,7 +5,8 @@
 
 #include "pair_parts.h"
 
-/* Replace the terms of each block, of which the first row has hi and the second lo, by their sums from its first on. */
+/* Replace the terms of each block by their running sums from the start of the block. The first row of `terms` has
+   their high parts, the second their low parts. */
 KERNEL void sum_inside_blocks(Doubles terms, int64_t block)
 {
     Pair total = pair(0.0);

@@ -6,8 +6,8 @@
 #include "bits.h"
 
 #define MAGNITUDE (UINT64_MAX >> 1)          /* all bits but the sign */
-#define INFINITE ((uint64_t)0x7FF << 52)     /* those of infinity; more are NaN */
-#define SQUARES 8                            /* sums side by side */
+#define INFINITE ((uint64_t)0x7FF << 52)     /* the bits of infinity; NaN has larger ones */
+#define SQUARES 8                            /* independent partial sums */
 
 typedef struct {
     Doubles largest, smallest, square;
@@ -15,8 +15,9 @@ typedef struct {
     Words checksum;
 } Statistics;
 
-/* Bits of the largest magnitude, of the smallest but zero, less one, and all bits of numbers other than zero.
-   Magnitudes are ordered as their bits are; that of zero, less one, is the largest of all. */
+/* The bits of the largest magnitude; the bits of the smallest magnitude other than zero, minus one; and the union
+   of the bits of all numbers other than zero. Bits of magnitudes are ordered as the magnitudes are. The bits of
+   zero, minus one, are the largest of all, so that zero is never the smallest. */
 typedef struct {
     uint64_t largest, below_smallest, any;
 } Extremes;
@@ -33,9 +34,9 @@ static inline Extremes extremes_of(Doubles row)
     return found;
 }
 
-/* Sum of squares of a row divided by 2^exponent: eight sums side by side, then one of them.
-   Division by half of the power at a time, so that its inverse is a number, too. What is rounded there is so small
-   that its square is zero. */
+/* The sum of squares of a row divided by 2^exponent: eight partial sums, which are then added up. The division is
+   done in two steps of half the power each, so that the inverse of each step is finite. Numbers that these steps
+   round are so small that their squares are zero. */
 static inline double sum_of_squares(Doubles row, int exponent)
 {
     double half = ldexp(1.0, -(exponent >> 1)), rest = ldexp(1.0, -(exponent - (exponent >> 1)));
@@ -58,11 +59,11 @@ static inline double sum_of_squares(Doubles row, int exponent)
 
 static inline uint64_t mixed(double number)
 {
-    uint64_t bits = bits_of(number + 0.0); /* equal numbers, zeros of either sign among them, have equal bits then */
+    uint64_t bits = bits_of(number + 0.0); /* zeros of either sign get equal bits */
     return bits ^ (bits >> 32);
 }
 
-/* Checksum of a row divided by `divisor`. */
+/* The checksum of a row divided by `divisor`. */
 static inline uint64_t checksum_of(Doubles row, Words multipliers, double divisor)
 {
     uint64_t checksum = 0;
@@ -85,7 +86,7 @@ KERNEL int64_t scan_block(
         if (found.largest >= INFINITE)
             return i;
         double largest = number_of(found.largest);
-        int exponent = 1; /* of the power of two at or below the largest magnitude, plus one */
+        int exponent = 1; /* 1 + the exponent of the power of two at or below `largest` */
         if (largest > 0.0)
             frexp(largest, &exponent);
         AT(of.largest, start + i) = largest;

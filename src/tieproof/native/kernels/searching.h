@@ -12,7 +12,8 @@
 /* The smallest first step among keys: if most items have the same step, the processor predicts the loop's length. */
 #define FEW_KEYS 8
 
-/* The keys among which to search for the first that is not nearer than `nearest`: earlier keys are, later ones not. */
+/* The range of keys in which to search for the first one that is not nearer than `nearest`. All keys before the
+   range are nearer, and all keys after it are not. */
 static inline void bracket(const Thresholds *thresholds, int64_t q, double nearest, int64_t *first, int64_t *end)
 {
     int64_t start = AT(thresholds->start, q), stop = AT(thresholds->stop, q);
@@ -30,8 +31,8 @@ static inline void bracket(const Thresholds *thresholds, int64_t q, double neare
     }
 }
 
-/* Move each `first` to the first key up to `end` that is not nearer. All advance by the same step together: their
-   searches overlap in the processor. */
+/* Move each `first` to the first key up to `end` that is not nearer. All searches take the same steps together, so
+   that they overlap in the processor. */
 static inline void search(const double *key, const double *nearest, const int64_t *end, int64_t *first)
 {
     int64_t longest = 2 * FEW_KEYS - 1;

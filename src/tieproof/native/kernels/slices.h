@@ -5,7 +5,8 @@
 
 #include "array.h"
 
-/* TwoSum. */
+/* Subtract `centre` from each row, with the rounding errors in `rest` (TwoSum). Returns whether anything was
+   rounded. */
 KERNEL bool subtract(Doubles rows, Doubles centre, Doubles rest)
 {
     const double *restrict common = centre.at;
@@ -43,7 +44,7 @@ KERNEL void cut_off(Doubles rows, double unit, Doubles piece)
     }
 }
 
-/* How many pairs' sums stay in the cache while the places are added one by one. */
+/* The number of pairs whose sums stay in the cache while the places are added one by one. */
 #define PAIRS_TOGETHER 1024
 
 typedef struct {
@@ -51,7 +52,7 @@ typedef struct {
     Longs pairs, where, of_row, rows, of_column, columns;
 } Summands;
 
-/* The summands at a place: numbers with a stride, times a factor; none after the last place. */
+/* The summands at a place: numbers with a stride, times a factor, which is 0 after the last place. */
 typedef struct {
     const int64_t *at;
     int64_t apart, factor;
@@ -99,7 +100,7 @@ KERNEL void add_places(const Summands *summands, Longs total)
     }
 }
 
-/* From the highest place on: each is a multiplication and an addition, which round. */
+/* Add up the places from the highest to the lowest. Each step is a multiplication and an addition, which round. */
 KERNEL void round_places(const Summands *summands, int64_t places, int64_t bits, Doubles value, Doubles size)
 {
     Summands of = *summands;
@@ -128,7 +129,8 @@ static inline double within_eight(double number)
     return 8.0 < number ? 8.0 : number;
 }
 
-/* x and y have a place after the other, the lowest first, and in each its rows; `sign` is room for one of them. */
+/* x and y contain the rows of the lowest place, one row after the other, then those of the next place, and so on.
+   `sign` is working memory for one row. */
 KERNEL void add_differences(
     Doubles x, Doubles y, Longs rows, Longs columns, int64_t bits, Doubles sign, Longs total)
 {
@@ -144,7 +146,7 @@ KERNEL void add_differences(
         for (int64_t d = 0; d < dimensions; d++)
             AT(sign, d) = (double)(AT(sign, d) > 0.0) - (double)(AT(sign, d) < 0.0);
         for (int64_t place = 0; place < places; place++) {
-            double lanes[SUMS_SIDE_BY_SIDE] = {0.0}; /* sums of integers that float64 holds, in any order */
+            double lanes[SUMS_SIDE_BY_SIDE] = {0.0}; /* exact sums of integers, in any order */
             int64_t d = 0;
             for (; d + SUMS_SIDE_BY_SIDE <= dimensions; d += SUMS_SIDE_BY_SIDE)
                 for (int lane = 0; lane < SUMS_SIDE_BY_SIDE; lane++)

@@ -8,13 +8,14 @@
 /* The largest number of entries for which insertion sort is fastest. */
 #define SMALL_RUN 24
 
-/* How many times the entries of a cell are divided again before they are compared, as values may be very uneven. */
+/* How often the entries of a cell are divided into cells again before they are sorted by comparisons; values may
+   be distributed unevenly. */
 #define DEEPEST 3
 
-/* Entries whose cells are computed together. */
+/* The number of entries whose cells are computed together. */
 #define CHUNK 256
 
-/* Bits of half the number of a cell, at most: so many counts stay in the nearest cache. */
+/* The largest number of bits in half of a cell's number, so that the counts stay in the nearest cache. */
 #define HALF_BITS 11
 
 /* Working memory for the entries of a row. */
@@ -71,7 +72,7 @@ static inline void sort_by_insertion(double *value, int32_t *column, int64_t cou
     }
 }
 
-/* The numbers of values' cells, which are of equal width and rise with the values. */
+/* The number of each value's cell. All cells have the same width, and their numbers increase with the values. */
 static inline void cells_of(const double *value, int64_t count, double low, double scale, int32_t last, int32_t *cell)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -82,7 +83,7 @@ static inline void cells_of(const double *value, int64_t count, double low, doub
 
 static inline void range_of(const double *value, int64_t count, double *lowest, double *highest)
 {
-    double low[8], high[8]; /* several, for the minimum of two waits for that of the two before */
+    double low[8], high[8]; /* several, because otherwise each minimum would wait for the one before */
     for (int64_t lane = 0; lane < 8; lane++)
         low[lane] = high[lane] = value[0];
     for (int64_t i = 0; i < count; i += 8) {
@@ -100,7 +101,7 @@ static inline void range_of(const double *value, int64_t count, double *lowest, 
     }
 }
 
-/* Numbers of how many there are to the place behind those before. */
+/* Replace each count by the sum of the counts before it. */
 static inline void ends_before(int32_t *counts, int64_t length)
 {
     int32_t sum = 0;
@@ -111,8 +112,8 @@ static inline void ends_before(int32_t *counts, int64_t length)
     }
 }
 
-/* Sort finite values and their columns: by the numbers of their cells, half of the bits after the other; then within
-   each cell, which mostly holds one. */
+/* Sort finite values and their columns: first by the numbers of their cells, the lower half of the bits before the
+   upper half; then within each cell, which usually contains one value. */
 static void sort_row(double *value, int32_t *column, int64_t count, SortRoom room, int64_t depth)
 {
     if (count <= SMALL_RUN) {

@@ -74,8 +74,8 @@ typedef struct {
 /* In `Counts.gap`: the entry belongs to the same tie as the one before. */
 #define CONTINUED INT32_MIN
 
-/* The result of counting a piece of a tile: where to continue, and the numbers of tallied queries, of additions and of
-   undecided items. */
+/* The result of counting a piece of a tile: where to continue, and the numbers of tallied queries, of additions
+   and of undecided items. */
 typedef struct {
     int64_t next, tallied, placed, undecided;
 } Counted;

@@ -5,7 +5,8 @@
 
 #include "precision_terms.h"
 
-/* Ties above the cutoff are worked on in groups, whatever their queries; what they add is added up in their order. */
+/* Ties above the cutoff are processed in groups, whatever their queries; their contributions are added in the
+   order of the ties. */
 KERNEL void sum_precisions(
     Longs starts, Longs k, Longs n, Longs l, Longs m, Longs last, const WeightTables *harmonic, Doubles room,
     Doubles divisors, Doubles estimates)

@@ -1,4 +1,4 @@
-/* The parts of counting a row that do not depend on the items' type: the table of buckets, slots and levels:
+/* The parts of counting a row that do not depend on the type of the items: the table of buckets, slots and levels:
    engine/counting.py. */
 
 #ifndef TIEPROOF_TABLE_H
@@ -6,15 +6,16 @@
 
 #include "structures.h"
 
-/* Buckets per threshold, and beside these; the driver makes room for them. */
+/* The number of buckets for each threshold, and the number of additional buckets; the driver allocates their
+   memory. */
 #define BUCKETS 8
 #define SOME 256
 
-/* The highest bit of an entry, and the others. */
+/* The highest bit of an entry of the table, and its other bits. */
 #define TOUCHED 0x8000
 #define NUMBER 0x7fff
 
-/* Entries that are written together, and how many there is room for beyond the last. */
+/* The number of entries that are written together; the table has room for as many beyond its last entry. */
 #define RUN 32
 
 /* Write an entry from `start` up to `end`, and perhaps beyond. */
@@ -27,9 +28,10 @@ static inline void write_run(uint16_t *table, int64_t start, int64_t end, uint16
     } while (start < end);
 }
 
-/* Fill in how many thresholds are above each bucket and, in the highest bit, whether the interval of one touches it:
-   it has the buckets first[t] … last[t], and both fall. From the lowest bucket up: what is written too far is written
-   again. */
+/* Fill the table: an entry is the number of thresholds above its bucket, and its highest bit is set if the
+   interval of a threshold touches the bucket. The interval of threshold t has the buckets first[t] … last[t], and
+   both ends descend. The table is filled from the lowest bucket up, so that entries written beyond an interval are
+   overwritten. */
 APART void make_table(
     const uint32_t *restrict first, const uint32_t *restrict last, int64_t count, int64_t size, uint16_t *restrict table)
 {
@@ -42,8 +44,9 @@ APART void make_table(
     }
 }
 
-/* Count all items as their buckets suggest, but list those that a threshold may be near to; return how many. These
-   are counted, too, but with the highest bit of their entries set: in slots that nobody looks at. */
+/* Count each item as its bucket suggests, but list the items that may be near a threshold, and return their
+   number. These are counted, too, but because the highest bit of their entries is set, in slots that are never
+   read. */
 APART int64_t count_by_bucket(
     const uint32_t *restrict bucket,
     int64_t items,
@@ -72,8 +75,8 @@ APART int64_t count_by_bucket(
     return found;
 }
 
-/* Add items to the slots that were found for them, a loop of its own: where a slot is known late, the processor
-   waits for it before it reads the next one. */
+/* Add items to the slots that were found for them. This is a separate loop, because a processor waits for a slot
+   that is known late before it reads the next one. */
 APART void add_to_slots(
     const uint32_t *restrict slot,
     const uint32_t *restrict close,
@@ -85,10 +88,11 @@ APART void add_to_slots(
         slots[slot[j]] += weight[close[j]];
 }
 
-/* Levels up to which four counts of each are kept side by side, since neighbours often have the same. */
+/* Up to this number of levels, four counts of each level are kept side by side, because neighbours often have the
+   same level. */
 #define FEW_LEVELS 512
 
-/* How many items there are at each level and above. */
+/* Count the items at each level and above. */
 APART void count_from_above(
     const uint32_t *restrict level, int64_t items, int64_t levels, const int32_t *restrict weight, int32_t *restrict slots)
 {
@@ -112,7 +116,8 @@ APART void count_from_above(
         slots[i] = above += slots[i];
 }
 
-/* From how many items there are at each level and above to those before each threshold, whose levels fall, and at it. */
+/* Convert counts of items at each level and above to the numbers of items that are above a threshold but not above
+   the one before it, and of items at the threshold. The levels of the thresholds descend. */
 APART void part_by_level(
     const uint32_t *restrict level,
     const int32_t *restrict gap,

@@ -4,7 +4,7 @@
 typedef REAL OF(Four) __attribute__((vector_size(4 * sizeof(REAL)), aligned(sizeof(REAL))));
 #define SHUFFLED(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 
-/* Four rows of four entries. */
+/* Transpose four rows of four entries. */
 static inline void OF(transpose_four)(const REAL *from, int64_t stride, REAL *to, int64_t to_stride)
 {
     OF(Four) row[4];

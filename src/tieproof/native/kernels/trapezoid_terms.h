@@ -13,15 +13,17 @@ static inline Pair inverses_before(Doubles sums, int64_t k, int64_t length)
     return between(sums, start, stop > start ? stop : start);
 }
 
-/* The mean of the precisions at ranks k+1 … and, for the precisions before the hits, k …. */
+/* The sum over `count` hits, at the ranks from k+1 on, of the mean of the precision at the hit and the precision
+   before it. */
 static inline Pair trapezoids(Doubles sums, int64_t k, int64_t n, int64_t count)
 {
     Pair before = plus(times(inverses_before(sums, k, count), pair((double)(n - k))), pair((double)count));
     return times(plus(precisions(sums, k, n, count), before), pair(0.5));
 }
 
-/* The mean of the two sums; at rank 1 the precision before counts as 1, where it would be 0/0. Without items before, the
-   sum over i of (i-1) rho/(i-1) gives the first place rho; it takes 1. */
+/* The expected value of that sum over the orders of a tie. At rank 1, the precision before a hit is 0/0, and
+   counts as 1. For k = 0, the formula of `mean_precisions` counts rho = (m-1)/(l-1) for the first place; `first`
+   adds the difference from 1. */
 static inline Pair mean_trapezoids(Doubles sums, int64_t k, int64_t n, int64_t l, int64_t m)
 {
     Pair first = times(exactly(k == 0 ? l - m : 0), pair((double)m));
@@ -31,9 +33,9 @@ static inline Pair mean_trapezoids(Doubles sums, int64_t k, int64_t n, int64_t l
     return times(plus(plus(at, before), first), pair(0.5));
 }
 
-/* Var Z for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
+/* Var Z for a_i = (n u_i + w_i)/2 and b_i = u_i/2, where w_i = 1/(k+i) and u_i = w_(i-1) + w_i.
 
-   At rank 1 the precision before is 1 and no pair ends there, so that b is of no account. */
+   At rank 1, the precision before is 1, and no pair of places ends there, so that b has no effect. */
 static inline double variance_of_trapezoids(int64_t k, int64_t n, int64_t l, int64_t m, Doubles room)
 {
     int64_t last = k + l;

@@ -5,7 +5,7 @@
 
 #include "pair_parts.h"
 
-/* Runs up to this length are summed term by term to tell how far their weights spread. */
+/* For runs of up to this length, the squared distances of weights to their mean are summed term by term. */
 #define SUMMED 64
 
 /* The weights of ranks: see `WeightTables` in measures/rank_weights.py. */
@@ -43,8 +43,9 @@ static inline Pair sum_of_run(const WeightTables *weights, int64_t start, int64_
 
 /* The sum of squared distances of tabled weights to their mean.
 
-   sum w² - (sum w)² / length cancels by about (start / length)², and the table's last digits count for start / length
-   more: long runs can afford that in pairs, short ones are summed around their mean. */
+   sum w² - (sum w)² / length loses a factor of about (start / length)² by cancellation, and a factor of start /
+   length more because of the last digits of the table. Pairs have enough digits for long runs; short runs are
+   summed around their mean. */
 static inline double spread_of_tabled(const WeightTables *weights, int64_t start, int64_t stop)
 {
     int64_t length = stop - start;
@@ -78,7 +79,7 @@ static inline double spread_of_run(const WeightTables *weights, int64_t start, i
     return spread_of_tabled(weights, start, stop);
 }
 
-/* The sum of squared distances of a tie's l weights to their mean; beyond rank `end` they are 0. */
+/* The sum of squared distances of a tie's l weights to their mean; weights beyond rank `end` are 0. */
 static inline double spread_in_tie(const WeightTables *weights, int64_t k, int64_t l, int64_t end)
 {
     int64_t s = end - k;
@@ -87,15 +88,15 @@ static inline double spread_in_tie(const WeightTables *weights, int64_t k, int64
     return spread_of_run(weights, k, end) + share * share * missing;
 }
 
-/* A sum of pairs, given a bound on it. Each term is cut at 2^-50 of the bound: the upper parts add up without any
-   rounding, and what rounding does to the lower parts is below 2^-100 of the bound. */
+/* A sum of pairs with a known bound. Each term is cut at 2^-50 of the bound: the upper parts are added without any
+   rounding, and the rounding errors of the lower parts are below 2^-100 of the bound. */
 typedef struct {
     double upper, lower;
 } Sum;
 
 static inline void add(Sum *sum, double anchor, Pair term)
 {
-    double upper = (anchor + term.hi) - anchor; /* the anchor is 6 times a power of two: floats are evenly spaced */
+    double upper = (anchor + term.hi) - anchor; /* floats near the anchor, 6 · 2^i, are evenly spaced */
     sum->upper += upper;
     sum->lower += (term.hi - upper) + term.lo;
 }

@@ -1,4 +1,4 @@
-/* The pairs to be counted without tiles: engine/without_tiles.py. */
+/* Pairs that are counted without tiles: engine/without_tiles.py. */
 
 #ifndef TIEPROOF_WITHOUT_TILES_H
 #define TIEPROOF_WITHOUT_TILES_H
