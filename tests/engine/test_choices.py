@@ -24,14 +24,14 @@ MEASURES = ["AP", "AP@R", "AP@20", "P@1", "P@10", "RR", "nDCG@10"]
 
 
 def bits(result: tp.Result) -> tuple[str, list[bytes]]:
-    """All that a result says, and the bits of every query's values."""
+    """The contents of a result, and the bits of every query's values."""
     parts = ("lower", "expected", "upper", "std")
     values = [getattr(result.per_query(measure), part) for measure in result.measures for part in parts]
     return result.to_json(), [value.tobytes() for value in values]
 
 
 def counted(patch: Patch, module: Any, *names: str) -> dict[str, int]:
-    """How often the functions of that module are called from now on."""
+    """Count the calls of functions of that module from now on."""
     calls = dict.fromkeys(names, 0)
 
     def count(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -47,7 +47,7 @@ def counted(patch: Patch, module: Any, *names: str) -> dict[str, int]:
 
 
 def leave_one_out(data: Array, random: np.random.Generator) -> dict[str, Any]:
-    """Every item against all others: classes of some, of few, and of one."""
+    """Leave-one-out, with classes of several items, of few items, and of one item."""
     labels = random.integers(0, 5, size=len(data))
     labels[::9] = random.integers(100, 110, size=len(labels[::9]))
     return {"embeddings": data, "labels": labels}
@@ -61,7 +61,7 @@ def with_gallery(data: Array, random: np.random.Generator) -> dict[str, Any]:
 
 
 def with_grades(data: Array, random: np.random.Generator) -> dict[str, Any]:
-    """Every query its own relevant items, with grades."""
+    """Every query has its own relevant items, with grades."""
     grades = random.choice([-1, 0, 0, 0, 0, 1, 2], size=(len(data), len(data)))
     np.fill_diagonal(grades, 0)
     pairs = np.argwhere(grades != 0)
@@ -69,7 +69,7 @@ def with_grades(data: Array, random: np.random.Generator) -> dict[str, Any]:
 
 
 def with_groups(data: Array, random: np.random.Generator) -> dict[str, Any]:
-    """Classes of which parts are left out."""
+    """Classes of which some items are excluded."""
     labels, groups = random.integers(0, 5, size=len(data)), random.integers(0, 3, size=len(data))
     return {"embeddings": data, "labels": labels, "groups": groups}
 
@@ -126,7 +126,7 @@ def test_tiles_are_left_out_where_they_decide_nothing(name: str, has_tiles: bool
 
 @pytest.mark.parametrize("name", ["gaussian float32", "one ulp apart float32"])
 def test_progress_ends_at_the_total(name: str, monkeypatch: Patch) -> None:
-    """With duplicates, of which a pair of rows stands for many pairs of items."""
+    """With duplicates, where a pair of rows represents many pairs of items."""
     totals: list[int] = []
     done: list[int] = []
 
@@ -183,10 +183,10 @@ def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
 
 
 def hamming(n_bits: int, count: int, kind: str) -> dict[str, Any]:
-    """Codes that are random, of few values or all equal; leave-one-out or with a gallery."""
+    """Codes that are random, have few different values or are all equal; leave-one-out or with a gallery."""
     random = np.random.default_rng(n_bits)
     codes, labels = random.random(size=(count, n_bits)) < 0.5, random.integers(0, 6, size=count)
-    labels[-2:] = 99  # two of their own
+    labels[-2:] = 99  # two groups of their own
     if "few" in kind:
         codes = codes[random.integers(0, 5, size=count)]
     if "equal" in kind:
@@ -249,7 +249,7 @@ def test_more_items_than_a_block_of_levels(n_bits: int, monkeypatch: Patch) -> N
             "embeddings": codes[:40] ^ (random.random(size=(40, n_bits)) < 0.1),
             "labels": np.arange(40) % 6,
             "gallery": codes,
-            # Classes that end within a block, with it, and that reach over several.
+            # Classes that end inside a block, end with it, and extend over several blocks.
             "gallery_labels": np.repeat([0, 1, 2, 3], [10, levels.BLOCK - 12, 5, count - levels.BLOCK - 3])
             if count > levels.BLOCK + 2
             else np.minimum(np.arange(count) // 1000, 3),

@@ -53,7 +53,7 @@ def test_few_rows_are_checked_by_few_and_more_by_a_whole_tile(monkeypatch: pytes
 @pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_reduced_precision_is_refused(dtype: type, half: int) -> None:
-    # Ten (thirty) bits of mantissa, as a TF32 (or a float32) product would keep.
+    # Only as many bits of the mantissa as a TF32 (or a float32) product would keep.
     kept = 10 if dtype == np.float32 else 30
     probe = blas.make_probe(np.dtype(dtype), half)
     left, right = probe.matrices(np.dtype(dtype))
@@ -122,7 +122,7 @@ def space_of(name: str, distance: str, dtype: type, chunk: int) -> tuple[Space, 
 
 
 def nearness(space: Space, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """What the kernels make of a tile of all rows and items."""
+    """The nearness that the kernels compute from a tile of all rows and items."""
     form = space.form
     assert entries.dtype == space.tile_type == form.factor.dtype == form.shift.dtype
     if form.ratio:
@@ -163,7 +163,7 @@ def test_key_blocks_keep_their_bounds(name: str, distance: str, dtype: type, chu
     rows = fractions(data[space.items.first])
     everything = np.arange(len(rows))
     whole = space.fine().key_block(everything, slice(0, len(rows)))[0]
-    # They are compared with tiles of the space itself, so on its scale. A product of other rows may round otherwise.
+    # They are compared with tiles of the space itself, on its scale. A product of other rows may round differently.
     for some in (everything, everything[1::3]):
         keys, errors = space.fine().key_block(some, some)
         assert keys.dtype == np.float64
@@ -190,7 +190,7 @@ def test_margins_cover_what_a_tile_shows(name: str, distance: str, dtype: type, 
     ratio = space.form.ratio
     for half in (slice(0, count // 2 + 1), everything):
         keys, errors = space.fine().key_block(everything, half)
-        # What an item at a threshold shows in a tile, and what another of the same nearness may show.
+        # The entry of an item at a threshold in a tile, and the entries of other items of the same nearness.
         reach = np.where(errors > 0, errors * SAFETY + ARITHMETIC * np.abs(keys).max(axis=1), 0.0)
         margin = space.margins(np.arange(count), np.abs(keys).max(axis=1) + reach)
         assert np.isfinite(margin).all()
@@ -243,7 +243,7 @@ def test_sharp_keys_keep_their_bounds(name: str) -> None:
     left, right = (index.ravel() for index in np.indices((len(rows), len(rows))))
     sharp = space.sharp_keys(left, right)
     if sharp is None:
-        assert data.dtype.kind == "f"  # of exponents too far apart for float64
+        assert data.dtype.kind == "f"  # whose exponents are too far apart for float64
         return
     for i, j, key, error in zip(left, right, *sharp, strict=True):
         x, y = rows[i], rows[j]
@@ -267,13 +267,13 @@ def test_sharp_keys_tell_near_duplicates_apart(dtype: type) -> None:
 def true_nearness(
     distance: str, space: Space, i: int, j: int, x: list[Fraction], y: list[Fraction]
 ) -> tuple[Fraction, int, float]:
-    """Nearness of exact/README.md in fractions; 2 if that is its signed square; and what rounding may add."""
+    """Nearness as in exact/README.md, in fractions; 2 if that is its signed square; and the rounding error."""
     of_x, of_y = (Fraction(float(space.items.divisor[k])) for k in (i, j))
     if distance == "cosine" and space.integers and not space.form.ratio:
-        # All norms are equal (but those of zero vectors), and leave no trace.
+        # All norms are equal (except those of zero vectors), and do not affect the order.
         return KEYS["dot"](x, y) / (of_x * of_y), 1, 0.0
     if distance == "cosine" and space.integers:
-        # The quotient is rounded; that no two different ones become equal is for the comparisons to show.
+        # The quotient is rounded; the comparisons show that different quotients stay different.
         return KEYS["cosine"](x, y) / of_x**2, 1, 2.0**-51
     if distance == "cosine":
         return KEYS["cosine"](x, y) / (KEYS["dot"](x, x) or 1), 2, 0.0

@@ -30,7 +30,7 @@ def portion(distance: str, queries: Array, own: Array, items: Array, others: Arr
 
 
 def counted(distance: str, data: Array, rest: Array) -> tuple[Array, Array]:
-    """What twenty queries count among items that are `rest` and all that is relevant; taken over, and ranked anew."""
+    """The counts of twenty queries among `rest` and all relevant items: with reused rankings, and ranked again."""
     queries, items = data[:20], np.concatenate([rest, data[20:]])
     labels = np.concatenate([np.full(len(rest), 99), LABELS[20:]])
     ranked = ranked_of(portion(distance, queries, LABELS[:20], data[20:], LABELS[20:], 40))
@@ -43,7 +43,7 @@ def counted(distance: str, data: Array, rest: Array) -> tuple[Array, Array]:
 @DISTANCES
 @pytest.mark.parametrize("size", [1.0, 40.0, 2.0**-50])
 def test_nothing_is_ranked_again(distance: str, size: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor where the other items are larger, or smaller, so that keys are on another scale."""
+    """Also if the other items are larger or smaller, so that keys have another scale."""
     rest = (size * RANDOM.normal(size=(30, 6))).astype(np.float32)
     calls: list[int] = []
     exact_order = order.exact_order
@@ -56,13 +56,13 @@ def test_nothing_is_ranked_again(distance: str, size: float, monkeypatch: pytest
     found, again = counted(distance, GAUSSIAN, rest)
     assert (found == again).all()
     assert found.any() or size > 1
-    assert len(calls) == 2  # when it was ranked at first, and when that was not to be used
+    assert len(calls) == 2  # in the first ranking, and when that ranking was not to be reused
 
 
 @DISTANCES
 @pytest.mark.parametrize("rest", [WHOLE[:20] * 0.5, GAUSSIAN[:20], WHOLE[20:40], 2.0**30 * GAUSSIAN[:20]])
 def test_another_kind_of_keys(distance: str, rest: Array) -> None:
-    """Integers in a portion whose unit is another one, or that has other numbers, too, and equal rows."""
+    """Integers in a portion with another unit, or with other numbers, too, and equal rows."""
     found, again = counted(distance, WHOLE, rest)
     assert (found == again).all()
 

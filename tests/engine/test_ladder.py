@@ -1,4 +1,4 @@
-"""Pairs that float64 cannot decide: near-duplicates and true ties, compared with Python's integers in each step."""
+"""Pairs that float64 cannot decide: near-duplicates and true ties, compared with Python's integers, step by step."""
 
 import functools
 from collections.abc import Callable
@@ -69,7 +69,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 
 
 def undecided_in_float64(patch: pytest.MonkeyPatch) -> None:
-    """Every pair that a tile leaves open goes on to the next steps."""
+    """Every pair that a tile leaves undecided is passed to the next steps."""
     for space in (Cosine, Dot, Euclidean, CityBlock):
         patch.setattr(space, "keys", without_decisions(space.keys))
 
@@ -105,7 +105,7 @@ def test_forced_steps_change_nothing(name: str, distance: str, forced: str, monk
 
 @pytest.mark.parametrize("varying", [(0, 1, 2, 3, 4), (2, 3, 4), (4,), (0, 4), ()])
 def test_first_digits_are_in_the_order_of_the_keys(varying: tuple[int, ...]) -> None:
-    """For each query whatever its keys share, next to zero and at the ends of what a digit holds."""
+    """For each query, whatever digits its keys share; near zero, and near the smallest and the largest digit."""
     random = np.random.default_rng(len(varying))
     ends = np.array([0, 1, 2**30 - 1, 2**29, 12345])
     base = np.repeat([0, 40], 40)

@@ -1,4 +1,4 @@
-"""The statistics of one pass over the rows, from which the bounds are proven, compared with fractions."""
+"""The statistics of one pass over the rows, on which the error bounds are based, compared with fractions."""
 
 import math
 from fractions import Fraction

@@ -23,7 +23,7 @@ from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties
 
 SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
-"""Tiles of floats, no tiles, exact tiles, shared rows, an exact ladder that is climbed to its end."""
+"""Tiles of floats, no tiles, exact tiles, shared rows, and pairs that need every step of the exact comparison."""
 
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -35,7 +35,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 
 
 def parts_of(thing: Any) -> Iterator[Any]:
-    """What a task can reach from here without calling anything."""
+    """The objects that a task can reach from here without calling anything."""
     if isinstance(thing, MethodType):
         yield from (thing.__self__, thing.__func__)
     elif isinstance(thing, partial):
@@ -51,7 +51,7 @@ def parts_of(thing: Any) -> Iterator[Any]:
 
 
 def travellers(known: set[int], *roots: Any) -> list[Any]:
-    """All objects of ours with attributes that tasks reach, but not by way of those that are known."""
+    """All objects of tieproof with attributes that tasks reach, except through objects that are already known."""
     seen: dict[int, Any] = {}
     waiting = list(roots)
     while waiting:
@@ -70,7 +70,7 @@ def travellers(known: set[int], *roots: Any) -> list[Any]:
 
 
 class WatchingPool(ThreadPoolExecutor):
-    """A pool that notes what its tasks can reach before they run, and looks at it again at the end."""
+    """A pool that records what its tasks can reach before they run, and compares it at the end."""
 
     met: set[type] = set()  # noqa: RUF012  (shared on purpose: what all pools of a test have met)
 
@@ -81,7 +81,7 @@ class WatchingPool(ThreadPoolExecutor):
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> "Future[Any]":
         for thing in travellers(self.known, function, *args):
-            self.known.add(id(thing))  # of things that are kept here, so that no other gets their numbers
+            self.known.add(id(thing))  # ids of objects that are kept here, so that no other object gets the same id
             self.noted.append((thing, dict(vars(thing))))
         return super().submit(function, *args, **named)
 
@@ -120,7 +120,7 @@ def test_nothing_is_made_in_a_thread(
     monkeypatch.setattr(ranking, "SHARED", 3)
     random = np.random.default_rng(7)
     data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
-    # Little memory makes pieces of what would else be one, which needs no thread.
+    # With little memory, there are several pieces; a single piece would need no thread.
     CALLS[call](data, labels, distance=distance, threads=3, memory=2**14)
     gallery = {"gallery": data, "gallery_labels": labels}
     CALLS[call](data[:40], labels[:40], **gallery, distance=distance, threads=3, memory=2**14)
@@ -139,7 +139,7 @@ def test_ties_are_shared_as_they_are(watched: set[type]) -> None:
 
 @pytest.mark.parametrize("distance", ORDERS)
 def test_rows_are_kept_once(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many threads rank and count: once for the matrices of keys and once for the tiles."""
+    """Whatever the number of threads: once for the matrices of keys, and once for the tiles."""
     kept: list[int] = []
     keep = Prepared.keep
 

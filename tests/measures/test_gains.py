@@ -13,7 +13,7 @@ SMALLEST = 5e-324
 LINEAR = (2.0**-1074, 2.0**-1060, 1e-300, 1e-200, 1e-160, 1e-154, 1e-100, 1e-30, 1e30, 1e100, 2.0**400, 1e200, 5e307)
 TINY = LINEAR[:8]
 SHAPES = ((1.0, 2.0, 3.0), (1.0, 1e-9, 7.0), (1.0, 1e-60, 1e60))
-"""Grades of a query but for their unit, 0 where they leave the range of the floats."""
+"""The grades of a query in another unit; 0 if they are outside the range of floats."""
 
 
 def queries(unit: float, shape: tuple[float, ...], largest: float) -> list[oracle.Ranking]:
@@ -41,7 +41,7 @@ def compare(measure: str, rankings: list[oracle.Ranking]) -> None:
         one = oracle.enumerate_orderings(oracle.DEFINITIONS[name], ranking, cutoff=int(cutoff) if cutoff else None)
         for kind in ("lower", "expected", "upper", "std"):
             exact = float(getattr(one, kind))
-            # What is below 1e-150 of the largest possible value, 1, has a variance that no float holds.
+            # The variance of values below 1e-150, where the largest possible value is 1, underflows.
             assert getattr(got, kind)[at] == pytest.approx(exact, rel=1e-12, abs=1e-150), (kind, ranking)
 
 

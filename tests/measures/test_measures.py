@@ -1,4 +1,4 @@
-"""Every measure of the registry against the enumeration of all orderings, and large ties against direct sums."""
+"""Every measure of the registry, compared with all orderings; large ties, compared with direct sums."""
 
 # ruff: noqa: E741  (k, n, l, m: the paper's letters)
 
@@ -24,10 +24,10 @@ from tieproof.ties import IntArray, Ties
 
 TOLERANCE = 1e-12
 UNDERFLOW = Fraction(1, 10**150)
-"""The square of anything smaller, and so its variance, is below the smallest normal float."""
+"""The squares of smaller values, and so their variances, are below the smallest normal float."""
 CUTOFFS = (1, 2, 3, 5, 8, 50)
 OTHER_VALUES = {"p": 0.25, "max_grade": 3}
-"""Of parameters that are numbers, beside their default."""
+"""Values of numeric parameters that are tested in addition to the default."""
 
 
 @dataclass(frozen=True)
@@ -242,7 +242,7 @@ def test_all_zero_embeddings_of_the_paper() -> None:
     assert found.upper[0] == 1.0
 
 
-# Large ties, against sums in decimals.
+# Large ties, compared with sums in decimals.
 
 
 def one_tie(k: int, n: int, l: int, m: int, n_relevant: int | None = None) -> Ties:
@@ -275,7 +275,7 @@ SHAPES = [
     (1_000_000, 17, 100, 1),
     (1_000_000, 100, 2000, 1999),
 ]
-"""(k, n, l, m): at the front and at depth, on both sides of every limit between closed forms and sums."""
+"""(k, n, l, m): near the top and far down, on both sides of every limit between closed forms and sums."""
 
 
 def check_tie(found: Estimates, exact: dict[str, Decimal], divisor: Decimal) -> None:
@@ -289,7 +289,7 @@ def check_tie(found: Estimates, exact: dict[str, Decimal], divisor: Decimal) -> 
 
 
 def cutoffs_of(k: int, l: int) -> list[int]:
-    """How many places of a tie of l items count: all, all but one, half, one."""
+    """Numbers of places of a tie of l items that count: all, all but one, half, one."""
     return sorted({l, l - 1, l // 2, 1})
 
 
@@ -332,7 +332,7 @@ def test_trapezoid_of_a_large_tie(k: int, n: int, l: int, m: int) -> None:
     [(0, 0, 2000, 300, 40), (500, 250, 3000, 2990, 30), (999_950, 10, 400, 50, 25), (900, 900, 40, 20, 20)],
 )
 def test_mean_precision_of_the_hits_of_a_large_tie(k: int, n: int, l: int, m: int, s: int) -> None:
-    """The n relevant items before come first of all, so that they add n."""
+    """The n relevant items before the tie have the first n ranks, so that they add n."""
     getcontext().prec = 60
     mean = within = square = Decimal(0)
     lowers, uppers = [], []
@@ -456,9 +456,9 @@ def test_graded_gain_of_a_large_tie(k: int, l: int, s: int) -> None:
 
 
 def cascade_moments(k: int, counts: dict[Decimal, int], s: int) -> tuple[Decimal, Decimal]:
-    """Mean and variance of what a tie adds to ERR, by how many items of each chance to stop it holds, in decimals.
+    """Mean and variance of a tie's contribution to ERR, in decimals, from its stopping probabilities.
 
-    Place by place: the mean and the mean square of what the places to come add, by how many items are still to come.
+    Place by place: the mean and the mean square of the remaining places' contribution, by the numbers of items left.
     """
     chances, total = list(counts), sum(counts.values())
 
@@ -474,7 +474,7 @@ def cascade_moments(k: int, counts: dict[Decimal, int], s: int) -> tuple[Decimal
                 square += count * (here * here + 2 * here * on * next_mean + on * on * next_square) / sum(left)
         return mean, square
 
-    for depth in range(total - min(s, total), total):  # from the end, so that no call is deep
+    for depth in range(total - min(s, total), total):  # from the end, so that the recursion is shallow
         for left in itertools.product(*(range(count + 1) for count in counts.values())):
             if sum(left) == depth:
                 ahead(left)
@@ -530,7 +530,7 @@ def test_err_of_grades_far_below_the_scale_stays_within_what_is_possible(most: i
 @pytest.mark.parametrize(("k", "n", "l", "m"), SHAPES)
 @pytest.mark.parametrize("share", [0.0, 0.5, 3.0])
 def test_binary_preference_of_a_large_tie(k: int, n: int, l: int, m: int, share: float) -> None:
-    """With R relevant items, about that share of the others, of which some come after the tie."""
+    """R is about `share` times the number of the other items, some of which are behind the tie."""
     getcontext().prec = 60
     others = l - m
     n_relevant = n + m + int(share * (k - n + others))
@@ -589,7 +589,7 @@ def test_a_tie_of_a_million_overflows_nothing(spelling: str) -> None:
     assert 0 <= found.lower[0] <= found.expected[0] <= found.upper[0] <= 1
 
 
-# What holds for every measure.
+# Properties of every measure.
 
 
 @pytest.mark.parametrize("spelling", registered_measures())

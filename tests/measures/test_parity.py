@@ -1,4 +1,4 @@
-"""Other libraries give the same numbers without ties, and a number within the interval with ties."""
+"""Other libraries give the same values without ties, and values within the interval with ties."""
 
 import runpy
 import shutil
@@ -17,13 +17,13 @@ pytestmark = pytest.mark.heavy
 
 Array = npt.NDArray[Any]
 Values = dict[str, Array]
-"""Our name of a measure to another library's value for every query."""
+"""The values of another library for every query, by tieproof's names of the measures."""
 
 QUERIES, ITEMS = 40, 60
 
 
 def rankings(ties: bool) -> tuple[Array, Array]:
-    """Scores (q, n), float32 and positive, and grades 0 to 3; every query has something relevant."""
+    """Scores (q, n), float32 and positive, and grades 0 to 3; every query has a relevant item."""
     random = np.random.default_rng(5)
     if ties:
         scores = random.integers(1, 12, size=(QUERIES, ITEMS)) / 16
@@ -82,7 +82,7 @@ def ranx(scores: Array, grades: Array) -> Values:
     }
     qrels, run = library.Qrels(as_dicts(grades, int, grades > 0)), library.Run(as_dicts(scores, float))
     found = library.evaluate(qrels, run, list(names), return_mean=False)
-    # Its RBP sums grades up, and leaves [0, 1] with them; with grades of 1 it is that of Moffat and Zobel.
+    # Its RBP sums grades, and can be above 1; with grades of 1, it is the RBP of Moffat and Zobel.
     binary = library.Qrels(as_dicts((grades > 0).astype(int), int, grades > 0))
     rbp = {"RBP": np.asarray(library.evaluate(binary, run, "rbp.80", return_mean=False))}
     return {ours: np.asarray(found[theirs]) for theirs, ours in names.items()} | rbp
@@ -99,7 +99,7 @@ def ir_measures(scores: Array, grades: Array) -> Values:
 
 
 def gdeval(scores: Array, grades: Array) -> Values:
-    """ERR of the TREC Web tracks, which ir_measures runs by perl: five digits, and queries that are numbers."""
+    """ERR of the TREC Web tracks by gdeval, which ir_measures runs: five digits, and queries that are numbers."""
     library = pytest.importorskip("ir_measures")
     if not shutil.which("perl"):
         pytest.skip("needs perl")
@@ -127,7 +127,7 @@ def scikit_learn(scores: Array, grades: Array) -> Values:
         "nDCG@10": ndcg(10, False),
         "nDCG(gain=exp)@10": ndcg(10, True),
         "AUC": np.array([library.roc_auc_score(relevant, s) for relevant, s in pairs]),
-        # The rank of the last relevant item, with a tie's last rank for all of it.
+        # The rank of the last relevant item; all items of a tie have the tie's last rank.
         "INP": np.array([relevant.sum() / library.coverage_error(relevant[None], s[None]) for relevant, s in pairs]),
     }
 
@@ -162,7 +162,7 @@ LIBRARIES = {
 }
 
 DIGITS = {"gdeval": 5.1e-6}
-"""How far off a value may be that is printed with few digits."""
+"""The tolerance for values that are printed with few digits."""
 
 STILL = {
     "pytrec_eval": {"P@100"},
@@ -172,7 +172,7 @@ STILL = {
     "scikit-learn": {"AUC", "INP"},
     "torchmetrics": {"nDCG", "nDCG@10", "AUC"},
 }
-"""What does not move when the data is permuted: averages over ties, ends of the interval, no cutoff to cross."""
+"""Values that permutations do not change: averages over ties, ends of the interval, no cutoff inside a tie."""
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -206,7 +206,7 @@ def test_within_the_interval_with_ties(library: str) -> None:
             assert (values <= estimate.upper + digits).all(), name
             if not np.allclose(values, first.setdefault(name, values), rtol=1e-9):
                 moved.add(name)
-    # The data was only permuted, so no number may move.
+    # The data was only permuted, so no value may change.
     assert {name for name in first if name not in moved} == STILL[library]
 
 
@@ -226,7 +226,7 @@ def test_averages_over_ties_are_the_expected_values() -> None:
 
 
 def test_tie_aware_retrieval_metrics_has_the_same_interval() -> None:
-    """As long as no cutoff is beyond the list (docs/other_libraries.py)."""
+    """This holds if no cutoff is larger than the length of the list (docs/other_libraries.py)."""
     library = pytest.importorskip("trm")
     scores, grades = rankings(ties=True)
     names = {"ndcg": "nDCG", "mrr": "RR", "map": "AP", "recall": "R", "precision": "P", "f1": "F1"}
@@ -244,7 +244,7 @@ def test_tie_aware_retrieval_metrics_has_the_same_interval() -> None:
 
 @pytest.mark.filterwarnings("ignore")
 def test_libraries_that_leave_the_interval() -> None:
-    """The page shows what the libraries print, and all of it is outside."""
+    """The page shows the values of the libraries, and all of them are outside the interval."""
     for module in ("sklearn", "ranx", "trm", "torchmetrics", "pytrec_eval", "ir_measures"):
         pytest.importorskip(module)
     script = Path(__file__).parents[2] / "docs" / "other_libraries.py"
@@ -256,7 +256,7 @@ def test_libraries_that_leave_the_interval() -> None:
 
 
 def test_what_they_print() -> None:
-    """The page shows what each library prints for one ranking, inside the interval over all orders of its ties."""
+    """The page shows the value of each library for one ranking, inside the interval over all orders of ties."""
     for module in ("sentence_transformers", "mteb", "ir_measures", "pyterrier", "ranx", "sklearn", "torchmetrics"):
         pytest.importorskip(module)
     script = Path(__file__).parents[2] / "docs" / "what_they_print.py"
@@ -293,7 +293,7 @@ PML_NAMES = {
 
 
 def pytorch_metric_learning(embeddings: Array, labels: Array) -> dict[str, float]:
-    """Our names and its means, leave-one-out by Euclidean distance."""
+    """The means of the library by tieproof's names, leave-one-out by Euclidean distance."""
     torch = pytest.importorskip("torch")
     calculator = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
     inference = pytest.importorskip("pytorch_metric_learning.utils.inference")

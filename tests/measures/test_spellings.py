@@ -1,6 +1,6 @@
-"""Every name that an installed library lists: it has the value of our measure, or is refused with the reason.
+"""Every name that an installed library lists has the value of tieproof's measure, or is refused with the reason.
 
-The names come from the libraries, so that one that they add is missed here.
+The names are read from the libraries, so that this test fails if a library adds a name.
 """
 
 import inspect
@@ -18,11 +18,11 @@ from tieproof.measures import REGISTRY, spellings
 from tieproof.measures.elsewhere import meanings, meanings_of, plain
 
 Values = dict[str, float | None]
-"""The mean over queries of what a library lists; None where it is no number, or needs data of another kind."""
+"""The mean over queries of a measure that a library lists; None if it is not a number, or needs other data."""
 
 
 def check(library: str, values: Values, ours: Callable[[list[str]], tp.Result], tolerance: float = 1e-6) -> None:
-    """Compare each value with that of our measure; names without one must be refused."""
+    """Compare each value with that of tieproof's measure; names without a measure must be refused."""
     expected: dict[str, float] = {}
     for name, value in values.items():
         found = [meaning for meaning in meanings_of(name) if meaning.owner == library]
@@ -42,7 +42,7 @@ def check(library: str, values: Values, ours: Callable[[list[str]], tp.Result], 
 
 
 def assert_parsed(name: str, ours: str) -> None:
-    """It is our measure, or its meanings are named, ours among them."""
+    """The name is parsed as tieproof's measure, or the error lists its meanings, including this measure."""
     try:
         measure = tp.measures.parse(name)
     except tp.InputError as error:
@@ -84,11 +84,11 @@ def test_ranx() -> None:
     run = library.Run(as_dicts(scores, float))
     values: Values = {}
     for name in names:
-        # Its RBP sums grades up; with grades of 1 it is that of Moffat and Zobel.
+        # Its RBP sums grades; with grades of 1, it is the RBP of Moffat and Zobel.
         judged = np.minimum(grades, 1) if name == "rbp" else grades
         qrels = library.Qrels(as_dicts(judged, int))
         for asked in [f"{name}.80", f"{name}.95"] if name == "rbp" else [name, f"{name}@5"]:
-            if asked not in ("r-precision@5", "bpref@5"):  # a cutoff means nothing there
+            if asked not in ("r-precision@5", "bpref@5"):  # a cutoff has no meaning there
                 values[asked] = float(library.evaluate(qrels, run, asked))
     check("ranx", values, of_scores(scores, grades))
 
@@ -107,7 +107,7 @@ def test_ir_measures() -> None:
     if not shutil.which("perl"):
         pytest.skip("gdeval needs perl")
     scores, grades = rankings(ties=False)
-    # gdeval, which ir_measures starts, wants numbers for queries.
+    # gdeval, which ir_measures runs, needs numbered queries.
     qrels, run = (
         {query[1:]: documents for query, documents in each.items()}
         for each in (as_dicts(grades, int), as_dicts(scores, float))
@@ -115,7 +115,7 @@ def test_ir_measures() -> None:
     values: Values = {}
     for name, measure in library.measures.registry.items():
         if (measure.NAME or "").startswith("tieproof"):
-            continue  # of our own provider, where it was imported before
+            continue  # from tieproof's provider, if it was imported before
         parameters = measure.SUPPORTED_PARAMS
         asked = (
             [name] if not any(parameters.get(at) and parameters[at].required for at in ("cutoff", "recall")) else []
@@ -126,7 +126,7 @@ def test_ir_measures() -> None:
             values[text] = of_ir_measures(library, library.parse_measure(text), qrels, run)
     values["AP(rel=1)"], values["RBP(rel=1)"] = values["AP"], rbp(scores, grades)
     assert len(values) > 60
-    # RBP without rel is a sum of grades there; ours is that of relevant documents.
+    # There, RBP without rel is a sum of grades; tieproof's RBP counts relevant documents.
     assert values.pop("RBP") is None
     assert values.pop("RBP@5") is None
     assert values.pop("ERR") is None  # gdeval, which computes it, needs a cutoff
@@ -215,7 +215,7 @@ def test_pytorch_metric_learning() -> None:
 
 @pytest.fixture
 def words() -> tuple[list[str], list[str], Array]:
-    """Queries and documents of one word each, and a vector of each word: queries first."""
+    """Queries and documents of one word each, and a vector for each word, queries first."""
     queries, documents = [f"q{i}" for i in range(10)], [f"d{i}" for i in range(30)]
     vectors = np.random.default_rng(0).normal(size=(len(queries) + len(documents) + 1, 8))
     return queries, documents, vectors.astype(np.float32)
@@ -262,7 +262,7 @@ def test_sentence_transformers(words: tuple[list[str], list[str], Array], monkey
 def test_other_evaluators_of_sentence_transformers(
     words: tuple[list[str], list[str], Array], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """They rank nothing: all that they print is refused."""
+    """These evaluators rank nothing: all their names are refused."""
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     library = pytest.importorskip("sentence_transformers")
     evaluation = pytest.importorskip("sentence_transformers.evaluation")
@@ -298,7 +298,7 @@ def model_of(library: Any, words: list[str], vectors: Array) -> Any:
 
 
 def test_the_table_is_whole() -> None:
-    """Without a name twice in a library, or a measure that is none of ours."""
+    """No name occurs twice for a library, and every measure exists."""
     for library in spellings.LIBRARIES:
         names = [plain(meaning.theirs) for meaning in meanings() if meaning.owner == library.name]
         assert len(names) == len(set(names)), library.name

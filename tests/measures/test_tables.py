@@ -1,4 +1,4 @@
-"""Tables of running sums have the same bits however they grow, and keep little memory after an evaluation."""
+"""Tables of running sums have the same bits however they are extended, and take little memory after an evaluation."""
 
 import threading
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def harmonic() -> RunningSums:
 
 @pytest.fixture
 def short(monkeypatch: pytest.MonkeyPatch) -> int:
-    """Tables of which next to nothing is kept."""
+    """Tables of which almost nothing is kept."""
     monkeypatch.setattr(rank_weights, "KEPT", 300)
     with growing_tables():
         pass

@@ -1,4 +1,4 @@
-"""The properties of `Ties`, compared with their definitions; and the pool of threads that evaluates measures."""
+"""The properties of `Ties`, compared with their definitions; and the thread pool that evaluates measures."""
 
 # ruff: noqa: E741  (k, n, l, m: the paper's letters)
 
@@ -16,7 +16,7 @@ from tieproof.ties import Ties
 
 
 def random_ties(seed: int, count: int = 40) -> Ties:
-    """Queries with no tie, one or many, some items missing."""
+    """Queries with no tie, one tie or many, and with missing items."""
     random = np.random.default_rng(seed)
     query, k, n, l, m, n_relevant, n_items = [], [], [], [], [], [], []
     for q in range(count):

@@ -30,7 +30,7 @@ LABELS = {
 
 
 def random_expectation(labels: npt.NDArray[np.int64], distance: str) -> tp.Result:
-    """What embeddings without any tie and without any knowledge score: everything tied has their expectation.
+    """The expected score of embeddings without ties and without knowledge; embeddings that are all tied have it, too.
 
     Every ordering of the gallery is equally likely for both.
     """

@@ -1,4 +1,4 @@
-"""Every way of saying what is relevant, and every measure, against all orderings of every query, in fractions."""
+"""Every form of relevance and every measure, compared with all orderings of every query, in fractions."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -122,11 +122,11 @@ CASES: dict[str, tuple[Callable[[], tp.Result], Array, Array]] = {
         ITSELF,
     ),
 }
-"""The evaluation, the grade of every pair, and what is left out."""
+"""The evaluation, the grade of every pair, and the excluded pairs."""
 
 
 def rankings(grades: Array, left_out: Array) -> dict[int, oracle.Ranking]:
-    """The ties of each query that has something relevant."""
+    """The ties of each query that has a relevant item."""
     queries = QUERIES if len(grades) == len(QUERIES) else GALLERY
     distances = np.abs(queries - GALLERY.T)
     found: dict[int, oracle.Ranking] = {}

@@ -1,4 +1,4 @@
-"""Promise 1, exact: orders and ties are those of real arithmetic, on data made to be hard."""
+"""Promise 1, exact: orders and ties are those of real arithmetic, on data chosen to be hard."""
 
 from fractions import Fraction
 from random import Random
@@ -80,7 +80,7 @@ SIGNED_INTEGERS: list[tuple[list[list[int]], list[list[int]] | None]] = [
     ([[22, -61], [66, -183], [323, 0], [1, 0]], None),
     ([[-1, -2, 2, 2]], [[2, -2, 1, 2], [1, -1, 0, 1], [0, 0, 0, -1], [0, 0, 0, -1]]),
 ]
-"""Queries and gallery in Python's integers. Their signs were lost where float64 was given them as two halves."""
+"""Queries and gallery in Python's integers, whose signs were once lost in a conversion to float64 in two halves."""
 
 
 @pytest.mark.parametrize("distance", ORDERS)
@@ -122,7 +122,7 @@ def test_hamming(bits: int) -> None:
 
 @pytest.mark.parametrize("distance", ORDERS)
 def test_millions_of_dimensions(distance: str) -> None:
-    # Float32 sums of so many terms have no bound that decides anything; all but eight dimensions are zero.
+    # The bound of a float32 sum of so many terms decides nothing; all but eight dimensions are zero.
     few = np.random.default_rng(0).normal(size=(4, 8)).astype(np.float32)
     few[3] = 0
     many = np.zeros((4, 2**23 - 10), dtype=np.float32)

@@ -1,6 +1,6 @@
-"""Promises 1 and 3 on any data: every type and size of number, kind of tie, shape, distance and call, in fractions.
+"""Promises 1 and 3 on random data of every number type, size, kind of tie, shape, distance and call, in fractions.
 
-`make fuzz` goes on for as long as it is told to; what fails there is shrunk, and belongs into `hard_sets.py`.
+`make fuzz` runs for as many minutes as given. It shrinks data that fails; add such data to `hard_sets.py`.
 """
 
 import itertools
@@ -24,7 +24,9 @@ from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.inputs.formats import FORMATS
 
-pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")  # any data may look like something else
+pytestmark = pytest.mark.filterwarnings(
+    "ignore::tieproof.InputWarning"
+)  # random data may look like a mistake, and cause a warning
 
 THREADS = st.sampled_from([1, 2, 3, 8])
 BUDGETS = st.sampled_from(["1B", "1KiB", "1MiB", "1GiB"])
@@ -54,7 +56,7 @@ def true_distances(data: Data, distance: str) -> list[list[Fraction]]:
 
 
 def in_batches(data: Data, distance: str, draw: Any) -> str:
-    """What `Evaluator` gives, to which the items come in batches in any order."""
+    """The result of `Evaluator`, which receives the items in batches in any order."""
     evaluator = tp.Evaluator(distance=distance, measures=["AP"])
     order = np.array(draw(st.permutations(range(len(data.rows)))))
     for batch in np.split(order, [draw(st.integers(1, len(order)))]):
@@ -94,7 +96,7 @@ def test_hamming(data: Data, threads: int, memory: str) -> None:
 
 
 def gaps(data: Data, distance: str) -> list[float]:
-    """Gaps between neighbours in the rankings, in float64: real ones, or very nearly so."""
+    """Gaps between neighbours in the rankings, in float64: exact, or nearly so."""
     found = {1.0}
     items = fractions(data.rows if data.gallery is None else data.gallery)
     for row in fractions(data.rows)[:3]:
@@ -173,12 +175,12 @@ def test_given_scores(call: Any) -> None:
     check()
 
 
-# The same numbers in any type, which needs no oracle
+# The same numbers in any type give the same result, which needs no oracle
 
 
 @st.composite
 def whole_numbers(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
-    """Rows of integers, and the types that hold them."""
+    """Rows of integers, and the types that represent them exactly."""
     kind = KINDS[draw(st.sampled_from(list(KINDS)))]
     dimensions = draw(st.integers(1, 12))
     rows = draw(integer_rows(kind.limits, draw(sizes(kind.bits)), draw(st.integers(3, 8)), dimensions))

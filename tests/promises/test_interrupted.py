@@ -1,4 +1,4 @@
-"""Interruptions, forked processes, and threads of the caller."""
+"""Evaluations that are interrupted, run in forked processes, or run in threads of the caller."""
 
 import multiprocessing
 import os
@@ -49,7 +49,7 @@ def evaluated(name: str, threads: int = 2) -> str:
 def test_a_process_that_is_split_off_after_use(name: str) -> None:
     expected = evaluated(name)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Python's, of threads and fork
+        warnings.simplefilter("ignore", DeprecationWarning)  # Python's warning about threads and fork
         with multiprocessing.get_context("fork").Pool(2) as pool:
             found = pool.map_async(evaluated, [name] * 4).get(timeout=120)
     assert found == [expected] * 4

@@ -1,4 +1,4 @@
-"""An evaluation leaves nothing behind, however it ends: no threads of BLAS or Python, no settings of the process."""
+"""An evaluation leaves nothing behind, however it ends: no threads of BLAS or Python, no changed settings."""
 
 import decimal
 import signal
@@ -41,11 +41,11 @@ PLACES = [
     "tieproof.engine.collisions.ties.written_down",
     "tieproof.pooled.counting.histogram",
 ]
-"""What threads call in each of them."""
+"""The calls that are made in each thread."""
 
 
 def settings() -> dict[str, Any]:
-    """What the process is set to."""
+    """The settings of the process."""
     handled = [signal.SIGINT, signal.SIGTERM, signal.SIGALRM] if hasattr(signal, "SIGALRM") else [signal.SIGINT]
     return {
         "threads of libraries": [(pool["filepath"], pool["num_threads"]) for pool in threadpool_info()],
@@ -61,13 +61,13 @@ def settings() -> dict[str, Any]:
 
 
 def products() -> list[int]:
-    """Threads of each library of matrix products."""
+    """The number of threads of each library of matrix products."""
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
 @pytest.fixture
 def left_as_found() -> Iterator[None]:
-    """Nothing is set differently afterwards, and no thread is left, although errors are still in somebody's hands."""
+    """Settings are the same afterwards, and no thread is left, although the caller still holds the error."""
     for call in CALLS.values():
         call()  # loads libraries
     with threadpool_limits(2):
@@ -78,7 +78,7 @@ def left_as_found() -> Iterator[None]:
 
 
 def soon(holds: Callable[[], bool]) -> None:
-    """Threads need a moment to end what they do."""
+    """Wait until the condition holds; threads need a moment to end."""
     for _ in range(200):
         if holds():
             return
@@ -87,12 +87,12 @@ def soon(holds: Callable[[], bool]) -> None:
 
 
 def fails(*_: Any, **__: Any) -> Any:
-    """Somebody's error."""
+    """An error of the caller."""
     raise RuntimeError("mine")
 
 
 def assert_nothing_is_held(call: Callable[[], Any], threads: int) -> None:
-    """While the error is still there, with all that led to it, as a notebook or a debugger keeps it."""
+    """Check while the error and its traceback still exist, as in a notebook or a debugger."""
     with pytest.raises(RuntimeError, match="mine") as error:
         call()
     assert error.value.__traceback__ is not None
@@ -125,7 +125,7 @@ def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytes
 
 @pytest.mark.parametrize("kind", ["tiles", "precision", "collisions"])
 def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
-    """Somebody takes the first part, and never the next one."""
+    """The caller takes the first part of a generator, and never the next one."""
     sides, budget = (Side(DATA, LABELS), Side(None)), as_budget("8MiB", 2)
     rounding = FORMATS["float16"] if kind == "precision" else None
     problem = in_memory(make_problem(*sides, "cosine", budget, rounding=rounding))

@@ -1,4 +1,4 @@
-"""Promise 3, the same bits: permutations, threads, memory budgets and tile sizes change nothing at all."""
+"""Promise 3, the same bits: permutations, threads, memory budgets and tile sizes do not change a single bit."""
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +73,7 @@ def test_threads_and_memory(name: str, distance: str) -> None:
 def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     data, labels = dataset(name)
     expected = tp.evaluate(data, labels, distance=distance).to_json()
-    # side of a tile, bytes that a pair is said to take (so: how many blocks), type of tiles, long or short sums
+    # side of a tile, assumed bytes of a pair (for the number of blocks), type of tiles, long or short sums
     for side, ranked, ranking, dtype, chunk in (
         (7, 48, 320, np.float32, 99),
         (64, 4000, 4000, np.float64, 99),

@@ -12,7 +12,7 @@ def close(value: float, expected: float) -> bool:
 
 
 def test_figure_1_of_the_paper() -> None:
-    # Ranks {1, 2} are tied with one relevant, {5, 6, 7} are tied with one relevant, of 100.
+    # 100 items: ranks {1, 2} are tied, and so are ranks {5, 6, 7}, each with one relevant item.
     distances = [[1.0, 1.0, 3.0, 4.0, 5.0, 5.0, 5.0, *range(8, 101)]]
     relevance = [[1, 0, 0, 0, 1, 0, 0] + [0] * 93]
     found = tp.evaluate_distances(np.array(distances), np.array(relevance), measures=["AP"])["AP"]

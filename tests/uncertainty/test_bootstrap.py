@@ -35,7 +35,7 @@ def in_three(values: Any) -> Strata:
 
 
 def scipy_bca(parts: list[Any], confidence: float) -> tuple[float, float]:
-    """What scipy makes of resamples of its own."""
+    """The interval of scipy, from resamples of its own."""
     from scipy import stats
 
     found = stats.bootstrap(
@@ -53,7 +53,7 @@ def scipy_bca(parts: list[Any], confidence: float) -> tuple[float, float]:
 @pytest.mark.parametrize("name", [name for name in SAMPLES if name != "two"])
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
 def test_bca_is_that_of_scipy(name: str, confidence: float) -> None:
-    """Within what as many draws leave open: the densities of resamples at the ends make it a few percent."""
+    """The tolerance is a few percent: the densities of resamples at the ends determine the error of so many draws."""
     values = SAMPLES[name]
     ((low, high),) = bca(values[:, None], one_group(values), confidence)
     expected = scipy_bca([values], confidence)
@@ -75,10 +75,10 @@ def test_bca_of_groups_is_that_of_scipy() -> None:
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_bca_by_its_definition(name: str) -> None:
-    """Efron and Tibshirani 1993, 14.9 to 14.15, of the same resamples, which are added up one by one."""
+    """Efron and Tibshirani 1993, 14.9 to 14.15, from the same resamples, whose sums are computed one by one."""
     values = np.sort(SAMPLES[name])
     total = math.fsum(values.tolist())
-    if total < 0:  # the interval of minus the values is minus the interval, and is drawn with a sum above 0
+    if total < 0:  # negated values have the negated interval; resamples are drawn for the sign with a sum above 0
         values = np.sort(-values)
     n, means, confidence = len(values), [], 0.9
     for numbers in draws.raw(bootstrap.RESAMPLES, n, n):
@@ -191,7 +191,7 @@ def test_interval_and_test_by_t_are_those_of_scipy(name: str) -> None:
 
 @needs_scipy
 def test_interval_and_test_by_t_of_two_groups_are_those_of_welch() -> None:
-    """The mean of two groups' means is half of the difference between the first and minus the second."""
+    """The mean of two groups' means is half of the difference between the first group and the negated second one."""
     from scipy import stats
 
     one, other = SAMPLES["uniform"], SAMPLES["skewed"]

@@ -20,7 +20,7 @@ BY_SCIPY = ("t", "wilcoxon")
 
 
 def system(seed: int, levels: int = 4, quality: float = 0.5, **options: Any) -> tp.Result:
-    """Scores of few levels, so that there are ties."""
+    """Scores with few different values, so that there are ties."""
     random = np.random.default_rng(seed)
     scores = np.floor(levels * (quality * RELEVANCE + (1 - quality) * random.random(RELEVANCE.shape)))
     return tp.evaluate_scores(scores, RELEVANCE, measures=["AP", "P@1", "RR"], **options)
@@ -170,7 +170,7 @@ def test_p_values_are_those_of_scipy_and_statsmodels(correction: Any) -> None:
 
 
 def test_p_lower_is_the_largest_over_all_orderings_of_ties() -> None:
-    """Each query takes any value between those that ties leave open, and none makes a larger p-value."""
+    """Each query takes any value within its interval over orderings of ties, and no choice has a larger p-value."""
     found = tp.compare(SYSTEMS, measures=["AP"], correction=None)
     for a, b in found.pairs:
         a, b = (a, b) if found[a, b, "AP"].expected > 0 else (b, a)
@@ -199,13 +199,13 @@ def test_means_over_categories() -> None:
     assert found.expected == macro["ours"]["AP"].expected - macro["base"]["AP"].expected
     low, high = found.interval
     assert low < found.expected < high
-    # Categories of equal size weigh as queries do: the test of the sum is the same.
+    # With categories of equal size, each query has the same weight: the test of the sum is the same.
     micro = tp.compare({name: system(seed, quality=q) for name, seed, q in (("base", 1, 0.1), ("ours", 2, 0.3))})
     assert math.isclose(found.p_value, micro["ours", "base", "AP"].p_value, rel_tol=0.2)
 
 
 def test_a_system_and_itself() -> None:
-    """Its ties are taken to break independently, and the verdict is yet that it is the same."""
+    """The ties of both are assumed to break independently, but the verdict is still "the same"."""
     found = tp.compare({"base": SYSTEMS["base"], "again": SYSTEMS["base"]})["base", "again", "AP"]
     assert found.verdict.name == "the same"
     assert (found.expected, found.p_value, found.effect_size, found.draws) == (0.0, 1.0, None, 30)

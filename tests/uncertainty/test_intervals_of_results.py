@@ -68,7 +68,7 @@ def test_the_same_in_any_order(average: Any) -> None:
 
 @pytest.mark.parametrize("empty", ["skip", "nan"])
 def test_queries_that_the_mean_leaves_out_are_left_out(empty: Any) -> None:
-    """And where they count as 0, so they do in the interval."""
+    """Queries that the mean counts as 0 also count as 0 in the interval."""
     relevance = RELEVANCE * (np.arange(24) < 20)[:, None]
     found = evaluated(relevance=relevance, empty=empty).interval("AP")
     assert found == evaluated(slice(20)).interval("AP")

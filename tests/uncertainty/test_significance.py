@@ -20,7 +20,7 @@ RANDOM = np.random.default_rng(0)
 
 
 def enumerated(differences: FloatArray) -> float:
-    """The share of all signs that make a sum at least as far from 0; 1 where the sum is 0 or below."""
+    """The share of all choices of signs whose sum is at least as far from 0; 1 if the sum is 0 or below."""
     found = math.fsum(differences.tolist())
     if found <= 1e-12:
         return 1.0
@@ -57,12 +57,12 @@ def test_signs_by_scipy() -> None:
 
 
 def sign_test(positive: int, count: int) -> float:
-    """The share of all signs of which as many are the same."""
+    """The share of all choices of signs of which at least as many are equal."""
     return math.ldexp(sum(math.comb(count, k) for k in range(positive, count + 1)), 1 - count)
 
 
 def test_as_many_as_are_tried_by_halves() -> None:
-    """Of differences of 1 and -1 the sum is binomial: the sign test."""
+    """The sum of differences of 1 and -1 is binomial: the sign test."""
     values = np.concatenate([np.ones(21), -np.ones(sign_flips.MOST_EXACT - 21), np.zeros(500)])
     assert np.count_nonzero(values) == sign_flips.MOST_EXACT
     expected = sign_test(21, sign_flips.MOST_EXACT)
@@ -70,7 +70,7 @@ def test_as_many_as_are_tried_by_halves() -> None:
 
 
 def test_signs_that_are_drawn() -> None:
-    """The same sign test with more of them, and differences of any size beside what all signs make of them."""
+    """The sign test with more differences; and differences of any size, compared with all choices of signs."""
     signs = np.concatenate([np.ones(60), -np.ones(40)])
     expected = sign_test(60, 100)
     (found,) = sign_flip(signs[:, None])
@@ -93,7 +93,7 @@ def test_drawn_signs_agree_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_smaller_differences_are_never_more_significant() -> None:
-    """Whatever ties do to the one ahead, the p-value where all go against it is the largest."""
+    """The p-value is largest if all ties break against the system that is ahead."""
     for size in (12, 60):
         ahead = RANDOM.random((size, 15)) - 0.35
         ahead = ahead[:, ahead.sum(axis=0) > 0]
@@ -135,12 +135,12 @@ def test_signed_ranks() -> None:
         assert math.isclose(min(p_values), expected, rel_tol=1e-9)
         assert math.isclose(max(p_values), 1.0)
     assert wilcoxon_test(np.zeros(5)) == 1.0
-    # Equal sizes whose floats differ have equal ranks.
+    # Differences of equal size have equal ranks, even if their floats differ.
     assert wilcoxon_test(np.array([0.3, 0.1 + 0.2, -0.3, 0.7])) == wilcoxon_test(np.array([0.3, 0.3, -0.3, 0.7]))
 
 
 def tukey_enumerated(values: FloatArray, wanted: float, pair: tuple[int, int]) -> tuple[float, float]:
-    """Of all ways to deal each query's values: the shares with so large a difference of a pair, and of any two."""
+    """Over all permutations of each query's values: the shares in which a pair, or any pair, differs by so much."""
     systems = values.shape[1]
     alone = among_all = total = 0
     for deal in product(permutations(range(systems)), repeat=len(values)):
