@@ -163,12 +163,12 @@ def order_dependence(number: Number) -> str:
 def interval(number: Number) -> str:
     """The number for tied data, and where it is in the interval over all orderings of ties."""
     found = of(number.findings, ["interval"])
-    return re.sub("^tied data, .*?: ", "", short(found[0].detail)) if found else "not asked"
+    return re.sub("^On tied data, the score is ", "", short(found[0].detail)) if found else "not asked"
 
 
 def short(detail: str) -> str:
     """A detail without the parts that are in the table already."""
-    return detail.split(" In the best order")[0].split("; random embeddings")[0].rstrip(".")
+    return detail.split(" The best order")[0].split("; random embeddings")[0].rstrip(".")
 
 
 def said(findings: Sequence[Finding]) -> str:

@@ -144,7 +144,7 @@ def test_isolation_changes_no_number() -> None:
 
 
 def test_isolation_needs_a_name() -> None:
-    with pytest.raises(tp.InputError, match="no name that a separate process could import"):
+    with pytest.raises(tp.InputError, match="no name by which a separate process could import"):
         audit(lambda embeddings, labels: 0.5, isolate=True)
 
 
@@ -220,7 +220,7 @@ def test_every_convention(takes: str) -> None:
     )
     assert report.held, report
     assert len(report.findings) == len(attacks + written)
-    assert "the lower bound: lower" in report.finding("interval").detail
+    assert "(the lower bound); AP has the lower bound " in report.finding("interval").detail
 
 
 @pytest.mark.parametrize(
@@ -388,7 +388,7 @@ def test_outside_the_interval() -> None:
         zoo.divides_by_distinct_distances, attacks=["interval"], measure="AP", distance="euclidean", items=240
     ).finding("interval")
     assert found.verdict == "outside the interval"
-    assert found.detail.startswith("tied data, AP: 2.")
+    assert found.detail.startswith("On tied data, the score is 2.")
 
 
 def test_the_scores_are_those_of_the_definition() -> None:
@@ -447,7 +447,7 @@ BAD_OPTIONS: list[tuple[dict[str, Any], str]] = [
     ({"attacks": ["one"]}, "Unknown attack 'one'. Known: zeros, constant"),
     ({"attacks": ["rank column"]}, "'rank column' does not apply"),
     ({"attacks": ["interval"]}, "'interval' does not apply"),
-    ({"measure": "mAPP"}, "unknown measure 'mAPP'"),
+    ({"measure": "mAPP"}, "Unknown measure 'mAPP'"),
     ({"distance": "far"}, "Unknown distance 'far'"),
     ({"time_limit": 0}, "time_limit must be a number of seconds above 0"),
     ({"time_limit": math.nan}, "time_limit must be a number of seconds above 0 and at most 1,000,000, not nan"),

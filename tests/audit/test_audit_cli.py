@@ -102,7 +102,7 @@ def test_help_lists_the_attacks(run: Run) -> None:
         (["zoo:lower", "--skip", "one"], "Unknown attack 'one'"),
         (["zoo:lower", "--items", "7"], "items must be a whole number of at least 40, not 7"),
         (["zoo:lower", "--average", "mode"], "'mode' is not one of mean, macro, other"),
-        (["zoo:lower", "-m", "mAPP"], "--measure: unknown measure 'mAPP'"),
+        (["zoo:lower", "-m", "mAPP"], "--measure: Unknown measure 'mAPP'"),
         (["zoo:lower", "-d", "far"], "--distance: Unknown distance 'far'"),
         (["zoo:lower", "--takes", "all"], "'all' is not one of embeddings, gallery"),
         (["zoo:lower", "--limits", "0"], "'--limits': '0' is neither two numbers"),

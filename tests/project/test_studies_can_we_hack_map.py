@@ -111,7 +111,7 @@ def test_rows_say_what_the_report_says(audited: list[study.Audited]) -> None:
     name, order, nan, infinity, tied, says = study.other_row(number)
     assert (name, nan, infinity, says) == ("fooled", "refused", "refused", "says nothing")
     assert re.match(r"permuting items; \d+ orders of zeros give ", order)
-    assert re.match(r"\d\.\d+, inside: lower ", tied)
+    assert re.match(r"\d\.\d+ \(inside the interval\); AP has the lower bound ", tied)
 
 
 def test_a_search_for_the_best_order_fools_nobody() -> None:

@@ -129,7 +129,7 @@ def importable(evaluator: Evaluator | str) -> str:
     name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
     if name is None:
         raise InputError(
-            "The evaluator has no name that a separate process could import it by. Define it at the top level of a "
+            "The evaluator has no name by which a separate process could import it. Define it at the top level of a "
             "module, or leave out isolate; a Command runs in a separate process anyway."
         )
     return name
@@ -141,7 +141,7 @@ def run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[
     if isinstance(first, Outcome):
         check_answer(examination, first)
         advance(1)
-        yield from examination.failed(BASELINE, first, "shuffled labels")
+        yield from examination.failed(BASELINE, first, "On the layout 'shuffled'")
         return
     check_limits(first, examination.options.limits)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem

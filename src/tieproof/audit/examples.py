@@ -19,7 +19,7 @@ def argsort(embeddings: Array, labels: IntArray) -> float:
     """Mean average precision as most scripts compute it: the order of the data breaks ties."""
     vectors = np.asarray(embeddings, dtype=np.float64)
     if not np.isfinite(vectors).all() or not vectors.size:
-        raise InputError("The embeddings must be finite numbers, at least one for each item.")
+        raise InputError("The embeddings must contain only finite numbers, at least one for each item.")
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
     similarity = vectors @ vectors.T

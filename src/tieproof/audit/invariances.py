@@ -32,7 +32,7 @@ from tieproof.audit.truth import claimed
 from tieproof.audit.verdicts import Finding, Verdict
 
 Variants = Callable[[Examination, Case, Random], Iterator[tuple[str, Outcome]]]
-"""A function that yields what was changed, in words, and the outcome, which must equal that of the unchanged case."""
+"""A function that yields the change in words, as "with permuted items", and the outcome after the change."""
 
 REPEATS = 2
 """The number of random changes of each kind that are tried on each data set."""
@@ -70,7 +70,7 @@ class Seen(NamedTuple):
 
 def on_data(invariance: Invariance, examination: Examination, data: str) -> Iterator[Seen]:
     """The findings of each variant on each measure, for one data set."""
-    name, where = invariance.name, f"{data} data"
+    name, where = invariance.name, f"On {data} data"
     case = invariance.start(data_case(examination, data))
     before = examination.score(case)
     if before.problem:
@@ -86,7 +86,7 @@ def on_data(invariance: Invariance, examination: Examination, data: str) -> Iter
             verdict = invariance.verdict if change else Verdict.HELD
             if verdict is Verdict.NOT_A_MEAN and is_declared_a_mean(examination, measure):
                 verdict = Verdict.CHANGES
-            detail = f"{where}, {what}: {value:.6f} becomes {changed:.6f}, a change of {abs(changed - value):.2g}."
+            detail = f"{where}, {value:.6f} becomes {changed:.6f} {what}, a change of {abs(changed - value):.2g}."
             finding = Finding(name, measure, verdict, changed, detail=detail)
             yield Seen(finding, math.inf if math.isnan(change) else change)
 
@@ -127,13 +127,13 @@ def relabelled(examination: Examination, case: Case, random: Random) -> Iterator
         outcome = examination.score(relabel(case, random.permutation(CLASSES) + 1))
         if outcome.problem:
             outcome = examination.score(relabel(case, random.permutation(CLASSES)))
-        yield "relabelled", outcome
+        yield "with other class numbers", outcome
 
 
 def halves(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
     """The mean of the numbers on two halves of the queries, which should equal the number on all queries."""
     outcomes = [examination.score(part) for part in two_halves(case)]
-    what = "the mean of two halves of the queries"
+    what = "as the mean of two halves of the queries"
     for outcome in outcomes:
         if outcome.problem:
             yield what, outcome
@@ -145,14 +145,14 @@ def halves(examination: Examination, case: Case, random: Random) -> Iterator[tup
 
 def again(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
     """The outcome of the same case in a second call."""
-    yield "called again", examination.score(case)
+    yield "in a second call", examination.score(case)
 
 
 def other_settings(examination: Examination, case: Case, random: Random) -> Iterator[tuple[str, Outcome]]:
     """Outcomes of the same case with other keyword arguments, changed one at a time."""
     for name, values in (examination.options.vary or {}).items():
         for value in values:
-            yield f"{name}={value!r}", examination.score(case, **{name: value})
+            yield f"with {name}={value!r}", examination.score(case, **{name: value})
 
 
 def has_queries(convention: Convention, options: Options) -> bool:
@@ -180,10 +180,12 @@ invariance(
     "The same input has one score.",
     source="pytrec_eval issue 57; ir_measures issue 42",
 )
-invariance("permuting items", by(permute_items, "permuted"), "the order of the items", SAME_DATA, verdict=ORDER)
+invariance(
+    "permuting items", by(permute_items, "with permuted items"), "the order of the items", SAME_DATA, verdict=ORDER
+)
 invariance(
     "permuting queries",
-    by(permute_queries, "queries permuted"),
+    by(permute_queries, "with permuted queries"),
     "the order of the queries",
     SAME_DATA,
     has_queries,
@@ -191,7 +193,7 @@ invariance(
 )
 invariance(
     "permuting both",
-    by(lambda case, random: permute_queries(permute_items(case, random), random), "both permuted"),
+    by(lambda case, random: permute_queries(permute_items(case, random), random), "with permuted items and queries"),
     "the order of the gallery and of the queries",
     SAME_DATA,
     has_queries,
@@ -199,7 +201,7 @@ invariance(
 )
 invariance(
     "scaling",
-    by(rescale, "times a power of two"),
+    by(rescale, "with all numbers multiplied by a power of two"),
     "every number, by the same power of two",
     "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
     lambda convention, options: not options.thresholds,
@@ -232,7 +234,7 @@ invariance(
 )
 invariance(
     "renaming documents",
-    by(rewrite(names=None), "renamed"),
+    by(rewrite(names=None), "with renamed documents"),
     "the names of the documents",
     "Document names carry no information.",
     is_written,
@@ -240,7 +242,7 @@ invariance(
 )
 invariance(
     "order of lines",
-    by(rewrite(lines=None), "lines shuffled"),
+    by(rewrite(lines=None), "with shuffled lines"),
     "the order of the lines",
     SAME_DATA,
     is_written,
@@ -248,7 +250,7 @@ invariance(
 )
 invariance(
     "rank column",
-    by(rewrite(ranks=True), "ranks reversed"),
+    by(rewrite(ranks=True), "with reversed ranks"),
     "the rank column of the run, counted down",
     "Scores decide the order; a rank that contradicts them is an error in the file.",
     lambda convention, options: convention.files,

@@ -62,7 +62,8 @@ class Contest:
 
     def __init__(self, examination: Examination, trial: Trial, layout: Layout) -> None:
         self.examination, self.trial, self.layout = examination, trial, layout
-        self.where = f"{layout.name} labels" + (f", {trial.times:g} times as many" if trial.times > 1 else "")
+        size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
+        self.where = f"On the layout '{layout.name}'{size}"
         if trial.own:
             for number in range(1, trial.looks[-1] + 1):
                 examination.at_random(self.board(number, own=False))
@@ -105,7 +106,7 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
     for layout in layouts:
         baseline = examination.baseline(layout, trial.times, trial.draws)
         if isinstance(baseline, Outcome):
-            yield from examination.failed(BASELINE, baseline, f"{layout.name} labels")
+            yield from examination.failed(BASELINE, baseline, f"On the layout '{layout.name}'")
             continue
         contest = Contest(examination, trial, layout)
         if contest.first.problem:
@@ -130,7 +131,7 @@ def on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
     """The finding on one measure of a contest."""
     attack, score, sign = contest.trial.attack, contest.first.values[measure], contest.examination.sign
     if luck is None or math.isnan(luck.mean):
-        detail = f"{contest.where}: {score:.4f}; random embeddings have no such score, or score NaN."
+        detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     found = compared(contest, measure, score, luck)
     if math.isnan(score) or not luck.is_suspicious(score, sign):
@@ -143,11 +144,12 @@ def compared(contest: Contest, measure: str, score: float, luck: Luck, detail: s
     examination, limits = contest.examination, contest.examination.options.limits
     verdict, said = Verdict.HELD, f"{score:.4f}"
     if math.isnan(score):
-        verdict, said = Verdict.NOT_A_NUMBER, "the score is NaN"
+        verdict, said = Verdict.NOT_A_NUMBER, "NaN"
     elif limits and not limits[0] - 1e-6 <= score <= limits[1] + 1e-6:
         verdict, said = Verdict.OUT_OF_RANGE, f"{said}, outside [{limits[0]:g}, {limits[1]:g}]"
     above = None if math.isnan(score) else luck.deviations(score, examination.sign)
-    said = f"{contest.where}: {said}{detail}; random embeddings {luck.mean:.4f} ± {luck.std:.4f}."
+    beside = f"random embeddings score {luck.mean:.4f} ± {luck.std:.4f}"
+    said = f"{contest.where}, the score is {said}{detail}; {beside}."
     return Finding(contest.trial.attack, measure, verdict, score, luck.mean, luck.std, above, said)
 
 
@@ -161,7 +163,7 @@ def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> F
         for each in draws:
             for name, outcome in ((trial.attack, each.blind), (BASELINE, each.random)):
                 if outcome.problem:
-                    where = f"{contest.where}, {each.items} items"
+                    where = f"{contest.where}, with {each.items} items"
                     return next(f for f in examination.failed(name, outcome, where) if f.measure == measure)
         gains = Luck.of([difference(each, measure, examination.sign) for each in draws])
         if is_gain(gains, level):

@@ -33,7 +33,7 @@ def search(examination: Examination) -> Iterator[Finding]:
     outcomes = [(labels, examination.score(case_of(examination, labels))) for labels in starts(examination, random)]
     failed = [outcome for _, outcome in outcomes if outcome.problem]
     if failed:
-        yield from examination.failed(NAME, failed[0], same(examination))
+        yield from examination.failed(NAME, failed[0], f"On {same(examination)}")
         return
     moving = [name for name, value in outcomes[0][1].values.items() if varies(name, value, outcomes)]
     for name, value in outcomes[0][1].values.items():
@@ -114,7 +114,7 @@ def judged(examination: Examination, measure: str, order: IntArray, score: float
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
     if luck is None:
         return Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, detail=seen)
-    detail = f"{seen} In the best order: {again:.4f}; random embeddings {luck.mean:.4f} ± {luck.std:.4f}."
+    detail = f"{seen} The best order gives {again:.4f}; random embeddings score {luck.mean:.4f} ± {luck.std:.4f}."
     above = luck.deviations(again, examination.sign)
     return Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 

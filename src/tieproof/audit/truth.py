@@ -38,12 +38,12 @@ def inside_of_truth(examination: Examination) -> Iterator[Finding]:
         case = data_case(examination, data)
         outcome = examination.score(case)
         if outcome.problem:
-            yield from examination.failed(NAME, outcome, f"{data} data")
+            yield from examination.failed(NAME, outcome, f"On {data} data")
             continue
         for name, value in outcome.values.items():
             measure = claimed(examination, name)
             if measure is not None:
-                yield placed(name, value, truth(examination, case, measure), f"{data} data, {measure}")
+                yield placed(name, value, truth(examination, case, measure), f"On {data} data", measure)
 
 
 def truth(examination: Examination, case: Case, measure: Measure) -> Estimate[float]:
@@ -65,12 +65,15 @@ def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
     return lists(case.items.T, relevance(case), **options)
 
 
-def placed(name: str, value: float, estimate: Estimate[float], where: str) -> Finding:
+def placed(name: str, value: float, estimate: Estimate[float], where: str, measure: Measure) -> Finding:
     """The finding on whether a value is inside the interval of an estimate."""
     lower, expected, upper = estimate.lower, estimate.expected, estimate.upper
     place = place_of(value, estimate)
-    verdict = {"outside": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
-    detail = f"{where}: {value:.6f}, {place}: lower {lower:.6f}, expected {expected:.6f}, upper {upper:.6f}."
+    verdict = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
+    detail = (
+        f"{where}, the score is {value:.6f} ({place}); {measure} has the lower bound {lower:.6f}, the expected value "
+        f"{expected:.6f} and the upper bound {upper:.6f}."
+    )
     return Finding(NAME, name, verdict, value, detail=detail)
 
 
@@ -78,7 +81,7 @@ def place_of(value: float, estimate: Estimate[float]) -> str:
     """The position of a value relative to the interval of an estimate, in words.
 
     >>> place_of(0.5, Estimate(0.25, 0.5, 1.0, 0.1)), place_of(0.2, Estimate(0.25, 0.5, 1.0, 0.1))
-    ('the expected value', 'outside')
+    ('the expected value', 'outside the interval')
     """
     if math.isnan(value):
         return "not a number"
@@ -91,7 +94,7 @@ def place_of(value: float, estimate: Estimate[float]) -> str:
     ):
         if abs(value - bound) <= TOLERANCE:
             return f"the {name}"
-    return "inside" if estimate.lower < value < estimate.upper else "outside"
+    return "inside the interval" if estimate.lower < value < estimate.upper else "outside the interval"
 
 
 register(

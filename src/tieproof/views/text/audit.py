@@ -33,9 +33,9 @@ def render(report: AuditReport, width: int | None = None, color: bool = False) -
     scores more than random embeddings do.
     The number after ± is the standard deviation of one random embedding.
     <BLANKLINE>
-    zeros, exploitable: sorted labels: 1.0000; random embeddings 0.1146 ± 0.0026. In
-    5 draws of 141 to 324 items, it gains 0.8834 over random embeddings on average,
-    with a standard error of 0.0027.
+    zeros, exploitable: On the layout 'sorted', the score is 1.0000; random
+    embeddings score 0.1146 ± 0.0026. In 5 draws of 141 to 324 items, it gains
+    0.8834 over random embeddings on average, with a standard error of 0.0027.
     """
     width = max(width or WIDTH, NARROWEST)
     several = len({finding.measure for finding in report.findings}) > 1
