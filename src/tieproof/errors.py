@@ -31,9 +31,9 @@ class about:  # noqa: N801 (it is used like a function, and a class is entered t
     counted : the arguments for whose items the argument must have one entry each
 
     >>> with about("labels", "embeddings"):
-    ...     raise CountError("There are 2 labels for 3 embeddings. Pass exactly one for each.")
+    ...     raise CountError("The number of labels is 2, but the number of embeddings is 3.")
     Traceback (most recent call last):
-    tieproof.errors.CountError: There are 2 labels for 3 embeddings. Pass exactly one for each.
+    tieproof.errors.CountError: The number of labels is 2, but the number of embeddings is 3.
     """
 
     def __init__(self, argument: str | tuple[str, ...], *counted: str) -> None:

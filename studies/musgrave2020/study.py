@@ -80,7 +80,8 @@ def by_step(points: Array, labels: Array) -> dict[str, tp.Result]:
 def with_itself(points: Array, labels: Array) -> str:
     """The measures if the query remains in the list as its own nearest neighbour."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The gallery is the queries", tp.InputWarning)  # it is what is shown here
+        # That each query finds itself is the case that is shown here.
+        warnings.filterwarnings("ignore", "The gallery is equal to the queries", tp.InputWarning)
         result = tp.evaluate(
             points, labels, gallery=points, gallery_labels=labels, distance="euclidean", measures=list(MEASURES)
         )

@@ -237,7 +237,7 @@ def test_batches_that_disagree() -> None:
     evaluator.update(GALLERY, GALLERY_LABELS, categories=KINDS[:25])
     with pytest.raises(tp.InputError, match="Some batches have categories and others have none"):
         evaluator.update(GALLERY, GALLERY_LABELS)
-    with pytest.raises(tp.InputError, match="2 categories for 25 queries"):
+    with pytest.raises(tp.InputError, match="number of categories is 2, but the number of queries is 25"):
         evaluator.update(GALLERY, GALLERY_LABELS, categories=["cats", "dogs"])
     with pytest.raises(tp.InputError, match="categories of this batch have the shape"):
         evaluator.update(GALLERY, GALLERY_LABELS, categories=np.arange(25))
@@ -316,7 +316,7 @@ def of_evaluate(**options: Any) -> Callable[[], tp.Result]:
 
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "too few": (of_evaluate(categories=["a"]), r"1 categories for 30 queries. Pass exactly one for each"),
+    "too few": (of_evaluate(categories=["a"]), r"number of categories is 1, but .* queries is 30. Pass exactly one"),
     "nan": (of_evaluate(categories=[*range(29), np.nan]), r"The categories must be .* row 29 contains nan"),
     "none": (of_evaluate(categories=[*KINDS[:29].tolist(), None]), r"The categories .* contain NoneType, str"),
     "fractions": (of_evaluate(categories=np.arange(30) / 2), r"row 1 contains 0.5"),
@@ -339,7 +339,7 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "macro of scores": (lambda: tp.evaluate_scores([[1.0]], [[1]], average="macro"), r"Pass categories, one"),
     "macro of a run": (of_run(average="macro"), r"Pass categories, one"),
     "unknown mean of a run": (of_run(average="mean"), r"Unknown average='mean'"),
-    "scores": (lambda: tp.evaluate_scores([[1.0]], [[1]], categories=[1, 2]), r"2 categories for 1 queries"),
+    "scores": (lambda: tp.evaluate_scores([[1.0]], [[1]], categories=[1, 2]), r"number of categories is 2"),
     "unknown mean of batches": (lambda: tp.Evaluator(average="x"), r"Unknown average='x'"),  # type: ignore[arg-type]
     "a run by position": (of_run(categories=["a", "b", "c"]), r"not list, because the queries of a run have names"),
     "a run's query without one": (

@@ -178,7 +178,7 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="cannot be made"):
+    with pytest.raises(InputError, match="cannot be created"):
         tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path / "done")
 
 
@@ -196,7 +196,7 @@ def product(queries: Any, items: Any) -> Any:
 def test_nan_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     data = DATA.copy()
     data[7, 2] = np.nan
-    with pytest.raises(InputError, match="embeddings must be finite numbers, but row 7 contains nan"):
+    with pytest.raises(InputError, match="embeddings must contain only finite numbers, but row 7 contains nan"):
         tp.evaluate(data, LABELS, checkpoint=tmp_path / "done")
     assert not (tmp_path / "done").exists()
 

@@ -367,7 +367,7 @@ def test_epsilon_is_refused(epsilon: Any) -> None:
 def test_what_is_refused() -> None:
     with pytest.raises(tp.InputError, match="row 1"):
         tp.collisions([[1.0], [np.nan]])
-    with pytest.raises(tp.InputError, match="No query has anything relevant"):
+    with pytest.raises(tp.InputError, match="No query has a relevant item"):
         tp.collisions([[1.0], [2.0]], [1, 2])
     with pytest.raises(tp.InputError, match="without labels"):
         tp.collisions([[1.0], [2.0]], groups=[1, 2])

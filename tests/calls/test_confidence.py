@@ -361,19 +361,24 @@ REFUSED: dict[str, tuple[Any, Any, Any, str]] = {
         error_reject_curve,
         [0, 1],
         [0.5, np.nan],
-        r"confidences must be finite numbers, but contain nan at \[1\]",
+        r"confidences must contain only finite numbers, but contain nan at \[1\]",
     ),
     "infinity": (
         error_reject_curve,
         [0, 1],
         [np.inf, 0],
-        r"confidences must be finite numbers, but contain inf at \[0\]",
+        r"confidences must contain only finite numbers, but contain inf at \[0\]",
     ),
-    "error NaN": (error_reject_curve, [np.nan], [1], r"errors must be finite numbers, but contain nan at \[0\]"),
-    "lengths": (error_reject_curve, [0, 1], [1], r"There are 1 confidences for 2 queries"),
+    "error NaN": (
+        error_reject_curve,
+        [np.nan],
+        [1],
+        r"errors must contain only finite numbers, but contain nan at \[0\]",
+    ),
+    "lengths": (error_reject_curve, [0, 1], [1], r"The number of confidences is 1, but the number of queries is 2"),
     "shape": (error_reject_curve, np.zeros((2, 2)), [1, 2], r"errors must have shape \(n,\), not \(2, 2\)"),
     "nothing": (error_reject_curve, [], [], r"errors are empty"),
-    "words": (error_reject_curve, [0, 1], ["sure", "unsure"], r"confidences must be real numbers"),
+    "words": (error_reject_curve, [0, 1], ["sure", "unsure"], r"confidences must contain real numbers"),
     "too large": (error_reject_curve, [0, 1e61], [1, 2], r"errors contain 1e\+61 at \[1\], larger than 1e\+60"),
     "bounds": (
         error_reject_curve,
@@ -381,22 +386,27 @@ REFUSED: dict[str, tuple[Any, Any, Any, str]] = {
         [1],
         r"lower <= expected <= upper.* query 0 has 1.0",
     ),
-    "bound NaN": (error_reject_curve, estimate([0], [0], [np.nan], [0]), [1], r"upper errors must be finite"),
+    "bound NaN": (
+        error_reject_curve,
+        estimate([0], [0], [np.nan], [0]),
+        [1],
+        r"upper errors must contain only finite",
+    ),
     "bound missing": (
         error_reject_curve,
         estimate([0, 0], [0], [0], [0]),
         [1],
-        r"1 expected errors for 2 lower errors",
+        r"number of expected errors is 1, but the number of lower errors is 2",
     ),
     "no hits": (confidence_vs_recall_at_1, [0.5, 1], [1, 2], r"hits must be 0 or 1, but query 0 has 0.5"),
-    "hits NaN": (confidence_vs_recall_at_1, [np.nan, 1], [1, 2], r"hits must be finite numbers"),
-    "hits and NaN": (confidence_vs_recall_at_1, [0, 1], [1, np.nan], r"confidences must be finite numbers"),
-    "hits without": (confidence_vs_recall_at_1, [0, 1], [1], r"There are 1 confidences for 2 queries"),
+    "hits NaN": (confidence_vs_recall_at_1, [np.nan, 1], [1, 2], r"hits must contain only finite numbers"),
+    "hits and NaN": (confidence_vs_recall_at_1, [0, 1], [1, np.nan], r"confidences must contain only finite numbers"),
+    "hits without": (confidence_vs_recall_at_1, [0, 1], [1], r"The number of confidences is 1, but"),
     "constant": (rank_correlation, [1, 1], [1, 2], r"confidences are all equal \(1\)"),
     "true constant": (rank_correlation, [1, 2], [0.5, 0.5], r"true confidences are all equal \(0.5\)"),
     "one of each": (rank_correlation, [1], [1], r"confidences are all equal"),
-    "true lengths": (rank_correlation, [1, 2, 3], [1, 2], r"There are 2 true confidences for 3 confidences"),
-    "true NaN": (rank_correlation, [1, 2], [1, np.nan], r"true confidences must be finite numbers"),
+    "true lengths": (rank_correlation, [1, 2, 3], [1, 2], r"number of true confidences is 2, but"),
+    "true NaN": (rank_correlation, [1, 2], [1, np.nan], r"true confidences must contain only finite numbers"),
 }
 
 
@@ -410,10 +420,10 @@ def test_refused(name: str) -> None:
 @pytest.mark.parametrize(
     ("confidence", "message"),
     [
-        ([1, 2], r"There are 2 confidences for 6 queries\. Pass exactly one for each"),
-        ([1, 2, 3, 4, 5, np.nan], r"confidences must be finite numbers, but contain nan at \[5\]"),
+        ([1, 2], r"The number of confidences is 2, but the number of queries is 6\. Pass exactly one for each"),
+        ([1, 2, 3, 4, 5, np.nan], r"confidences must contain only finite numbers, but contain nan at \[5\]"),
         (np.zeros((6, 2)), r"confidences must have shape \(n,\)"),
-        (["high"] * 6, r"confidences must be real numbers"),
+        (["high"] * 6, r"confidences must contain real numbers"),
     ],
 )
 def test_refused_by_an_evaluation(confidence: Any, message: str) -> None:

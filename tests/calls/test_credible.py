@@ -236,11 +236,14 @@ def test_memory_is_that_of_a_tile() -> None:
 TWO: Any = (0.5, 0.9)
 
 BAD_REGIONS: dict[str, tuple[Any, str]] = {
-    "mean NaN": (lambda: Gaussian([0, np.nan], 1), r"means must be finite numbers, but contain nan at \[1\]"),
+    "mean NaN": (
+        lambda: Gaussian([0, np.nan], 1),
+        r"means must contain only finite numbers, but contain nan at \[1\]",
+    ),
     "no scale": (lambda: Gaussian([0, 0], 0), r"scales must be standard deviations of at least 1e-60, but contain 0"),
     "negative scale": (lambda: Gaussian([0, 0], [1, -1]), r"contain -1\.0 at \[1\]"),
-    "scale infinite": (lambda: Gaussian([0, 0], np.inf), r"scales must be finite"),
-    "scales": (lambda: Gaussian([0, 0], [1, 2, 3]), r"There are 3 scales for 2 means"),
+    "scale infinite": (lambda: Gaussian([0, 0], np.inf), r"scales must contain only finite"),
+    "scales": (lambda: Gaussian([0, 0], [1, 2, 3]), r"The number of scales is 3, but the number of means is 2"),
     "direction": (lambda: VonMisesFisher([0, 0], 1), r"nonzero vector of at least 2 dimensions, not \[0\.0, 0\.0\]"),
     "one dimension": (lambda: VonMisesFisher([1], 1), r"at least 2 dimensions"),
     "concentration": (lambda: VonMisesFisher([1, 0], 0), r"concentration must be a number larger than 0 .* not 0"),
@@ -249,7 +252,10 @@ BAD_REGIONS: dict[str, tuple[Any, str]] = {
     "mass 1": (lambda: credible_region([1, 2], 1.0), r"mass must be larger than 0 and smaller than 1, not 1"),
     "mass 2": (lambda: credible_region([1, 2], 2), r"A mass must be a number from 0 to 1, not 2"),
     "masses": (lambda: credible_region([1, 2], TWO), r"mass must be a single number, not 2"),
-    "samples": (lambda: credible_region([1, np.nan]), r"samples must be finite numbers, but contain nan at \[1\]"),
+    "samples": (
+        lambda: credible_region([1, np.nan]),
+        r"samples must contain only finite numbers, but contain nan at \[1\]",
+    ),
     "sample shape": (lambda: credible_region(np.zeros((2, 2, 2))), r"samples must have shape .* \(2, 2, 2\)"),
     "no samples": (lambda: credible_region([]), r"samples must have shape"),
 }
@@ -267,19 +273,25 @@ def test_bad_points() -> None:
     region = credible_region(Gaussian([0, 0], 1))
     with pytest.raises(tp.InputError, match=r"points must have shape \(n, 2\), not \(1, 3\)"):
         region.contains(np.zeros((1, 3)))
-    with pytest.raises(tp.InputError, match=r"points must be finite numbers"):
+    with pytest.raises(tp.InputError, match=r"points must contain only finite numbers"):
         region.contains([[0, np.inf]])
     with pytest.raises(tp.InputError, match=r"points must be nonzero vectors, but row 1 is all zero"):
         credible_region(VonMisesFisher([1, 0], 1)).contains([[1, 0], [0, 0]])
 
 
 BAD_RETRIEVAL: dict[str, tuple[Any, Any, Any, Any, str]] = {
-    "NaN": ([[0.0], [np.nan]], [1, 1], [0, 0], 0.9, r"means must be finite numbers, but contain nan at \[1, 0\]"),
+    "NaN": (
+        [[0.0], [np.nan]],
+        [1, 1],
+        [0, 0],
+        0.9,
+        r"means must contain only finite numbers, but contain nan at \[1, 0\]",
+    ),
     "shape": ([0.0, 1.0], [1, 1], [0, 0], 0.9, r"means must have the shape \(items, dimensions\)"),
     "scale": ([[0.0], [1.0]], [1, 0], [0, 0], 0.9, r"scales must be standard deviations .* contain 0\.0 at \[1, 0\]"),
     "scale shape": ([[0.0, 1.0]] * 3, [1, 2], [0, 0, 0], 0.9, r"scales must have shape \(3,\) or \(3, 2\)"),
-    "scale NaN": ([[0.0], [1.0]], [1, np.nan], [0, 0], 0.9, r"scales must be finite numbers"),
-    "labels": ([[0.0], [1.0]], [1, 1], [0], 0.9, r"There are 1 labels for 2 means"),
+    "scale NaN": ([[0.0], [1.0]], [1, np.nan], [0, 0], 0.9, r"scales must contain only finite numbers"),
+    "labels": ([[0.0], [1.0]], [1, 1], [0], 0.9, r"The number of labels is 1, but the number of means is 2"),
     "no class": ([[0.0], [1.0]], [1, 1], [0, 1], 0.9, r"No two items are of the same class"),
     "mass": ([[0.0], [1.0]], [1, 1], [0, 0], (0.5, 1), r"mass must be larger than 0 and smaller than 1"),
     "no mass": ([[0.0], [1.0]], [1, 1], [0, 0], (), r"A mass is missing"),

@@ -76,7 +76,7 @@ def test_of_lists_that_were_cut_off() -> None:
 
 
 def test_of_labels_for_scores() -> None:
-    with pytest.raises(tp.InputError, match="2 gallery labels for 3") as caught:
+    with pytest.raises(tp.InputError, match="number of gallery labels is 2") as caught:
         tp.evaluate_scores([[3, 2, 1]], labels=[0], gallery_labels=[0, 1])
     assert caught.value.argument == ("gallery_labels", "scores")
 

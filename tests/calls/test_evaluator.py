@@ -221,7 +221,7 @@ def test_indices_do_not_wrap(index: int) -> None:
 def test_refused() -> None:
     with pytest.raises(tp.InputError, match="nothing to evaluate"):
         tp.Evaluator().compute()
-    with pytest.raises(tp.InputError, match="unknown measure"):
+    with pytest.raises(tp.InputError, match="Unknown measure"):
         tp.Evaluator(measures=["Quality"])
     evaluator = tp.Evaluator()
     evaluator.update(DATA, LABELS)
@@ -231,5 +231,5 @@ def test_refused() -> None:
         evaluator.update(DATA.astype(float), LABELS)
     with pytest.raises(tp.InputError, match="must be 90 integers"):
         evaluator.update(DATA, LABELS, indices=[1])
-    with pytest.raises(tp.InputError, match="2 labels for 90 embeddings"):
+    with pytest.raises(tp.InputError, match="number of labels is 2, but the number of embeddings is 90"):
         evaluator.update(DATA, LABELS[:2])

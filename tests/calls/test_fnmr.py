@@ -242,8 +242,8 @@ def given(relevant: Any = (1, 2), others: Any = (2, 3), **options: Any) -> Calla
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "NaN": (rates(np.full((6, 2), np.nan)), r"embeddings must be finite numbers, but row 0 contains nan"),
-    "too few labels": (rates(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
+    "NaN": (rates(np.full((6, 2), np.nan)), r"embeddings must contain only finite numbers, but row 0 contains nan"),
+    "too few labels": (rates(labels=LABELS[:4]), r"number of labels is 4, but the number of embeddings is 6"),
     "no labels": (rates(labels=None), r"either labels or relevance="),
     "unknown distance": (rates(distance="jaccard"), r"Unknown distance 'jaccard'"),
     "unknown method": (rates(method="cubic"), r"Unknown method='cubic'. Known: linear, exact"),
@@ -257,10 +257,16 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "memory": (rates(memory="much"), r"memory size must be"),
     "threads": (rates(threads=0), r"threads must be"),
     "overflow": (rates(GOOD * 1e300, distance="dot"), r"exceeds the largest float64. Divide all embeddings"),
-    "given NaN": (given([1, np.nan]), r"relevant distances must be finite numbers, but contain nan at \[1\]"),
-    "given infinity": (given(others=[np.inf]), r"other distances must be finite numbers, but contain inf at \[0\]"),
+    "given NaN": (
+        given([1, np.nan]),
+        r"relevant distances must contain only finite numbers, but contain nan at \[1\]",
+    ),
+    "given infinity": (
+        given(others=[np.inf]),
+        r"other distances must contain only finite numbers, but contain inf at \[0\]",
+    ),
     "given integers": (given([2**53 + 1]), r"relevant distances contain an integer beyond 2\^53"),
-    "given words": (given(["a"]), r"relevant distances must be real numbers"),
+    "given words": (given(["a"]), r"relevant distances must contain real numbers"),
     "nothing relevant given": (given([]), r"No pair is relevant"),
     "no others given": (given(others=[]), r"Every pair is relevant or excluded"),
     "a rate that was not asked for": (lambda: given()()[0.5], r"have no FMR 0.5; they have 0.1"),

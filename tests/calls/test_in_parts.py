@@ -251,7 +251,7 @@ def test_warnings_are_those_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(11)
     data, labels = random.normal(size=(40, 3)), random.integers(0, 5, size=40)
     small(monkeypatch, 15)
-    with pytest.warns(InputWarning, match="The gallery is the queries: all 40 rows are equal"):
+    with pytest.warns(InputWarning, match="The gallery is equal to the queries in all 40 rows"):
         tp.evaluate(cut(random, data), labels, gallery=cut(random, data), gallery_labels=labels)
     square = data @ data.T
     square[np.arange(40), np.arange(40)] = 9.0

@@ -67,7 +67,7 @@ def test_a_square_matrix_with_gallery_labels_keeps_its_diagonal() -> None:
     values = np.eye(3)
     own = [0, 1, 2]
     assert tp.evaluate_scores(values, labels=own, gallery_labels=own, measures=["P@1"])["P@1"].lower == 1.0
-    with pytest.raises(tp.InputError, match="No query has anything relevant"):
+    with pytest.raises(tp.InputError, match="No query has a relevant item"):
         tp.evaluate_scores(values, labels=own)
 
 
@@ -128,12 +128,14 @@ SQUARE = [[9.0, 2.0], [2.0, 9.0]]
         (
             SQUARE,
             {"labels": [0, 0, 1]},
-            "There are 3 labels for 2 queries. Pass exactly one for each, in the same order.",
+            "The number of labels is 3, but the number of queries is 2. Pass exactly one for each, in the "
+            "same order.",
         ),
         (
             SQUARE,
             {"labels": [0, 0], "gallery_labels": [0]},
-            "There are 1 gallery labels for 2 gallery items. Pass exactly one for each, in the same order.",
+            "The number of gallery labels is 1, but the number of gallery items is 2. Pass exactly one for each, "
+            "in the same order.",
         ),
     ],
 )
@@ -150,7 +152,7 @@ def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
         tp.evaluate_scores(scores, [1, 0, 0])
     assert str(error.value) == (
         "The scores must be a matrix (queries, items) or a list of one-dimensional arrays, one for each query, not "
-        "of the shape (3,). For a single query pass a matrix of one row, [scores]."
+        "of the shape (3,). For a single query, pass a matrix of one row, [scores]."
     )
     with pytest.raises(tp.InputError, match=r"relevance must be .* shape \(3,\).*one row, \[relevance\]\."):
         tp.evaluate_distances([scores], [1, 0, 0])

@@ -233,7 +233,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "words": (
         {"n_relevant": ["1", "2"]},
-        "The n_relevant must be real numbers, not strings. Convert them to floats first.",
+        "The n_relevant must contain real numbers, not strings. Convert them to floats first.",
     ),
     "rounded": (
         {"n_relevant": np.array([3, 2048], np.float16)},

@@ -45,12 +45,12 @@ def test_as_numpy_decomposes_the_covariance(shape: tuple[int, int]) -> None:
 
 
 BAD: dict[str, tuple[Any, Any, str]] = {
-    "NaN": ([[1.0, 2.0], [np.nan, 1.0]], 0.5, r"embeddings must be finite numbers, but row 1 contains nan"),
+    "NaN": ([[1.0, 2.0], [np.nan, 1.0]], 0.5, r"embeddings must contain only finite numbers, but row 1 contains nan"),
     "one row": ([[1.0, 2.0]], 0.5, r"do not vary: all 1 rows are equal"),
     "a constant": (np.full((7, 3), 0.1), 0.5, r"do not vary: all 7 rows are equal"),
     "one dimension": ([1.0, 2.0], 0.5, r"must have the shape \(items, dimensions\)"),
     "no rows": (np.zeros((0, 3)), 0.5, r"embeddings must have at least one row"),
-    "strings": ([["a"]], 0.5, r"must be real numbers"),
+    "strings": ([["a"]], 0.5, r"must contain real numbers"),
     "a share above 1": ([[1.0], [2.0]], (0.5, 1.5), r"from 0 to 1, not 1.5"),
     "a share that is NaN": ([[1.0], [2.0]], np.nan, r"from 0 to 1, not nan"),
     "a share in words": ([[1.0], [2.0]], "half", r"from 0 to 1, not 'half'"),

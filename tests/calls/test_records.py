@@ -148,7 +148,7 @@ def test_every_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> Non
 
 def test_a_file_of_another_name_is_not_called_damaged(tmp_path: Path) -> None:
     np.save(tmp_path / "labels.npy", LABELS)
-    refused(tmp_path / "labels.npy", r"labels\.npy is no record; pass a file that Result\.save wrote\.")
+    refused(tmp_path / "labels.npy", r"labels\.npy is not a record; pass a file that Result\.save wrote\.")
 
 
 @pytest.mark.parametrize("kind", ["foreign bytes", "an archive of arrays", "a picture", "nothing", "text"])
@@ -160,7 +160,7 @@ def test_other_files_are_refused(kind: str, tmp_path: Path) -> None:
     else:
         with path.open("wb") as file:
             np.savez(file, values=np.zeros(3))
-    refused(path, "cannot be read as a record|is a zip archive but no record")
+    refused(path, "cannot be read as a record|is a zip archive, but not a record")
 
 
 def test_absent_files_and_folders_are_refused(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:
 def test_pickles_are_refused(tmp_path: Path) -> None:
     parts = parts_of(record(tmp_path / "run.tieproof"))
     parts["query_ids.npy"] = as_npy(np.array([print, 2], dtype=object), allow_pickle=True)
-    refused(packed(tmp_path / "run.tieproof", parts), "holds Python objects, which are never unpickled")
+    refused(packed(tmp_path / "run.tieproof", parts), "contains Python objects, which are never unpickled")
 
 
 def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
 @pytest.mark.parametrize("facts", ["[]", '"record"', "{}", '{"format": "tieproof record", "version": "1"}'])
 def test_facts_of_another_kind_are_refused(facts: str, tmp_path: Path) -> None:
     parts = parts_of(record(tmp_path / "run.tieproof")) | {"record.json": facts.encode()}
-    refused(packed(tmp_path / "run.tieproof", parts), "no record of tieproof")
+    refused(packed(tmp_path / "run.tieproof", parts), "not a record of tieproof")
 
 
 @pytest.mark.parametrize("facts", ["[" * 100_000, '{"format": 1, "format": 2}', "{", '{"version": NaN}', "\xff"])
@@ -306,7 +306,7 @@ CHANGED_PARTS: dict[str, tuple[str, Any]] = {
 def test_parts_that_do_not_fit_are_refused(kind: str, tmp_path: Path) -> None:
     refused(
         with_part(tmp_path, *CHANGED_PARTS[kind]),
-        "is inconsistent|cut short|holds|contain bytes|has dtype|bytes after",
+        "is inconsistent|cut short|contains|contain bytes|has dtype|bytes after",
     )
 
 

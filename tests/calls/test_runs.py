@@ -437,7 +437,7 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         {"q1": {"d1": "high"}},
         {},
-        "The scores must be real numbers, not strings. Convert them to floats first.",
+        "The scores must contain real numbers, not strings. Convert them to floats first.",
     ),
     "nan": (
         QRELS,

@@ -194,11 +194,11 @@ def test_confidences(run: Run) -> None:
 @pytest.mark.parametrize(
     ("confidences", "said"),
     [
-        (np.full(40, np.nan), "wrong.npy: The confidences must be finite numbers, but contain nan at [0]"),
-        (np.zeros(39), "wrong.npy, embeddings.npy: There are 39 confidences for 40 queries"),
+        (np.full(40, np.nan), "wrong.npy: The confidences must contain only finite numbers, but contain nan at [0]"),
+        (np.zeros(39), "wrong.npy, embeddings.npy: The number of confidences is 39, but the number of queries is 40"),
         (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
         (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
-        (np.zeros(40, dtype=complex), "wrong.npy holds values of type complex128; confidences are numbers"),
+        (np.zeros(40, dtype=complex), "wrong.npy contains values of type complex128; confidences are numbers"),
     ],
 )
 def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
@@ -395,7 +395,7 @@ def test_some_measures_each_once(run: Run) -> None:
 
 
 def test_unknown_and_ambiguous_measures(run: Run) -> None:
-    assert "unknown measure 'mAPP'" in the_line(run("measures", "mAPP"))
+    assert "Unknown measure 'mAPP'" in the_line(run("measures", "mAPP"))
     assert "'map@10' has several meanings: 'AP@10' in ranx" in the_line(run("measures", "map@10"))
 
 
@@ -581,17 +581,17 @@ BAD_INPUTS: dict[str, Case] = {
     "too few labels": (
         {"bad.npy": LABELS[1:]},
         "embeddings.npy bad.npy",
-        ["bad.npy, embeddings.npy: There are 39 labels for 40 embeddings"],
+        ["bad.npy, embeddings.npy: The number of labels is 39, but the number of embeddings is 40"],
     ),
     "too few gallery labels": (
         {"bad.npy": LABELS[1:]},
         "queries.npz --gallery gallery.npz --gallery-labels bad.npy",
-        ["bad.npy, gallery.npz: There are 39 gallery labels for 20 gallery items"],
+        ["bad.npy, gallery.npz: The number of gallery labels is 39, but the number of gallery items is 20"],
     ),
     "too few groups": (
         {"bad.npy": LABELS[1:]},
         "embeddings.npy labels.npy --groups bad.npy",
-        ["bad.npy", "39 groups for 40"],
+        ["bad.npy", "number of groups is 39"],
     ),
     "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(n, d)"]),
     "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(n, d)"]),
@@ -623,12 +623,12 @@ BAD_INPUTS: dict[str, Case] = {
     "nothing relevant": (
         {"bad.npy": np.arange(40)},
         "embeddings.npy bad.npy",
-        ["bad.npy, embeddings.npy: No query has anything relevant", "40", "Check that"],
+        ["bad.npy, embeddings.npy: No query has a relevant item", "40", "Check that"],
     ),
     "nothing relevant in the gallery": (
         {"bad.npy": GALLERY_LABELS + 4},
         "queries.npz --gallery gallery.npz --gallery-labels bad.npy",
-        ["queries.npz, bad.npy: No query has anything relevant", "40", "Check that"],
+        ["queries.npz, bad.npy: No query has a relevant item", "40", "Check that"],
     ),
     "one is empty, and that is an error": (
         {"bad.npy": np.append(LABELS[:-1], 9)},
@@ -639,7 +639,7 @@ BAD_INPUTS: dict[str, Case] = {
     "too few categories": (
         {"bad.npy": LABELS[1:]},
         "embeddings.npy labels.npy --categories bad.npy",
-        ["Error: bad.npy, embeddings.npy: There are 39 categories for 40 queries"],
+        ["Error: bad.npy, embeddings.npy: The number of categories is 39, but the number of queries is 40"],
     ),
     "kind of mean": ({}, "embeddings.npy labels.npy --average mean", ["--average", "'mean'", "micro, macro"]),
     "floats for hamming": ({}, "embeddings.npy labels.npy -d hamming", ["embeddings.npy: ", "float32", "x > 0"]),
@@ -770,7 +770,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
         "qrels.txt run.txt --missing drop",
         "Invalid value for '--missing': 'drop' is not one of zero, skip, error. See: tieproof run --help",
     ),
-    "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: unknown measure 'mAPP'."),
+    "measure": ({}, "qrels.txt run.txt -m mAPP", "--measure: Unknown measure 'mAPP'."),
     "one file": ({}, "qrels.txt", "Missing argument 'RUN'. See: tieproof run --help"),
     "two outputs on one screen": (
         {},

@@ -83,13 +83,13 @@ COMMANDS = {
     "queries": (["run", "qrels.txt", "run.txt", "-q"], RED),
     "file": (["evaluate", f"{RED}.npy"], f"{RED}.npy matches no file"),
     "labels": (["evaluate", "embeddings.npy", f"{RED}.npy:\u202e"], f"{RED}.npy does not exist"),
-    "measure": (["evaluate", "data.npz", "-m", RED], f"unknown measure '{RED}'"),
+    "measure": (["evaluate", "data.npz", "-m", RED], f"Unknown measure '{RED}'"),
     "option": (["evaluate", "data.npz", f"--{RED}"], f"--{RED}"),
     "command": ([RED], f"No such command '{RED}'"),
     "measures of the evaluator": (["audit", "evaluators:upper", "-a", "zeros", "--items", "60"], RED),
     "message of the evaluator": (["audit", "evaluators:rude", "-a", "zeros", "--items", "60"], RED),
     "evaluator": (["audit", f"{RED}:f"], f"{RED} cannot be imported"),
-    "registry": (["measures", RED], f"unknown measure '{RED}'"),
+    "registry": (["measures", RED], f"Unknown measure '{RED}'"),
 }
 
 

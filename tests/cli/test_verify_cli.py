@@ -79,7 +79,7 @@ def test_bad_input(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for arguments, says in (
         (["run.tieproof", "qrels.txt"], "run.tieproof is the record of a run; give the qrels and the run"),
         (["run.tieproof", "qrels.txt", "run.txt", "--gallery", "e.npy"], "is the record of a run; give the qrels"),
-        (["e.npy", "e.npy", "l.npy"], "e.npy is no record"),
+        (["e.npy", "e.npy", "l.npy"], "e.npy is not a record"),
         (["none.tieproof", "e.npy"], "none.tieproof does not exist"),
         (["scores.tieproof", "e.npy"], "check it in Python, with tieproof.verify"),
         (

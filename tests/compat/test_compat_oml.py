@@ -333,14 +333,14 @@ def test_refused() -> None:
         "top_k is empty": lambda: oml.calc_map([torch.BoolTensor([1])], [1], top_k=()),
         "its list contains 2": lambda: oml.calc_cmc([torch.BoolTensor([1, 1])], [1], top_k=(1,)),
         "no query": lambda: oml.calc_retrieval_metrics([], []),
-        "of 1 queries and gt_ids of 2": lambda: oml.calc_retrieval_metrics([ids], [ids, ids]),
+        "queries is 1 for retrieved_ids, but 2 for gt_ids": lambda: oml.calc_retrieval_metrics([ids], [ids, ids]),
         "dataset is None": lambda: oml.EmbeddingMetrics(None).setup(),
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),
         "call compute_metrics": lambda: metrics.visualize(),
         "no embeddings to evaluate": lambda: metrics.compute_metrics(),
-        "2 embeddings for 3 items": lambda: oml.RetrievalResults.from_embeddings(torch.eye(2), dataset),
+        "number of embeddings is 2, but": lambda: oml.RetrievalResults.from_embeddings(torch.eye(2), dataset),
         "n_items must be": lambda: oml.RetrievalResults.from_embeddings(torch.eye(3), dataset, n_items=0),
-        "2 images for 3 items": lambda: oml.QueryGalleryLabeledDataset([0, 0, 1], images=[0, 1]),
+        "number of images is 2, but": lambda: oml.QueryGalleryLabeledDataset([0, 0, 1], images=[0, 1]),
         "is_query must be 3 bools": lambda: oml.QueryGalleryLabeledDataset([0, 0, 1], is_query=[1]),
     }
     for message, call in calls.items():

@@ -187,8 +187,8 @@ def test_refused() -> None:
         "compare labels by equality": lambda: AccuracyCalculator(label_comparison_fn=lambda x, y: x == y),
         "knn_func is not used": lambda: AccuracyCalculator(knn_func=lambda: None),  # type: ignore[arg-type]
         "Unknown ties='best'": lambda: AccuracyCalculator(ties="best"),  # type: ignore[arg-type]
-        "but 19 query labels": lambda: calculator.get_accuracy(queries, labels[1:]),
-        "but no reference labels": lambda: calculator.get_accuracy(queries, labels, queries),
+        "query labels is 19, but": lambda: calculator.get_accuracy(queries, labels[1:]),
+        "reference labels is 0, but": lambda: calculator.get_accuracy(queries, labels, queries),
         "they differ": lambda: calculator.get_accuracy(queries, labels, queries[::-1], labels[::-1], True),
     }
     for message, call in calls.items():

@@ -261,7 +261,7 @@ def test_refused() -> None:
         "min_precision must be": lambda: ours.RetrievalRecallAtFixedPrecision(min_precision=2.0),
         "a cutoff has no interval": lambda: ours.RetrievalRecallAtFixedPrecision(ties="interval"),
         "ignore_index must be": lambda: ours.RetrievalMAP(ignore_index="x"),
-        "1 queries have nothing to find": lambda: error.compute(),
+        "number of queries without a relevant item is 1": lambda: error.compute(),
     }
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):

@@ -88,7 +88,7 @@ def test_a_tiny_npy_that_claims_a_trillion_entries(tmp_path: Path) -> None:
         path.write_bytes(npy(*case))
         assert path.stat().st_size == 128
     for said, (_, dtype) in zip(refused(*map(reading, paths)), cases, strict=True):
-        assert ("holds 1,000,000,000,000 strings of length 0" if "0" in dtype else "is cut short") in said
+        assert ("contains 1,000,000,000,000 strings of length 0" if "0" in dtype else "is cut short") in said
 
 
 def test_a_tiny_npz_that_claims_a_trillion_entries(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_tiny_npz_that_claims_a_trillion_entries(tmp_path: Path) -> None:
     for path, (dtype, method, size) in zip(paths, cases, strict=True):
         npz(path, npy("(1000000000000,)", dtype, bytes(64)), method, size)
     for said, (dtype, *_) in zip(refused(*map(reading, paths)), cases, strict=True):
-        assert (".npz:labels holds" if dtype == "<U0" else ".npz:labels is cut short") in said
+        assert (".npz:labels contains" if dtype == "<U0" else ".npz:labels is cut short") in said
 
 
 def test_a_small_npz_whose_directory_claims_what_its_array_does(tmp_path: Path) -> None:

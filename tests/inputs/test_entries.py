@@ -152,7 +152,7 @@ def test_tensors_that_are_no_numbers(tmp_path: Path, kind: str) -> None:
         "complex": lambda: torch.zeros(2, 2, dtype=torch.complex64).conj(),
     }
     torch.save(make[kind](), tmp_path / "data.pt")
-    with pytest.raises(tp.InputError, match=r"data\.pt (is|holds)"):
+    with pytest.raises(tp.InputError, match=r"data\.pt (is|contains)"):
         read_embeddings(tmp_path / "data.pt")
 
 
@@ -173,5 +173,5 @@ def test_types_are_named_as_people_do(tmp_path: Path) -> None:
         read_embeddings(tmp_path / "data.npz")
     assert "'a' (strings, shape (6, 4)), 'b' (bytes, shape (6, 4)), 'c' (float32, shape" in str(caught.value)
     assert "'d' (float64, shape (6, 4))" in str(caught.value)
-    with pytest.raises(tp.InputError, match=r"data\.npz:a holds strings; embeddings are numbers"):
+    with pytest.raises(tp.InputError, match=r"data\.npz:a contains strings; embeddings are numbers"):
         read_embeddings(f"{tmp_path}/data.npz:a")

@@ -136,7 +136,7 @@ def test_an_error_that_the_change_explains(path: Path) -> None:
 
 
 def test_other_errors_stay(path: Path) -> None:
-    with pytest.raises(tp.InputError, match="3 labels for 12 embeddings"):
+    with pytest.raises(tp.InputError, match="number of labels is 3, but the number of embeddings is 12"):
         tp.evaluate(mapped(path), LABELS[:3])
 
 

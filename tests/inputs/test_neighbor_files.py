@@ -187,9 +187,9 @@ def test_headers_that_say_nothing(tmp_path: Path) -> None:
     path.write_bytes(b"\1\0\0\0\2\0")
     refused(read_embeddings, path, "has 6 bytes, but its header.* needs 8")
     path.write_bytes(struct.pack("<II", 0, 3))
-    refused(read_embeddings, path, "is empty: its header has 0 and 3")
+    refused(read_embeddings, path, "is empty: its header contains 0 and 3")
     path.write_bytes(struct.pack("<II", 3, 0))
-    refused(read_embeddings, path, "holds no vectors")
+    refused(read_embeddings, path, "contains no vectors")
     path.write_bytes(struct.pack("<II", 2**32 - 1, 2**32 - 1) + b"\0" * 100)
     refused(read_embeddings, path, "is cut short")
     path.write_bytes(b"")
@@ -213,9 +213,9 @@ def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
 
 def test_files_without_neighbours(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "data.hdf5", train=np.ones((2, 2)))
-    refused(read_neighbors, path, r"no lists called 'neighbors' or 'ids': it holds 'train'")
+    refused(read_neighbors, path, r"no lists called 'neighbors' or 'ids': it contains 'train'")
     np.save(tmp_path / "x.npy", np.ones((2, 2)))
-    refused(read_neighbors, tmp_path / "x.npy", "holds float64, shape .*ids, integers of the shape")
+    refused(read_neighbors, tmp_path / "x.npy", "contains float64, shape .*ids, integers of the shape")
     refused(read_neighbors, tmp_path / "absent.ibin", "does not exist")
     (tmp_path / "run.hdf5").write_bytes(b"no such thing")
     refused(read_neighbors, tmp_path / "run.hdf5", "cannot be read as an HDF5 file")

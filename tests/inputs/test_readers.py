@@ -312,7 +312,7 @@ def test_labels_are_integers_strings_or_classes(tmp_path: Path, stored: Any, lab
 
 
 @pytest.mark.parametrize("extension", ARCHIVES)
-def test_one_file_holds_both(tmp_path: Path, extension: str) -> None:
+def test_one_file_contains_both(tmp_path: Path, extension: str) -> None:
     path = tmp_path / f"data{extension}"
     ARCHIVES[extension](path, X=vectors(), targets=np.arange(5), ids=np.arange(5, 10))
     assert same(read_embeddings(path), vectors())
@@ -523,12 +523,12 @@ BAD_EMBEDDINGS = {
     "a vector": (np.arange(3), "shape (3,); embeddings have the shape (n, d)"),
     "a number": (np.array(3), "shape ()"),
     "three axes": (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
-    "no rows": (np.zeros((0, 4)), "holds no vectors: its shape is (0, 4)"),
+    "no rows": (np.zeros((0, 4)), "contains no vectors: its shape is (0, 4)"),
     "no columns": (np.zeros((4, 0)), "(4, 0)"),
     "complex": (np.zeros((2, 2), dtype=complex), "complex128; embeddings are numbers"),
-    "strings": (np.array([["a"]]), "holds strings; embeddings are numbers"),
+    "strings": (np.array([["a"]]), "contains strings; embeddings are numbers"),
     "dates": (np.zeros((2, 2), dtype="datetime64[s]"), "datetime64"),
-    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "holds structured values"),
+    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "contains structured values"),
     "structured, named beyond Latin": (np.zeros(2, dtype=[("ж", "f4")]), "structured array; save one array"),
     "long doubles": (np.zeros((2, 2), dtype=np.longdouble), "longdouble"),
 }
@@ -555,7 +555,7 @@ BAD_LABELS = {
     "rows of strings": ([["a", "b"], ["c", "d"]], "strings of the shape (2, 2)"),
     "three axes": (np.zeros((2, 2, 2)), "(2, 2, 2)"),
     "a number": (np.array(3), "shape ()"),
-    "none": (np.zeros(0, dtype=int), "holds no labels"),
+    "none": (np.zeros(0, dtype=int), "contains no labels"),
     "dates": (np.zeros(2, dtype="datetime64[s]"), "datetime64[s]; labels are integers or strings"),
     "bytes": (np.array([b"a", b"\xff"]), "has b'\\xff' at [1], which is not UTF-8 text"),
     "no letters": (np.array([65, 0x110000], np.uint32).view("<U1"), "contain bytes at [1] that are not Unicode"),
@@ -623,18 +623,18 @@ def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch
 
 BAD_TEXT_LABELS = {
     "blank line": (".txt", "a\n\nb\n", "no label on line 2"),
-    "blank file": (".txt", "\n\n", "holds no labels"),
+    "blank file": (".txt", "\n\n", "contains no labels"),
     "not UTF-8": (".txt", b"caf\xe9\n", "cannot be read as UTF-8 text"),
-    "object": (".json", '{"labels": [1]}', "holds an object; write a list"),
-    "string": (".json", '"a"', "holds a string"),
-    "null alone": (".json", "null", "holds null"),
+    "object": (".json", '{"labels": [1]}', "contains an object; write a list"),
+    "string": (".json", '"a"', "contains a string"),
+    "null alone": (".json", "null", "contains null"),
     "nested": (".json", "[[1], [2]]", "a list at [0]; write a flat list"),
     "objects": (".json", '[1, {"a": 2}]', "an object at [1]"),
     "mixed": (".json", '[1, "a"]', "mixes an integer at [0] and a string at [1]"),
     "bools and integers": (".json", "[1, true]", "mixes an integer at [0] and true or false at [1]"),
     "null": (".json", '["a", null]', "null at [1]; give every item a label"),
     "NaN": (".json", "[1, NaN]", "NaN at [1]; give every item a label"),
-    "none": (".json", "[]", "holds no labels"),
+    "none": (".json", "[]", "contains no labels"),
     "cut": (".json", "[1, 2", "cannot be read as a JSON list"),
     "deep": (".json", "[" * 100_000, "cannot be read as a JSON list"),
     "large": (".json", f"[{2**64}]", "more than 64 bits"),
@@ -701,8 +701,8 @@ BAD_FRAMES: dict[str, tuple[dict[str, Any], str]] = {
     "lists of lists": ({"v": [[[1.0]], [[2.0]]]}, "embeddings are numbers"),
     "two columns of lists": ({"v": [[1.0]], "w": [[1.0]]}, "'v' (list<"),
     "strings": ({"a": [1.0], "text": ["x"]}, "data.parquet:text is a column of strings"),
-    "no rows": ({"a": np.zeros(0)}, "holds no vectors"),
-    "no lists": ({"v": pa.array([], pa.list_(pa.float32()))}, "holds no vectors"),
+    "no rows": ({"a": np.zeros(0)}, "contains no vectors"),
+    "no lists": ({"v": pa.array([], pa.list_(pa.float32()))}, "contains no vectors"),
     "no dimensions": ({"label": [1]}, "no columns of numbers, only label"),
 }
 

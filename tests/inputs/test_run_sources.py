@@ -89,11 +89,16 @@ def test_columns_of_one_name_are_refused() -> None:
     frame = pd.DataFrame([["q", "d", 1.0, 2.0]], columns=["qid", "docno", "score", "score"])
     with pytest.raises(tp.InputError) as error:
         evaluate_run({"q": {"d": 1}}, frame)
-    assert str(error.value) == "The run: 2 columns have the name 'score'. Keep one of them, or rename the others."
-    with pytest.raises(tp.InputError, match="The qrels: 2 columns have the name 'qid'"):
+    assert (
+        str(error.value)
+        == "The run must have only one column with the name 'score', not 2. Keep one of them, or rename the others."
+    )
+    with pytest.raises(tp.InputError, match="The qrels must have only one column with the name 'qid', not 2"):
         evaluate_run(frame.set_axis(["qid", "docno", "qid", "score"], axis=1), {"q": {"d": 1}})
     labels = pd.DataFrame([["q", "x", "y"]], columns=["qid", "category", "category"])
-    with pytest.raises(tp.InputError, match="The categories: 2 columns have the name 'category'"):
+    with pytest.raises(
+        tp.InputError, match="The categories must have only one column with the name 'category', not 2"
+    ):
         evaluate_run({"q": {"d": 1}}, {"q": {"d": 1}}, categories=labels)
 
 

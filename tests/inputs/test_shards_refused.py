@@ -101,8 +101,8 @@ def test_what_is_no_vectors(tmp_path: Path) -> None:
     for name, says in {
         "flat.npy": "has the shape (40,)",
         "cube.npy": "has the shape (1, 40, 3)",
-        "text.npy": "holds strings; embeddings are numbers",
-        "complex.npy": "holds values of type complex128",
+        "text.npy": "contains strings; embeddings are numbers",
+        "complex.npy": "contains values of type complex128",
         "none.npy": "contains no vectors",
     }.items():
         assert f"{name} {says}" in refusal(partial(tp.open, tmp_path / name), "paths")

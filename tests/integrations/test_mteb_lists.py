@@ -357,13 +357,13 @@ def test_a_place_without_predictions(tmp_path: Path, run: CommandLine) -> None:
     assert "has no file that ends in _predictions.json" in run(tmp_path)[2]
     saved(tmp_path)
     assert "--qrels: none is not a folder" in run(tmp_path, "--qrels", "none")[2]
-    assert "--measure: unknown measure 'nDGC'" in run(tmp_path, "-m", "nDGC")[2]
+    assert "--measure: Unknown measure 'nDGC'" in run(tmp_path, "-m", "nDGC")[2]
     path = tmp_path / "Toy_predictions.json"
     before = path.read_bytes()
     assert "is read in this evaluation" in run(tmp_path, "--json", path)[2]
     assert path.read_bytes() == before
     assert (
-        "is no file of predictions: the names of these files end in _predictions.json"
+        "is not a file of predictions: the names of these files end in _predictions.json"
         in run(tmp_path / "Toy_qrels.json")[2]
     )
 

@@ -656,7 +656,7 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     ),
     "labels alone": ((), {"labels": [0]}, r"labels were passed without sentences\. Pass sentences= with"),
     "sentences alone": ((), {"sentences": ["w0"]}, r"sentences were passed without labels\. Pass labels= with"),
-    "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"There are 1 labels for 2 sentences"),
+    "fewer labels": ((), {"sentences": ["w0", "w1"], "labels": [0]}, r"number of labels is 1, but"),
     "one text as sentences": ((), {"sentences": "w0", "labels": [0, 0]}, r"must be a list of texts, not str"),
     "sentences by id": ((), {"sentences": {"a": "w0"}, "labels": [0]}, r"must be a list of texts, not dict"),
     "one label": ((), {"sentences": ["w0"], "labels": 0}, r"The labels must have the shape \(items,\)"),
@@ -748,7 +748,7 @@ def test_what_is_known_with_the_model_is_refused() -> None:
     ):
         ours(QUERIES, CORPUS, RELEVANT)("a name of a model")
     spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
-    with pytest.raises(tp.InputError, match=r"The gallery must be finite numbers, but row 0 contains nan"):
+    with pytest.raises(tp.InputError, match=r"The gallery must contain only finite numbers, but row 0 contains nan"):
         ours(QUERIES, CORPUS, RELEVANT)(spoilt)
 
 

@@ -430,7 +430,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: TieIntervalDisplay.from_predictions([0, 1, 7], np.zeros((3, 3)), labels=[0, 1, 2]),
         "y_true contains 7, which is not in",
     ),
-    "too few scores": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5]), "1 scores for 6 samples"),
+    "too few scores": (
+        lambda: TieIntervalDisplay.from_predictions(Y, [0.5]),
+        "number of scores is 1, but the number of samples is 6",
+    ),
     "scores of NaN": (lambda: TieIntervalDisplay.from_predictions(Y, [0.5] * 5 + [np.nan]), "sample 5 has nan"),
     "infinite scores of classes": (
         lambda: TieIntervalDisplay.from_predictions([0, 1, 2], [[0, 1, 2], [0, 1, np.inf], [0, 1, 2]]),

@@ -82,7 +82,7 @@ REFUSED = {
         "is read in this evaluation",
     ),
     "no folder": (["leaderboard", "absent"], "absent is not a folder"),
-    "an unknown measure": (["leaderboard", "organiser", "-m", "APP"], "--measure: unknown measure 'APP'"),
+    "an unknown measure": (["leaderboard", "organiser", "-m", "APP"], "--measure: Unknown measure 'APP'"),
     "no page": (["leaderboard", "organiser", "--html", "board.pdf"], "has the extension '.pdf'"),
 }
 

@@ -91,7 +91,7 @@ def test_case_spaces_and_defaults_do_not_matter(spelling: str, same_as: str) -> 
     assert str(parse(spelling)) == same_as
 
 
-# What the libraries' own documentation says of these names.
+# The meanings of these names by the libraries' own documentation.
 @pytest.mark.parametrize(
     ("library", "spelling", "ours"),
     [
@@ -188,9 +188,12 @@ def test_names_of_other_libraries(library: str, spelling: str, ours: str) -> Non
         ("precision@5", {"'P@5' in ranx, ir_measures, sentence-transformers", "'RelP@5' in open-metric-learning"}),
         (
             "Accuracy@5",
-            {"'Success@5' in BEIR, sentence-transformers", "in ir_measures the share of pairs in order"},
+            {"'Success@5' in BEIR, sentence-transformers", "in ir_measures it is the share of pairs in order"},
         ),
-        ("hits@10", {"'Success@10' in knowledge graphs", "in ranx a number of hits, not a share, not offered"}),
+        (
+            "hits@10",
+            {"'Success@10' in knowledge graphs", "in ranx it is a number of hits, not a share, which is not offered"},
+        ),
         ("Recall@1", {"'R@1' in ranx, ir_measures, BEIR", "'Success@1' in metric learning"}),
     ],
 )
@@ -199,7 +202,7 @@ def test_a_name_with_several_meanings_is_refused_with_all_of_them(spelling: str,
         parse(spelling)
     message = str(caught.value)
     assert message.startswith(f"'{spelling}' has several meanings: ")
-    assert message.endswith("Write the one that is meant.")
+    assert message.endswith("Write the name of the measure that is meant.")
     for meaning in meanings:
         assert meaning in message
     for ours in re.findall(r"'([^']+)' in", message):
@@ -218,26 +221,26 @@ def test_every_alias_parses_or_is_ambiguous() -> None:
 @pytest.mark.parametrize(
     ("spelling", "message"),
     [
-        ("P@0", "the cutoff of 'P@0' must be a whole number of at least 1."),
-        ("P@-3", "the cutoff of 'P@-3' must be a whole number of at least 1."),
-        ("P@2.5", "the cutoff of 'P@2.5' must be a whole number of at least 1."),
-        ("P@", "the cutoff of 'P@' must be a whole number of at least 1."),
+        ("P@0", "The cutoff of 'P@0' must be a whole number of at least 1."),
+        ("P@-3", "The cutoff of 'P@-3' must be a whole number of at least 1."),
+        ("P@2.5", "The cutoff of 'P@2.5' must be a whole number of at least 1."),
+        ("P@", "The cutoff of 'P@' must be a whole number of at least 1."),
         *(
             (
                 f"{name}@R",
-                f"the cutoff of '{name}@R' must be a whole number of at least 1; at the query's number of relevant "
+                f"The cutoff of '{name}@R' must be a whole number of at least 1; at the query's number of relevant "
                 "items it is 'Rprec'.",
             )
             for name in ("P", "R", "F1", "RelP")
         ),
-        ("nDCG@R", "the cutoff of 'nDCG@R' must be a whole number of at least 1."),
+        ("nDCG@R", "The cutoff of 'nDCG@R' must be a whole number of at least 1."),
         (
             "AP@0",
-            "the cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items).",
+            "The cutoff of 'AP@0' must be a whole number of at least 1 (or R, the query's number of relevant items).",
         ),
         (
             "P@99999999999999999999",
-            "the cutoff of 'P@99999999999999999999' is larger than any gallery; write a smaller one.",
+            "The cutoff of 'P@99999999999999999999' is larger than any gallery; write a smaller one.",
         ),
         ("P", "'P' needs a cutoff; write for example 'P@10'."),
         ("success", "'Success' needs a cutoff; write for example 'Success@10'."),
@@ -265,7 +268,7 @@ def test_an_unknown_measure_is_told_the_nearest(spelling: str, nearest: str) -> 
     with pytest.raises(InputError) as caught:
         parse(spelling)
     message = str(caught.value)
-    assert message.startswith(f"unknown measure '{spelling}'. Nearest: ")
+    assert message.startswith(f"Unknown measure '{spelling}'. Nearest: ")
     assert nearest in message.split("Nearest: ")[1].split(". Known")[0].split(", ")
     assert f"Known measures: {', '.join(REGISTRY)}; written for example 'nDCG@10'." in message
 
@@ -295,7 +298,7 @@ def test_what_is_not_offered_is_refused_with_the_reason(spelling: str, message: 
 
 @pytest.mark.parametrize("spelling", ["", "@10", "(", "12", "P(", "AP)", "xyzzy"])
 def test_nonsense_is_refused_by_name(spelling: str) -> None:
-    with pytest.raises(InputError, match=re.escape(f"unknown measure '{spelling}'")):
+    with pytest.raises(InputError, match=re.escape(f"Unknown measure '{spelling}'")):
         parse(spelling)
 
 
@@ -306,7 +309,7 @@ def test_not_a_string_is_refused() -> None:
 
 def test_cutoffs_of_objects_are_checked() -> None:
     for cutoff in (0, True, 2.0, "R", "5"):
-        with pytest.raises(InputError, match=f"the cutoff of 'P@{cutoff}' must be a whole number of at least 1"):
+        with pytest.raises(InputError, match=f"The cutoff of 'P@{cutoff}' must be a whole number of at least 1"):
             P @ cutoff  # type: ignore[operator]
     with pytest.raises(InputError, match="'P@5' already has the cutoff 5"):
         P @ 5 @ 3
@@ -351,11 +354,11 @@ def test_a_string_may_name_several_measures(text: str, names: list[str]) -> None
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("nDCG@10,APP", "unknown measure 'APP'"),
-        ("AP,10", "unknown measure '10'"),
-        ("10,AP", "unknown measure '10'"),
-        (",", "unknown measure ','"),
-        ("P( 5", "unknown measure 'P('"),
+        ("nDCG@10,APP", "Unknown measure 'APP'"),
+        ("AP,10", "Unknown measure '10'"),
+        ("10,AP", "Unknown measure '10'"),
+        (",", "Unknown measure ','"),
+        ("P( 5", "Unknown measure 'P('"),
         ("map@5,10", "'map@5' has several meanings"),
         ("P@5,0", "cutoff of 'P@0' must be a whole number"),
     ],

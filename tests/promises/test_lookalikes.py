@@ -1,4 +1,4 @@
-"""Data that looks right but is wrong is warned about in every call and dtype; correct data never is."""
+"""Data that looks right but is wrong causes a warning in every call and dtype; correct data never does."""
 
 import warnings
 from collections.abc import Callable
@@ -25,7 +25,7 @@ TYPES: dict[str, Any] = {
 
 
 def quiet(call: Callable[[], object]) -> None:
-    """The call gives no warning."""
+    """Check that the call gives no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", tp.InputWarning)
         call()
@@ -38,7 +38,7 @@ EMBEDDING_CALLS: dict[str, Callable[..., object]] = {
     "fnmr": tp.fnmr_at_fmr,
 }
 
-IN_GALLERY = "gallery is the queries: all 40 rows are equal"
+IN_GALLERY = "gallery is equal to the queries in all 40 rows"
 
 
 @pytest.mark.parametrize("values", TYPES.values(), ids=TYPES)
@@ -210,9 +210,9 @@ def test_what_is_not_finite_is_refused_as_ever() -> None:
     for wrong in (np.nan, np.inf, -np.inf):
         matrix = DISTANCES.copy()
         matrix[3, 20] = matrix[20, 3] = wrong
-        with pytest.raises(tp.InputError, match="embeddings must be finite numbers, but row 3"):
+        with pytest.raises(tp.InputError, match="embeddings must contain only finite numbers, but row 3"):
             tp.evaluate(matrix, LABELS)
-        with pytest.raises(tp.InputError, match="must be finite numbers"):
+        with pytest.raises(tp.InputError, match="must contain only finite numbers"):
             tp.evaluate(np.full((40, 40), wrong), LABELS)
     huge = with_diagonal(symmetric(NOISE) / np.abs(NOISE).max() * 1.7e308, 0.0)
     quiet(lambda: tp.evaluate(huge, LABELS))
@@ -239,7 +239,7 @@ def test_recall_of_few() -> None:
     # Half of the queries have more than one relevant item, no more.
     pairs = np.repeat([0, 1, 2, 3, 4, 5, 6, 7], [2, 2, 3, 2, 2, 3, 2, 4])
     quiet(lambda: tp.evaluate(REAL[:20], pairs, measures=["R@1"]))
-    # What is excluded is not to be found: three items of each class find the fourth one only.
+    # Excluded items are not ranked: three items of each class find only the fourth.
     quiet(lambda: tp.evaluate(REAL, LABELS, groups=np.arange(40) % 4 == 3, measures=["R@1"]))
     quiet(lambda: tp.evaluate_scores(REAL, REAL > 0, measures=["R@1"]))
 

@@ -160,7 +160,7 @@ CASES: dict[str, Case] = {
         settings(labels="id,label\na\n"), r"has rows of different lengths", True
     ),
     "a truth file in which no two labels are equal": Case(
-        settings(labels="id,label\na,1\nb,2\n"), r"No query has anything relevant", True
+        settings(labels="id,label\na,1\nb,2\n"), r"No query has a relevant item", True
     ),
     "a baseline that is not a valid submission": Case(
         settings(phases=phase(baseline='"competition.toml"')),
@@ -171,7 +171,7 @@ CASES: dict[str, Case] = {
         settings(task='"distances"'), r"for which systems must be run\. Use tieproof judge", True
     ),
     "the task run with labels in place of qrels": Case(
-        settings(task='"run"'), r"has phases\[1\] without qrels\. The task run needs this file of the truth", True
+        settings(task='"run"'), r"has phases\[1\] without qrels\. The task run needs this truth file", True
     ),
     "the task run with both labels and qrels": Case(
         settings(task='"run"', phases=phase(qrels='"labels.csv"')),
@@ -235,7 +235,7 @@ CASES: dict[str, Case] = {
         twice, r"bundle exists already\. Give another folder or \.zip", True
     ),
     "the path of a bundle in a folder that does not exist": Case(
-        lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be made: the folder", True
+        lambda folder: new(folder / "x.toml", folder / "no" / "bundle"), r"cannot be created: the folder", True
     ),
     "an empty folder as a bundle": Case(bundle({}), r"is not a bundle of a known platform", True),
     "a bundle archive that was cut short": Case(damaged_archive, r"cannot be read as a bundle \(\.zip\)", True),

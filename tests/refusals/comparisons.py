@@ -57,7 +57,7 @@ CASES: dict[str, Case] = {
     ),
     "a comparison of numbered queries with named ones": Case(
         compared(scores().named(np.array(list("abcdef")))),
-        r"different queries: one has the name 0 and one has the name 'a'",
+        r"different queries: names such as 0 and names such as 'a'",
     ),
     "a comparison in which two queries have the same name": Case(
         compared(scores().named(np.array([0, 1, 2, 3, 4, 4]))), r"'ours' has 2 queries with the name 4\. Give each"
@@ -135,7 +135,7 @@ CASES: dict[str, Case] = {
         r"There is a single query, which does not show how much queries differ",
     ),
     "an interval over categories, one of them with a single query": Case(
-        lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*pass average=micro"
+        lambda: categories(*"aabbbc").interval("AP"), r"The category 'c' has a single query.*pass average='micro'"
     ),
     "an interval with an unknown method=": Case(
         lambda: ONE.interval("AP", method="percentile"),  # type: ignore[arg-type]

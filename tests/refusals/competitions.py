@@ -83,14 +83,14 @@ CASES: dict[str, Case] = {
         read(judge_seconds=0), r"has judge\.seconds = 0\. Give a number of seconds above 0", in_folder=True
     ),
     "an unknown measure of a competition": Case(
-        read(measures=["APP"]), r"has measures = \['APP'\]: unknown measure 'APP'", in_folder=True
+        read(measures=["APP"]), r"has measures = \['APP'\]: Unknown measure 'APP'", in_folder=True
     ),
     "an unknown distance of a competition": Case(
         read(distance="manhatan"), r"competition\.toml has distance = 'manhatan': ", in_folder=True
     ),
     "the task distances with the key distance": Case(
         read(task="distances"),
-        r"has the task distances and a distance, which only embeddings have",
+        r"has the task distances and a distance, which applies only to embeddings",
         in_folder=True,
     ),
     "judge.symmetric with the task embeddings": Case(
@@ -137,7 +137,7 @@ CASES: dict[str, Case] = {
     ),
     "a test set in which no two labels are equal": Case(
         judged(spoil=lambda folder: (folder / "labels.txt").write_text("".join(f"{at}\n" for at in range(12)))),
-        r"No query has anything relevant",
+        r"No query has a relevant item",
         in_folder=True,
     ),
     "a JSON file as items": Case(
@@ -158,7 +158,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a lambda function as system": Case(
-        judged(lambda texts: texts), r"has no name that another process could import it by", in_folder=True
+        judged(lambda texts: texts), r"has no name by which another process could import it", in_folder=True
     ),
     "a number as system": Case(judged(7), r"The system must be a command, .* not 7", in_folder=True),
     "a leaderboard of records with different queries": Case(

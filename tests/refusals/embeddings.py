@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
         evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"
     ),
     "NaN in the embeddings": Case(
-        evaluate(with_value(np.nan)), r"embeddings must be finite numbers, but row 3 contains nan"
+        evaluate(with_value(np.nan)), r"embeddings must contain only finite numbers, but row 3 contains nan"
     ),
     "infinity in the embeddings": Case(evaluate(with_value(np.inf)), r"row 3 contains inf"),
     "minus infinity in float16 embeddings": Case(
@@ -83,11 +83,11 @@ CASES: dict[str, Case] = {
     ),
     "NaN in the gallery": Case(
         evaluate(gallery=with_value(np.nan), gallery_labels=LABELS),
-        r"gallery must be finite numbers, but row 3 contains nan",
+        r"gallery must contain only finite numbers, but row 3 contains nan",
     ),
     "NaN in the embeddings, with a distance function": Case(
         evaluate(with_value(np.nan), distance=lambda x, y: ((x[:, None] - y) ** 2).sum(2)),
-        r"embeddings must be finite numbers, but row 3 contains nan",
+        r"embeddings must contain only finite numbers, but row 3 contains nan",
     ),
     "a distance function that returns NaN": Case(
         evaluate(distance=lambda x, y: np.full((len(x), len(y)), np.nan)),
@@ -128,7 +128,7 @@ CASES: dict[str, Case] = {
     "an unknown value of empty=": Case(evaluate(empty="ignore"), r"Unknown empty='ignore'. Known: skip, zero"),
     "an unknown distance": Case(evaluate(distance="jaccard"), r"Unknown distance 'jaccard'. Known.*cityblock"),
     "a number as distance=": Case(evaluate(distance=3), r"name or a function, not int"),
-    "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"unknown measure 'Precison@3'"),
+    "an unknown measure": Case(evaluate(measures=["Precison@3"]), r"Unknown measure 'Precison@3'"),
     "a measure name with several meanings": Case(
         evaluate(measures=["hits@3"]), r"'hits@3' has several meanings: 'Success@3' in knowledge graphs; in ranx"
     ),

@@ -102,7 +102,7 @@ CASES: dict[str, Case] = {
     ),
     "a CSV file of coordinates as labels": Case(
         text("data.csv", "x,y\n1,2\n3,4\n", readers.read_labels),
-        r"does not say which of its entries are the labels: it holds 'x' \(column 1\), 'y' \(column 2\)",
+        r"does not say which of its entries are the labels: it contains 'x' \(column 1\), 'y' \(column 2\)",
         in_folder=True,
     ),
     "a CSV file of integers whose first row is 0, 1, 2": Case(
@@ -112,7 +112,7 @@ CASES: dict[str, Case] = {
     ),
     "an archive with several arrays that could be embeddings": Case(
         archive(readers.read_embeddings, count=6, train=VECTORS, test=VECTORS, kinds=np.arange(6)),
-        r"does not say which of its entries are the embeddings: it holds 'count'.* such as '.*data.npz:train'",
+        r"does not say which of its entries are the embeddings: it contains 'count'.* such as '.*data.npz:train'",
         in_folder=True,
     ),
     "an archive without an array that could be labels": Case(
@@ -122,7 +122,7 @@ CASES: dict[str, Case] = {
     ),
     "a file of strings as embeddings": Case(
         array("data.npy", np.full((6, 2), "a string of characters"), readers.read_embeddings),
-        r"data.npy holds strings; embeddings are numbers",
+        r"data.npy contains strings; embeddings are numbers",
         in_folder=True,
     ),
     "a virtual HDF5 data set whose source is missing": Case(

@@ -6,9 +6,9 @@ import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate
 
 CASES: dict[str, Case] = {
-    "too few labels": Case(evaluate(labels=LABELS[:4]), r"4 labels for 6 embeddings"),
-    "too many labels": Case(evaluate(labels=[*LABELS, 1]), r"7 labels for 6 embeddings"),
-    "an empty list of labels": Case(evaluate(labels=[]), r"0 labels for 6 embeddings"),
+    "too few labels": Case(evaluate(labels=LABELS[:4]), r"number of labels is 4, but the number of embeddings is 6"),
+    "too many labels": Case(evaluate(labels=[*LABELS, 1]), r"number of labels is 7, but .* embeddings is 6"),
+    "an empty list of labels": Case(evaluate(labels=[]), r"number of labels is 0, but the number of embeddings is 6"),
     "neither labels nor relevance=": Case(evaluate(labels=None), r"either labels or relevance="),
     "both labels and relevance=": Case(evaluate(relevance=[(0, 1)]), r"either labels or relevance="),
     "float labels with NaN": Case(evaluate(labels=[0, 0, 1, np.nan, 2, 2]), r"row 3 contains nan"),
@@ -54,7 +54,7 @@ CASES: dict[str, Case] = {
         evaluate(gallery=GOOD, gallery_labels=LABELS, groups=LABELS),
         r"without gallery_groups",
     ),
-    "too few groups": Case(evaluate(groups=[1]), r"1 groups for 6 queries"),
+    "too few groups": Case(evaluate(groups=[1]), r"number of groups is 1, but the number of queries is 6"),
     "an exclude pair with an index out of range": Case(
         evaluate(exclude=[(0, 6)]), r"names item 6, but there are only 6"
     ),
@@ -68,7 +68,7 @@ CASES: dict[str, Case] = {
     "a relevance row with a grade of NaN": Case(
         evaluate(labels=None, relevance=[(0, 1, np.nan)]), r"row 0 has the grade nan"
     ),
-    "labels of which no two are equal": Case(evaluate(labels=range(6)), r"No query has anything relevant"),
+    "labels of which no two are equal": Case(evaluate(labels=range(6)), r"No query has a relevant item"),
     "queries without relevant items, with empty='error'": Case(
         evaluate(labels=[0, 0, 1, 2, 3, 4], empty="error"),
         r"4 of 6 queries have nothing relevant; the first is query 2",
@@ -105,10 +105,10 @@ CASES: dict[str, Case] = {
     ),
     "labels in batches of equal length": Case(
         evaluate(GOOD, [LABELS[:3], LABELS[3:]]),
-        r"The labels are 2 rows of 3, probably batches\. Join them .* numpy\.concatenate",
+        r"The labels are 2 rows of 3, which are probably batches\. Join them .* numpy\.concatenate",
     ),
     "labels in batches of different lengths": Case(
         evaluate(GOOD, [np.array(LABELS[:4]), np.array(LABELS[4:])]),
-        r"The labels are lists of different lengths, probably batches\. Join them .* numpy\.concatenate",
+        r"The labels are lists of different lengths, which are probably batches\. Join them .* numpy\.concatenate",
     ),
 }

@@ -64,7 +64,7 @@ CASES: dict[str, Case] = {
     ),
     "a file whose name does not end in _predictions.json": Case(
         beside("SciFact_qrels.json", "{}", lambda folder: files_in(folder / "SciFact_qrels.json")),
-        r"SciFact_qrels\.json is no file of predictions: the names of these files end in _predictions\.json",
+        r"SciFact_qrels\.json is not a file of predictions: the names of these files end in _predictions\.json",
         in_folder=True,
     ),
     "MTEB predictions with a score of NaN": Case(

@@ -96,7 +96,8 @@ CASES: dict[str, Case] = {
         recall(truth=([[4, 2, -1]], [[1, 2, 3]])), r"true ids of query 0 contain -1"
     ),
     "NaN in the true distances": Case(
-        recall(truth=([[4, 2, 7]], [[1.0, np.nan, 3.0]])), r"true distances must be finite numbers, but contain nan"
+        recall(truth=([[4, 2, 7]], [[1.0, np.nan, 3.0]])),
+        r"true distances must contain only finite numbers, but contain nan",
     ),
     "true distances that are not sorted": Case(
         recall(truth=([[4, 2, 7]], [[1.0, 3.0, 2.0]])),
@@ -138,7 +139,7 @@ CASES: dict[str, Case] = {
         in_file("base.i8bin", b"\1\0\0\0", read_embeddings), r"has 4 bytes, but its header.* needs 8", in_folder=True
     ),
     "a file of big-ann-benchmarks with 0 rows": Case(
-        in_file("base.ibin", struct.pack("<II", 0, 2), read_embeddings), r"header has 0 and 2", in_folder=True
+        in_file("base.ibin", struct.pack("<II", 0, 2), read_embeddings), r"header contains 0 and 2 as", in_folder=True
     ),
     "a ground truth of big-ann-benchmarks that is cut short": Case(
         in_file("truth.bin", struct.pack("<II", 2, 3) + b"\0" * 40, read_neighbors),
@@ -151,9 +152,9 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "an archive without an array of neighbours": Case(
-        archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors' or 'ids': it holds 'keys'", in_folder=True
+        archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors' or 'ids': it contains 'keys'", True
     ),
     "a file of floats as found neighbours": Case(
-        array("found.npy", np.eye(2)), r"found\.npy holds float64.*lists of neighbours are ids", in_folder=True
+        array("found.npy", np.eye(2)), r"found\.npy contains float64.*lists of neighbours are ids", in_folder=True
     ),
 }

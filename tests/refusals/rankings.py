@@ -33,7 +33,8 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_scores([[1.0, 2.0]], [[0, np.nan]]), r"query 0 has nan at item 1"
     ),
     "fewer relevance values than scores": Case(
-        lambda: tp.evaluate_scores([[1.0, 2.0]], [[0]]), r"2 scores, but 1 relevance"
+        lambda: tp.evaluate_scores([[1.0, 2.0]], [[0]]),
+        r"number of scores of query 0 is 2, but the number of its relevance values is 1",
     ),
     "scores for fewer queries than relevance": Case(
         lambda: tp.evaluate_scores([[1.0]], [[0], [1]]), r"queries is 1 for the scores, but 2 for the relevance"
@@ -44,7 +45,7 @@ CASES: dict[str, Case] = {
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(
         lambda: tp.evaluate_scores([0.9, 0.5], [1, 0]),
-        r"not of the shape \(2,\)\. For a single query pass a matrix of one row, \[scores\]",
+        r"not of the shape \(2,\)\. For a single query, pass a matrix of one row, \[scores\]",
     ),
     "scores without relevance or labels": Case(
         lambda: tp.evaluate_scores([[1.0, 2.0]]), r"either relevance or labels="
@@ -62,16 +63,16 @@ CASES: dict[str, Case] = {
     ),
     "a grade larger than any grade scale of ERR": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 999_999]], measures=["ERR"]),
-        r"a grade is 999999\. The largest grade of a scale must be less than 400",
+        r"one grade is 999999\. The largest grade of a scale must be less than 400",
     ),
     "ERR for thousands of tied items with several grades": Case(
         lambda: tp.evaluate_scores([np.zeros(6000)], [np.tile([1, 2], 3000)], measures=["ERR(max_grade=12)"]),
         r"'ERR\(max_grade=12\)' would take minutes for a tie of 6,000 items, 6,000 of them relevant .*"
-        r"Write a cutoff, or a smaller one, such as 'ERR\(max_grade=12\)@100'",
+        r"Add a cutoff, or use a smaller one, such as 'ERR\(max_grade=12\)@100'",
     ),
     "a grade larger than max_grade of ERR": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 5]], measures=["ERR@20"]),
-        r"'ERR@20' is for grades up to 4, but a grade is 5\..*such as 'ERR\(max_grade=5\)@20'",
+        r"'ERR@20' expects grades up to 4, but one grade is 5\..*such as 'ERR\(max_grade=5\)@20'",
     ),
     "ERR with n_relevant, for lists that were cut off": Case(
         lambda: tp.evaluate_scores([[2.0, 1.0]], [[0, 3]], measures=["ERR"], n_relevant=[2]),
@@ -97,7 +98,8 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"
     ),
     "a run with two columns called score": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()), r"The run: 2 columns have the name 'score'"
+        lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()),
+        r"The run must have only one column with the name 'score', not 2",
     ),
     "a neighbour id outside the gallery": Case(
         lambda: tp.evaluate_neighbors([[0, 7]], labels=[0], gallery_labels=[0, 1, 0]),
@@ -117,7 +119,7 @@ CASES: dict[str, Case] = {
     ),
     "neighbours with n_items=2^63": Case(
         lambda: tp.evaluate_neighbors([[0]], relevance=[(0, 0)], n_items=2**63, measures=["P@1"]),
-        r"n_items is 9223372036854775808, which times 1 queries is more than 2\^63",
+        r"n_items is 9223372036854775808, and the number of queries is 1, but their product must be at most 2\^63",
     ),
     "neighbours with empty gallery_labels": Case(
         lambda: tp.evaluate_neighbors([[0]], labels=[0], gallery_labels=[]), r"gallery labels are empty\. Pass one"
@@ -151,7 +153,7 @@ CASES: dict[str, Case] = {
     ),
     "fewer distances than neighbour ids in a list": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], [[0.5]], labels=[0], gallery_labels=[0, 1]),
-        r"Query 0 has 1 distances, but 2 ids\. Pass one for each",
+        r"The number of distances of query 0 is 1, but the number of its ids is 2\. Pass exactly one for each id",
     ),
     "distances for fewer queries than the neighbour ids": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], [[0.5]], labels=[0, 1], gallery_labels=[0, 1]),
@@ -171,10 +173,11 @@ CASES: dict[str, Case] = {
     ),
     "counts= with floats": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], counts=[0.5], labels=[0], gallery_labels=[0, 1]),
-        r"counts must be integers, one for each of 1 queries",
+        r"counts must be integers of the shape \(1,\), one for each query, but are float64",
     ),
     "fewer labels than lists of neighbours": Case(
-        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]), r"1 labels for 2 queries\. Pass exactly one for each"
+        lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]),
+        r"number of labels is 1, but the number of queries is 2\. Pass exactly one for each",
     ),
     "neighbours without labels or relevance=": Case(
         lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="
@@ -207,7 +210,7 @@ CASES: dict[str, Case] = {
         r"AP depends on whole rankings, and 1,000,000,000 items are.*such as AP@100",
     ),
     "a number without a name among the measures": Case(
-        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]], measures="AP,10"), r"unknown measure '10'"
+        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]], measures="AP,10"), r"Unknown measure '10'"
     ),
     "an audit with an infinite time limit": Case(
         lambda: tp.audit(max, takes="embeddings", time_limit=float("inf")),

@@ -46,7 +46,7 @@ CASES: dict[str, Case] = {
     ),
     "a zip archive without record.json": Case(
         changed(lambda content: content.replace(b"record.json", b"rekord.json")),
-        r"is a zip archive but no record: it contains no record\.json",
+        r"is a zip archive, but not a record: it does not contain record\.json",
         in_folder=True,
     ),
     "a record that is cut short": Case(
@@ -62,7 +62,7 @@ CASES: dict[str, Case] = {
     ),
     "a record with Python objects as query ids": Case(
         with_parts(query_ids=as_npy(np.array([print, 2], dtype=object), allow_pickle=True)),
-        "holds Python objects, which are never unpickled",
+        "contains Python objects, which are never unpickled",
         in_folder=True,
     ),
     "a record with values of another dtype": Case(

@@ -31,7 +31,7 @@ CASES: dict[str, Case] = {
     ),
     "a gallery that is equal to the queries": Case(
         lambda: tp.evaluate(MORE, CLASSES, gallery=MORE, gallery_labels=CLASSES),
-        r"gallery is the queries: all 12 rows are equal.*pass no gallery",
+        r"gallery is equal to the queries in all 12 rows.*pass no gallery",
         warns=True,
     ),
     "a distance matrix as embeddings": Case(

@@ -90,7 +90,7 @@ def count_collisions(parts: Iterable["FoundTies"], candidates: IntArray, setting
     query_ids = np.flatnonzero(kept)
     if not len(query_ids):
         raise InputError(
-            "No query has anything relevant. Check that labels and embeddings belong together, or pass no labels.",
+            "No query has a relevant item. Check that labels and embeddings belong together, or pass no labels.",
             "labels" if setting.leave_one_out else ("labels", "gallery_labels"),
         )
     ends = np.append(firsts[1:] - 1, width)

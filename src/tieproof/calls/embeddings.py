@@ -115,8 +115,8 @@ def evaluate(
     Warns
     -----
     InputWarning
-        If the input can be evaluated but is probably not what was meant: the gallery is the queries, the embeddings
-        are a matrix of similarities, R@k is used for Success@k, or the labels are one column of 0/1.
+        If the input can be evaluated but is probably not what was meant: the gallery is equal to the queries, the
+        embeddings are a matrix of similarities, R@k is used for Success@k, or the labels are one column of 0/1.
 
     Notes
     -----

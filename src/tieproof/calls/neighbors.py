@@ -198,8 +198,8 @@ def check_pairs(n_queries: int, n_items: int | None) -> None:
     """Refuse more pairs of a query and an item than can be numbered with 64 bits."""
     if n_items is not None and n_queries * n_items > MOST_PAIRS:
         raise InputError(
-            f"n_items is {n_items}, which times {n_queries} queries is more than 2^63, the largest number of pairs. "
-            "Pass the number of items in the gallery.",
+            f"n_items is {n_items}, and the number of queries is {n_queries}, but their product must be at most "
+            "2^63. Pass the number of items in the gallery.",
             "n_items",
         )
 

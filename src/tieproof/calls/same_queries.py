@@ -69,7 +69,7 @@ def check_policies(first: str, one: Result, name: str, other: Result) -> None:
 def check_queries(first: str, one: Result, name: str, other: Result) -> None:
     """Refuse results whose queries have different ids."""
     if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
-        mine, theirs = (f"one has the name {result.query_ids.tolist()[0]!r}" for result in (one, other))
+        mine, theirs = (f"names such as {result.query_ids.tolist()[0]!r}" for result in (one, other))
         refuse(
             first,
             name,

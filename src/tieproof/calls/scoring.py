@@ -186,8 +186,8 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         )
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
         raise InputError(
-            f"No query has anything relevant: none of {setting.queries} queries has a relevant item that is not "
-            "excluded. Check that labels and embeddings belong together."
+            f"No query has a relevant item that is not excluded ({setting.queries:,} queries were checked). Check "
+            "that labels and embeddings belong together."
         )
 
 

@@ -119,7 +119,7 @@ def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise InputError(
-                f"The folder {folder} for the checkpoint cannot be made ({error.strerror}). Name another one.",
+                f"The folder {folder} for the checkpoint cannot be created ({error.strerror}). Name another one.",
                 "checkpoint",
             ) from None
         with atomic_write(path) as unfinished:

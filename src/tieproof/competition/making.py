@@ -67,7 +67,10 @@ def new(
     if os.path.lexists(target):
         raise InputError(f"{target} exists already. Give another folder or .zip, or remove this one.", "bundle")
     if not target.absolute().parent.is_dir():
-        raise InputError(f"{target} cannot be made: the folder {target.parent} does not exist. Create it.", "bundle")
+        raise InputError(
+            f"{target} cannot be created: the folder {target.parent} does not exist. Create it.",
+            "bundle",
+        )
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
     found = hosted(competition)

@@ -246,7 +246,7 @@ def check_together(found: Competition) -> None:
         raise InputError(f"{found.path} has phases = []. Give a table [[phases]] for each phase.", "phases")
     if found.task != EMBEDDINGS and found.distance is not None:
         raise InputError(
-            f"{found.path} has the task {found.task} and a distance, which only embeddings have. Leave it out.",
+            f"{found.path} has the task {found.task} and a distance, which applies only to embeddings. Leave it out.",
             "distance",
         )
     for number, phase in enumerate(found.phases, 1):
@@ -267,7 +267,7 @@ def check_data(found: Competition, phase: Phase, where: str) -> None:
     """Raise InputError for a phase whose files are not a test set of the task."""
     truth, other = ("qrels", "labels") if found.task == RUN else ("labels", "qrels")
     if getattr(phase, truth) is None:
-        raise InputError(f"{where} without {truth}. The task {found.task} needs this file of the truth.", truth)
+        raise InputError(f"{where} without {truth}. The task {found.task} needs this truth file.", truth)
     for name in (other, "gallery", "gallery_labels") if found.task == RUN else (other,):
         if getattr(phase, name) is not None:
             raise InputError(f"{where}.{name}, which the task {found.task} does not have. Leave it out.", name)

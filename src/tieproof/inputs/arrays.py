@@ -94,12 +94,11 @@ def as_numbers(values: Any, name: str) -> Array:
         elif array.dtype.kind == "O":
             kinds = {type(each) for each in array.flat}
             found = "strings" if kinds == {str} else f"objects ({', '.join(sorted(kind.__name__ for kind in kinds))})"
-        raise InputError(f"The {name} must be real numbers, not {found}. {advice}")
+        raise InputError(f"The {name} must contain real numbers, not {found}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
-            f"The {name} must be numbers of at most 64 bits, because only these are ranked exactly, not "
-            f"{array.dtype.name}. "
-            "Convert them with .astype('float64')."
+            f"The {name} must contain numbers of at most 64 bits, because only these are ranked exactly, not numbers "
+            f"of type {array.dtype.name}. Convert them with .astype('float64')."
         )
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
@@ -164,7 +163,7 @@ def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
 def not_finite(name: str, row: int, values: FloatArray) -> InputError:
     """Return the error for the first row of the embeddings, queries or gallery that contains NaN or infinity."""
     return InputError(
-        f"The {name} must be finite numbers, but row {row} contains {values[~np.isfinite(values)][0]}. "
+        f"The {name} must contain only finite numbers, but row {row} contains {values[~np.isfinite(values)][0]}. "
         "Find out why the model returned it, and leave the row out or repair it.",
         "gallery" if name == "gallery" else "embeddings",
     )
@@ -174,7 +173,8 @@ def check_count(arrived: int, name: str, count: int, items: str) -> None:
     """Refuse unless there is exactly one of `name` for each of the `items`."""
     if arrived != count:
         raise CountError(
-            f"There are {arrived} {name} for {count} {items}. Pass exactly one for each, in the same order."
+            f"The number of {name} is {arrived}, but the number of {items} is {count}. Pass exactly one for each, in "
+            "the same order."
         )
 
 
@@ -184,6 +184,6 @@ def check_finite(array: Array, name: str) -> None:
     if len(wrong):
         place = tuple(wrong[0].tolist())
         raise InputError(
-            f"The {name} must be finite numbers, but contain {array[place]} at {list(place)}. Find out where it "
-            "comes from, and leave the item out or repair it."
+            f"The {name} must contain only finite numbers, but contain {array[place]} at {list(place)}. Find out "
+            "where it comes from, and leave the item out or repair it."
         )

@@ -118,7 +118,7 @@ def as_label_rows(values: Any, count: int, name: str, items: str, columns: bool 
     if array.ndim == 2 and array.shape[0] == 1 != count:
         array = array.ravel()
     if array.ndim == 2 and array.size == count != len(array):
-        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, probably batches. {JOIN}")
+        raise InputError(f"The {name} are {len(array)} rows of {array.shape[1]}, which are probably batches. {JOIN}")
     if array.ndim not in (1, 2) or (array.ndim == 2 and not columns and array.shape[1] != 1):
         shapes = "(items,) or (items, classes)" if columns else "(items,)"
         raise InputError(f"The {name} must have the shape {shapes}, not {array.shape}. Reshape them.")
@@ -214,7 +214,7 @@ def from_objects(array: Array, name: str) -> Array:
             if found.dtype.kind in letters:
                 return found
     if all(isinstance(value, list) for value in values):
-        raise InputError(f"The {name} are lists of different lengths, probably batches. {JOIN}")
+        raise InputError(f"The {name} are lists of different lengths, which are probably batches. {JOIN}")
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, but contain {', '.join(kinds)}. Convert them first."

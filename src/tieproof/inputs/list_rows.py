@@ -29,13 +29,13 @@ def as_rows(values: Any, name: str) -> Array | list[Array]:
             return matrix
         rows = []
     if shape is not None:
-        alone = f" For a single query pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
+        alone = f" For a single query, pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
         raise InputError(
             f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
             f"query, not of the shape {shape}.{alone}"
         )
     if not rows:
-        raise InputError(f"The {name} must contain a list for at least one query, but arrived empty.")
+        raise InputError(f"The {name} must contain a list for at least one query, but are empty.")
     return rows
 
 
@@ -51,7 +51,8 @@ def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: s
     for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
         if len(row) != len(relevant):
             raise InputError(
-                f"Query {query} has {len(row)} {name}, but {len(relevant)} relevance values. Pass one for each item."
+                f"The number of {name} of query {query} is {len(row)}, but the number of its relevance values is "
+                f"{len(relevant)}. Pass one of each for every item."
             )
 
 
@@ -69,8 +70,8 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     if not finite.all():
         query, item = np.argwhere(~finite)[0]
         raise InputError(
-            f"The {name} must be finite numbers, but query {first_query + query} has {block[query, item]} at item "
-            f"{item}. Leave the item out, or give it a negative relevance and a finite number."
+            f"The {name} must contain only finite numbers, but query {first_query + query} has {block[query, item]} "
+            f"at item {item}. Leave the item out, or give it a negative relevance and a finite number."
         )
     return block.astype(np.float64)
 

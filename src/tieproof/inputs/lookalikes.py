@@ -27,12 +27,12 @@ NEAR = 2.0**-6
 def warn_of_queries_in_gallery(
     queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Relevance
 ) -> None:
-    """Warn if the gallery is the queries and each query finds itself: probably leave-one-out is meant."""
+    """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
     if equal_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
         warn(
-            f"The gallery is the queries: all {len(queries)} rows are equal, so that each query finds itself, "
+            f"The gallery is equal to the queries in all {len(queries)} rows, so that each query finds itself, "
             "however bad the embeddings are. To rank each item among all others, pass no gallery."
         )
 

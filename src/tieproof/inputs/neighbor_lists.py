@@ -199,8 +199,8 @@ def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
         array = as_numbers(counts, "counts")
         if array.shape != lengths.shape or array.dtype.kind not in "iu":
             raise InputError(
-                f"The counts must be integers, one for each of {len(lengths)} queries, but have the shape "
-                f"{array.shape} and type {array.dtype.name}."
+                f"The counts must be integers of the shape {lengths.shape}, one for each query, but are "
+                f"{array.dtype.name} of the shape {array.shape}."
             )
         wrong = (array < 0) | (array > lengths)
         if wrong.any():
@@ -225,7 +225,9 @@ def as_list_numbers(values: Any, ids: Array | list[Array], name: str) -> Array:
         for query, (row, own) in enumerate(zip(rows, ids, strict=True)):
             if len(row) != len(own):
                 raise InputError(
-                    f"Query {query} has {len(row)} {name}, but {len(own)} ids. Pass one for each.", (name, "ids")
+                    f"The number of {name} of query {query} is {len(row)}, but the number of its ids is {len(own)}. "
+                    "Pass exactly one for each id.",
+                    (name, "ids"),
                 )
     return joined(list(in_one_type(rows, name)) if isinstance(rows, list) else rows)[0]
 
@@ -248,8 +250,9 @@ def check_finite_numbers(number: Array, query: IntArray, item: Array, name: str)
     if wrong.any():
         at = int(np.argmax(wrong))
         raise InputError(
-            f"The {name} must be finite numbers, but query {query[at]} has {number[at]} for item {item[at]}. Set the "
-            f"id to {NOTHING} where nothing was found; with usearch pass counts=, or its matches themselves."
+            f"The {name} must contain only finite numbers, but query {query[at]} has {number[at]} for item "
+            f"{item[at]}. Set the id to {NOTHING} where nothing was found; with usearch pass counts=, or its matches "
+            "themselves."
         )
 
 

@@ -141,7 +141,10 @@ def values_of_column(frame: Any, name: str, owner: str) -> Any:
     """Return the column of this name as an array; several columns of one name are refused."""
     count = list(frame.columns).count(name)
     if count > 1:
-        raise InputError(f"{owner}: {count} columns have the name '{name}'. Keep one of them, or rename the others.")
+        raise InputError(
+            f"{owner} must have only one column with the name '{name}', not {count}. Keep one of them, or rename "
+            "the others."
+        )
     return np.asarray(frame[name].to_numpy())
 
 

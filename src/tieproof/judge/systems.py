@@ -56,7 +56,7 @@ def as_system(given: Any) -> System:
         name = name_of(given)
         if name is None:
             raise InputError(
-                "The function has no name that another process could import it by. Define it at the top level of a "
+                "The function has no name by which another process could import it. Define it at the top level of a "
                 "module, and pass it or 'module:function'.",
                 "system",
             )

@@ -168,9 +168,9 @@ class Measure:
             or_r = " (or R, the query's number of relevant items)" if definition.rank_r else ""
             same = f"; at the query's number of relevant items it is '{definition.at_rank_r}'"
             instead = same if cutoff == "R" and definition.at_rank_r else ""
-            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1{or_r}{instead}.")
+            raise InputError(f"The cutoff of '{text}' must be a whole number of at least 1{or_r}{instead}.")
         if cutoff > 2**53:
-            raise InputError(f"the cutoff of '{text}' is larger than any gallery; write a smaller one.")
+            raise InputError(f"The cutoff of '{text}' is larger than any gallery; write a smaller one.")
         return Measure(self.name, self.parameters, int(cutoff))
 
     def complete(self) -> "Measure":
@@ -235,7 +235,7 @@ def parse(text: "str | Measure") -> Measure:
     if at:
         number = cutoff.strip()
         if not re.fullmatch(r"[0-9]+|[rR]", number):
-            raise InputError(f"the cutoff of '{text}' must be a whole number of at least 1.")
+            raise InputError(f"The cutoff of '{text}' must be a whole number of at least 1.")
         measure = measure @ ("R" if number in ("r", "R") else int(number))
     return measure.complete()
 

@@ -58,7 +58,7 @@ def stops(measure: Measure, grades: FloatArray) -> FloatArray:
             if largest < limit
             else f"The largest grade of a scale must be less than {limit:g}: use a smaller scale."
         )
-        raise InputError(f"'{measure}' is for grades up to {most:.17g}, but a grade is {grade}. {remedy}")
+        raise InputError(f"'{measure}' expects grades up to {most:.17g}, but one grade is {grade}. {remedy}")
     different, which = np.unique(grades, return_inverse=True)
     return np.asarray(exp2_minus_1(different) / (exp2_minus_1(np.array(most)) + 1.0))[which]
 
@@ -105,7 +105,7 @@ def _refuse_long(ties: Ties, measure: Measure, places: IntArray, first: IntArray
         if items[tie] * hits**2 / 2.0 > _MOST_STEPS:
             raise InputError(
                 f"'{measure}' would take minutes for a tie of {ties.l[tie]:,} items, {ties.m[tie]:,} of them "
-                "relevant and of several grades. Write a cutoff, or a smaller one, such as "
+                "relevant and of several grades. Add a cutoff, or use a smaller one, such as "
                 f"'{Measure(measure.name, measure.parameters) @ 100}'."
             )
 

@@ -96,8 +96,12 @@ def translated(text: str, measures: Iterable[str]) -> str:
         return next(iter(offered))
     if offered:
         several = [f"'{ours}' in {', '.join(libraries)}" for ours, libraries in offered.items()]
-        several += [f"in {', '.join(libraries)} {reason}, not offered" for reason, libraries in refused.items()]
-        raise InputError(f"'{text}' has several meanings: {'; '.join(several)}. Write the one that is meant.")
+        several += [
+            f"in {', '.join(libraries)} it is {reason}, which is not offered" for reason, libraries in refused.items()
+        ]
+        raise InputError(
+            f"'{text}' has several meanings: {'; '.join(several)}. Write the name of the measure that is meant."
+        )
     if refused:
         said = "; ".join(f"in {', '.join(libraries)} it is {reason}" for reason, libraries in refused.items())
         raise InputError(f"'{text}' is not offered: {said}.")
@@ -117,7 +121,7 @@ def unknown(text: str, measures: list[str]) -> str:
     near = get_close_matches(re.split("[@(]", text.casefold())[0], known, n=3, cutoff=0.5)
     nearest = ", ".join(dict.fromkeys(known[name] for name in near))
     return (
-        f"unknown measure '{text}'."
+        f"Unknown measure '{text}'."
         + (f" Nearest: {nearest}." if nearest else "")
         + f" Known measures: {', '.join(measures)}; written for example 'nDCG@10'."
     )

@@ -79,9 +79,10 @@ def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
     order, strata = grouped(names, count)
     if strata.sizes.min() < 2:
         which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
+        remedy = "" if names is None else " in each category: leave that category out, or pass average='micro'"
         raise InputError(
             f"{which}, which does not show how much queries differ. An interval over queries needs at least two of "
-            f"them{'' if names is None else ' in each category: leave that category out, or pass average=micro'}."
+            f"them{remedy}."
         )
     return order, strata
 

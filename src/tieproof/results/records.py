@@ -123,7 +123,7 @@ def load(path: Any) -> Result:
     Raises
     ------
     InputError
-        The file is no record, is damaged or truncated, is inconsistent, or was written by a newer tieproof.
+        The file is not a record, is damaged or truncated, is inconsistent, or was written by a newer tieproof.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def load(path: Any) -> Result:
             if file.read(4) != BEGINNING:
                 named = place.suffix.lower() == EXTENSION
                 raise InputError(
-                    broken(place, KIND) if named else f"{place} is no record; pass a file that Result.save wrote."
+                    broken(place, KIND) if named else f"{place} is not a record; pass a file that Result.save wrote."
                 )
         try:
             with ZipFile(place) as archive:
@@ -155,7 +155,9 @@ def load(path: Any) -> Result:
         except (InputError, MemoryError):
             raise
         except Exception as error:  # as `reading` catches them, here for a file that begins as a record does
-            raise InputError(f"{place} is damaged or cut short, or no record of tieproof; copy it again.") from error
+            raise InputError(
+                f"{place} is damaged or cut short, or not a record of tieproof; copy it again."
+            ) from error
 
 
 def read(archive: ZipFile, path: Path) -> Contents:
@@ -165,20 +167,19 @@ def read(archive: ZipFile, path: Path) -> Contents:
     plain = all(m.compress_type == ZIP_STORED and m.file_size == m.compress_size for m in members.values())
     if FACTS not in members:
         raise InputError(
-            f"{path} is a zip archive but no record: it contains no {FACTS}; pass a file that Result.save wrote."
+            f"{path} is a zip archive, but not a record: it does not contain {FACTS}; pass a file that Result.save "
+            "wrote."
         )
     if len(members) < len(archive.infolist()) or not plain or told > size or members[FACTS].file_size > MOST_FACTS:
         raise InputError(
-            f"{path} is no record that tieproof wrote: its members are compressed, have the same name, or are larger "
+            f"{path} was not written by tieproof: its members are compressed, have the same name, or are larger "
             "than the file. Ask for the file as Result.save wrote it."
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=once, parse_constant=refuse_constant)
     check_version(facts, path)
     known = {f"{name}.npy" for name in expected(facts)} | {FACTS}
     if not known >= set(members) or not {f"{name}.npy" for name in NEEDED} <= set(members):
-        raise InputError(
-            f"{path} is no record that tieproof wrote: its members have unexpected names; copy it again."
-        )
+        raise InputError(f"{path} was not written by tieproof: its members have unexpected names; copy it again.")
     arrays = {}
     for name, member in members.items():
         if name != FACTS:
@@ -210,7 +211,7 @@ def check_version(facts: Any, path: Path) -> None:
     """Refuse facts that are not of a record, or that only a newer tieproof can read."""
     is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
-        raise InputError(f"{path} is no record of tieproof; pass a file that Result.save wrote.")
+        raise InputError(f"{path} is not a record of tieproof; pass a file that Result.save wrote.")
     if facts["version"] > VERSION:
         raise InputError(
             f"{path} is a record in version {facts['version']} of the format, but this tieproof reads only up to "

@@ -38,8 +38,8 @@ def of_lists(
     """
     if len(correct) != len(n_relevant):
         raise InputError(
-            f"There are lists for {len(correct)} queries, but numbers of relevant items for {len(n_relevant)}: pass "
-            "one list and one number for each query."
+            f"The number of queries is {len(correct)} for the lists, but {len(n_relevant)} for the numbers of "
+            "relevant items: pass both for each query."
         )
     if not len(correct):
         raise InputError("There is no query. Pass the list of at least one query.")

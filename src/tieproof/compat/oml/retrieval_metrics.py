@@ -183,8 +183,8 @@ def of_ids(retrieved_ids: Sequence[Any], gt_ids: Sequence[Any]) -> Rankings:
     """Rankings from lists of ids, in the order given."""
     if len(retrieved_ids) != len(gt_ids):
         raise InputError(
-            f"There are retrieved_ids of {len(retrieved_ids)} queries and gt_ids of {len(gt_ids)}: pass both for "
-            "each query."
+            f"The number of queries is {len(retrieved_ids)} for retrieved_ids, but {len(gt_ids)} for gt_ids: pass "
+            "both for each query."
         )
     relevant = as_ids(gt_ids, "gt_ids")
     correct = [np.isin(row, own) for row, own in zip(as_ids(retrieved_ids, "retrieved_ids"), relevant, strict=True)]

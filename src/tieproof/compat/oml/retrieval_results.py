@@ -49,8 +49,8 @@ class RetrievalResults:
         for other, what in ((ids, "retrieved_ids"), (gt_ids, "gt_ids")):
             if other is not None and len(other) != len(given):
                 raise InputError(
-                    f"There are distances of {len(given)} queries and {what} of {len(other)}: pass both for each "
-                    "query."
+                    f"The number of queries is {len(given)} for the distances, but {len(other)} for {what}: pass "
+                    "both for each query."
                 )
         for query, (row, own) in enumerate(zip(given, ids, strict=True)):
             if row.shape != own.shape:

@@ -235,10 +235,10 @@ def check_lengths(queries: Any, labels: Any, items: Any, item_labels: Any) -> No
     """Refuse labels whose number differs from the number of embeddings."""
     for vectors, own, name in ((queries, labels, "query"), (items, item_labels, "reference")):
         if own is None or len(own) != len(vectors):
-            arrived = "no" if own is None else len(own)
+            arrived = 0 if own is None else len(own)
             raise InputError(
-                f"There are {len(vectors)} {name} embeddings, but {arrived} {name} labels: pass one label for each "
-                "embedding."
+                f"The number of {name} labels is {arrived}, but the number of {name} embeddings is {len(vectors)}: "
+                "pass one label for each embedding."
             )
 
 

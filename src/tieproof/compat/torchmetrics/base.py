@@ -113,7 +113,8 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             raise InputError(f"target must be {expected}, but ranges from {given.min()} to {given.max()}.")
         if not preds[kept].isfinite().all():
             raise InputError(
-                "preds must be finite numbers, but contain NaN or infinity. Find out why the model returns it."
+                "preds must contain only finite numbers, but contains NaN or infinity. Find out why the model "
+                "returned it."
             )
         self.indexes.append(indexes[kept].long())
         self.preds.append(preds[kept])
@@ -169,8 +170,8 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             found = (relevance > 0).any(axis=1)
             if not found.all() and self.empty_target_action == "error":
                 raise InputError(
-                    f"{np.count_nonzero(~found)} queries have nothing to find. Leave them out, or pass "
-                    "empty_target_action='skip'."
+                    f"The number of queries without a relevant item is {np.count_nonzero(~found)}. Leave them out, "
+                    "or pass empty_target_action='skip'."
                 )
             values[:, places[found]] = self.measured(scores, relevance, longest)[:, found]
         return values[:, ~np.isnan(values[0, :, 0])]

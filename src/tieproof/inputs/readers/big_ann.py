@@ -49,7 +49,7 @@ def read_counts(path: File, what: str) -> Counts:
     first, second = np.frombuffer(header, dtype="<u4").tolist()
     if first == 0:
         raise InputError(
-            f"{path} is empty: its header has {first} and {second} for {what}; give a file with at least one."
+            f"{path} is empty: its header contains {first} and {second} as {what}; give a file with at least one."
         )
     return Counts(first, second, size)
 

@@ -32,7 +32,7 @@ def stored_embeddings(array: Array, where: Location) -> Array:
     """Return embeddings as they are stored, after checking their type and shape."""
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
         raise InputError(
-            f"{where} holds {_type(array)}; embeddings are numbers: "
+            f"{where} contains {_type(array)}; embeddings are numbers: "
             "save them as float16, float32, float64, integers or bools."
         )
     if array.ndim != 2:
@@ -40,7 +40,9 @@ def stored_embeddings(array: Array, where: Location) -> Array:
             f"{where} has the shape {array.shape}; embeddings have the shape (n, d), one vector a row: reshape them."
         )
     if 0 in array.shape:
-        raise InputError(f"{where} holds no vectors: its shape is {array.shape}; give at least one row and column.")
+        raise InputError(
+            f"{where} contains no vectors: its shape is {array.shape}; give at least one row and column."
+        )
     return array if array.dtype.isnative else array.astype(array.dtype.newbyteorder("="))
 
 
@@ -51,7 +53,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
     """
     array = np.asarray(array)
     if array.size == 0:
-        raise InputError(f"{where} holds no labels: its shape is {array.shape}; give at least one.")
+        raise InputError(f"{where} contains no labels: its shape is {array.shape}; give at least one.")
     if array.ndim == 2 and len(array) == 1 != array.size:
         array = array.reshape(-1)
     if array.ndim not in (1, 2):
@@ -62,7 +64,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
         convert = CONVERSIONS[array.dtype.kind]
     except KeyError:
         raise InputError(
-            f"{where} holds {_type(array)}; labels are integers or strings: convert them before saving."
+            f"{where} contains {_type(array)}; labels are integers or strings: convert them before saving."
         ) from None
     if array.dtype.kind == "f":
         _check_whole(array, where, stored or array.dtype.name)
@@ -88,7 +90,7 @@ def stored_confidences(array: Array, where: Location) -> Array:
         check_code_points(array, f"The confidences of {where}")
         return np.array([_as_float(str(cell), row, where) for row, cell in enumerate(array.tolist())])
     if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
-        raise InputError(f"{where} holds {_type(array)}; confidences are numbers: convert them before saving.")
+        raise InputError(f"{where} contains {_type(array)}; confidences are numbers: convert them before saving.")
     return array
 
 
@@ -108,7 +110,7 @@ def from_integers(integers: Sequence[int], where: Location) -> Array:
     for limits in (np.iinfo(np.int64), np.iinfo(np.uint64)):
         if limits.min <= min(integers) and max(integers) <= limits.max:
             return np.array(integers, dtype=limits.dtype)
-    raise InputError(f"{where} holds integers of more than 64 bits; number the labels, or write them as strings.")
+    raise InputError(f"{where} contains integers of more than 64 bits; number the labels, or write them as strings.")
 
 
 def from_strings(strings: Sequence[str], where: Location) -> Array:
@@ -197,7 +199,9 @@ CONVERSIONS = {
 
 def _check_classes(labels: Array, where: Location) -> None:
     if labels.dtype.kind == "U":
-        raise InputError(f"{where} holds strings of the shape {labels.shape}; give one label per item, shape (n,).")
+        raise InputError(
+            f"{where} contains strings of the shape {labels.shape}; give one label per item, shape (n,)."
+        )
     wrong = np.argwhere((labels != 0) & (labels != 1))
     if wrong.size:
         value = labels[tuple(wrong[0])]

@@ -77,7 +77,7 @@ def choose(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
     if entry is None:
         raise InputError(
             f"{where.path} does not say which of its entries are the {wanted.what}: "
-            f"it holds {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
+            f"it contains {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
         )
     return entry
 
@@ -157,7 +157,7 @@ def _named(entries: Sequence[Entry], where: Location, wanted: Wanted) -> Entry:
     how_many = "several entries" if found else "no entry"
     raise InputError(
         f"{where.path} has {how_many} called '{where.entry}': "
-        f"it holds {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
+        f"it contains {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
     )
 
 

@@ -31,7 +31,7 @@ def read_returned(location: Place, what: str) -> Array:
     possible = named or entries
     if len(possible) != 1:
         raise InputError(
-            f"{where.path} does not say which of its entries are the {what}: it holds {listed(entries)}. Choose one "
-            f"by a colon and its name, or rename one to '{what}'."
+            f"{where.path} does not say which of its entries are the {what}: it contains {listed(entries)}. Choose "
+            f"one by a colon and its name, or rename one to '{what}'."
         )
     return possible[0].load()

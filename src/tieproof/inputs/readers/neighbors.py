@@ -74,7 +74,7 @@ def read_ranges(location: str | os.PathLike[str]) -> RangeLists:
     lims = next((entry for entry in entries if entry.name == beside), None)
     if lims is None:
         raise InputError(
-            f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it holds "
+            f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it contains "
             f"{listed(entries)}. Give a file that contains both."
         )
     return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
@@ -96,7 +96,7 @@ def chosen(entries: list[Entry], where: Location) -> Entry:
     what = "lists of neighbours in several groups" if found else f"no lists called {names}"
     example = found[0].name.rpartition("/")[0] if found else IDS[0]
     raise InputError(
-        f"{where.path} has {what}: it holds {listed(entries)}. Choose one by a colon and its name, such as "
+        f"{where.path} has {what}: it contains {listed(entries)}. Choose one by a colon and its name, such as "
         f"'{where.path}:{example}'."
     )
 
@@ -106,7 +106,7 @@ def loaded(entry: Entry, path: File) -> Array:
     ids = entry.load()
     if ids.dtype.kind not in "iu" or ids.ndim != 2:
         raise InputError(
-            f"{Location(path, entry.name)} holds {entry.holds}; lists of neighbours are ids, integers of the shape "
-            "(queries, neighbours): give a file that contains them."
+            f"{Location(path, entry.name)} contains {entry.holds}; lists of neighbours are ids, integers of the "
+            "shape (queries, neighbours): give a file that contains them."
         )
     return ids

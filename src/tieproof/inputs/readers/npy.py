@@ -39,16 +39,16 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     """Read the header of an array stored in `size` bytes; refuse Python objects and missing data."""
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:  # version 3 exists for the field names of structured arrays
-        raise InputError(f"{where} holds a structured array; save one array of numbers or strings instead.")
+        raise InputError(f"{where} contains a structured array; save one array of numbers or strings instead.")
     with PARSER:
         shape, by_columns, dtype = HEADERS[version](stream)
     if dtype.hasobject:
         raise InputError(
-            f"{where} holds Python objects, which are never unpickled; "
+            f"{where} contains Python objects, which are never unpickled; "
             "save an array of numbers or strings, such as np.array(values, dtype=np.float32)."
         )
     if dtype.itemsize == 0 and math.prod(shape) > 0:
-        raise InputError(f"{where} holds {math.prod(shape):,} strings of length 0; save the strings again.")
+        raise InputError(f"{where} contains {math.prod(shape):,} strings of length 0; save the strings again.")
     promised, present = math.prod(shape) * dtype.itemsize, size - stream.tell()
     if present < promised:
         raise InputError(

@@ -97,7 +97,7 @@ def _stack(columns: Sequence[Array], path: File) -> Array:
         rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
         if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
             raise InputError(
-                f"{path} holds an integer beyond 2^53, which the float64 of its other columns cannot represent; "
+                f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
                 "save all columns with one type."
             )
     return np.stack([column.astype(common) for column in columns], axis=1)

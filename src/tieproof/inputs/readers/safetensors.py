@@ -88,7 +88,7 @@ def _entry(path: File, name: str, tensor: Mapping[str, Any], start: int) -> Entr
 
     def load() -> Array:
         if dtype not in DTYPES:
-            raise InputError(f"{Location(path, name)} holds values of type {dtype}; save them as float32.")
+            raise InputError(f"{Location(path, name)} contains values of type {dtype}; save them as float32.")
         with reading(path, KIND):
             # NumPy has no bfloat16, so the library refuses it; its bytes are read at the offsets in the header.
             values = read(0, *shape[:1] or [1]).reshape(shape)

@@ -39,7 +39,7 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     with reading(path, LIST):
         labels = json.loads(path.read_text(encoding=ENCODING))
     if not isinstance(labels, list):
-        raise InputError(f"{path} holds {_kind(labels)}; write a list of labels instead, such as [0, 1, 1].")
+        raise InputError(f"{path} contains {_kind(labels)}; write a list of labels instead, such as [0, 1, 1].")
     for row, label in enumerate(labels):
         if label is None or (isinstance(label, float) and math.isnan(label)):
             raise InputError(f"{path} has {_kind(label)} at [{row}]; give every item a label, or leave it out.")

@@ -30,14 +30,14 @@ def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
             saved = torch.load(path, map_location="cpu", weights_only=True)
         except UnpicklingError as error:
             raise InputError(
-                f"{path} holds Python objects, which are never unpickled, or is damaged; "
+                f"{path} contains Python objects, which are never unpickled, or is damaged; "
                 "save a tensor or a dict of tensors with torch.save."
             ) from error
         items = list(saved.items()) if isinstance(saved, Mapping) else [("", saved)]
         tensors = [(str(name), item) for name, item in items if isinstance(item, torch.Tensor)]
     if not tensors:
         raise InputError(
-            f"{path} holds a {type(saved).__name__} without tensors; "
+            f"{path} contains a {type(saved).__name__} without tensors; "
             "save a tensor or a dict of tensors with torch.save."
         )
     return [_entry(path, name, tensor) for name, tensor in tensors]

@@ -122,7 +122,7 @@ def files_in(place: Path) -> list[Path]:
         raise InputError(f"{place} does not exist. Pass the prediction_folder of mteb.evaluate, or a file in it.")
     if place.is_file() and not place.name.endswith(SUFFIX):
         raise InputError(
-            f"{place} is no file of predictions: the names of these files end in {SUFFIX}. Pass such a file."
+            f"{place} is not a file of predictions: the names of these files end in {SUFFIX}. Pass such a file."
         )
     paths = sorted(place.rglob(f"*{SUFFIX}")) if place.is_dir() else [place]
     if not paths:

@@ -104,8 +104,8 @@ def check_finite(scores: Array) -> None:
     if len(wrong):
         place = tuple(wrong[0].tolist())
         raise InputError(
-            f"The scores must be finite numbers, but sample {place[0]} has {scores[place]}. Find out why the "
-            "estimator returns it, and leave the sample out or repair it."
+            f"The scores must contain only finite numbers, but sample {place[0]} has {scores[place]}. Find out why "
+            "the estimator returns it, and leave the sample out or repair it."
         )
 
 
