@@ -6,7 +6,7 @@ import runpy
 from functools import cache
 
 import pytest
-from test_public_names import DOORS, door, statements
+from test_public_names import DOCUMENTED, DOORS, door, statements, trees
 
 import tieproof
 from pages import ROOT
@@ -69,6 +69,27 @@ def test_methods_of_base_classes_are_described() -> None:
     ]
     assert "Result" in inheriting
     assert [name for name in inheriting if ":inherited-members:" not in described[name]] == []
+
+
+SECTION = re.compile(r"^(Parameters|Returns|Raises|Warns)\n-+\n((?:.*\n?)*?)(?=^[A-Z]\w+\n-+\n|\Z)", re.MULTILINE)
+FORMS = {
+    "Parameters": re.compile(r"\*{0,2}\w+(, \*{0,2}\w+)* :( .+)?(\n +[^a-z\n].*)?"),
+    "Returns": re.compile(r"[^:]+(\n .*)?"),
+    "Raises": re.compile(r"\w+\n .*"),
+    "Warns": re.compile(r"\w+\n .*"),
+}
+"""What stands at the margin of a section, and the line after it: a name or a type, which ends with its line."""
+
+
+def test_sections_of_docstrings_list_names() -> None:
+    odd = []
+    for path, tree in trees().items():
+        for node in ast.walk(tree):
+            docstring = ast.get_docstring(node) if isinstance(node, DOCUMENTED) else None
+            for title, body in SECTION.findall(docstring or ""):
+                entries = re.findall(r"^\S.*(?:\n .*)?", body, re.MULTILINE)
+                odd += [f"{path}, {title}: {entry}" for entry in entries if not FORMS[title].fullmatch(entry)]
+    assert odd == []
 
 
 def test_names_in_docstrings_keep_their_case() -> None:

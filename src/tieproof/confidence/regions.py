@@ -23,7 +23,7 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
     """The highest posterior density region (HDI, HDPI): the smallest of all regions with the given mass.
 
     The density at every point inside is at least the density at every point outside, so the mode is inside
-    (Hyndman 1996).
+    (Hyndman 1996). Every region has `contains(points)`.
 
     Parameters
     ----------
@@ -41,8 +41,6 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
     Interval
         For samples: for each column the shortest interval between two samples that contains a share `mass` of them,
         computed by `arviz_stats` (floor(mass n) + 1 samples; the lowest of several shortest intervals).
-
-    Each has `contains(points)`.
 
     Raises
     ------

@@ -66,8 +66,9 @@ def judge(
     out : the folder for its records and its log
     phase : the name of the phase whose test set is used; default: the only phase
     runs : the number of runs; default: the number in the competition's file
-    seal : "auto" uses bubblewrap if it works, and otherwise reports what was not sealed; "bubblewrap" requires
-        bubblewrap; "none" does not seal the system
+    seal : "auto", "bubblewrap" or "none"
+        "auto" uses bubblewrap if it works, and otherwise reports what was not sealed; "bubblewrap" requires
+        bubblewrap; "none" does not seal the system.
     show : further files and folders that the system may read
     progress : show a progress bar on standard error if it takes longer than two seconds
 

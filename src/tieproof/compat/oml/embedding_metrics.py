@@ -32,6 +32,9 @@ NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
 class EmbeddingMetrics:
     """Collects the embeddings of a data set, then computes its metrics by exact Euclidean distance.
 
+    Batches of any size in any order give the same metrics. Under torch.distributed, the items of all processes are
+    gathered; an item that several processes have counts once.
+
     Parameters
     ----------
     dataset : has `len()`, `get_labels()`, `get_query_ids()`, `get_gallery_ids()` and `extra_data`
@@ -48,9 +51,6 @@ class EmbeddingMetrics:
     verbose : print the metrics, and show a progress bar if they take longer than two seconds
     ties : "lower", "expected", "upper" or "interval"
         Which value over all orderings of tied items each metric has; "interval" returns each as an `Estimate`.
-
-    Batches of any size in any order give the same metrics. Under torch.distributed, the items of all processes are
-    gathered; an item that several processes have counts once.
 
     """
 
@@ -108,8 +108,9 @@ class EmbeddingMetrics:
 
         Returns
         -------
-        {"OVERALL": {"cmc": {k: tensor}, "precision": …, "map": …, "pcf": {share: tensor}, "fnmr@fmr": {fmr:
-        tensor}}, category: {…}, …}, without metrics that were not requested; fnmr@fmr is only in "OVERALL".
+        dict
+            {"OVERALL": {"cmc": {k: tensor}, "precision": …, "map": …, "pcf": {share: tensor}, "fnmr@fmr": {fmr:
+            tensor}}, category: {…}, …}, without metrics that were not requested; fnmr@fmr is only in "OVERALL".
 
         """
         embeddings = self._whole()
@@ -145,8 +146,8 @@ class EmbeddingMetrics:
         Parameters
         ----------
         query_ids : positions among the queries
-        n_instances : how many items to show for each query; at most the number of retrieved items, which is the
-            largest cutoff or 5
+        n_instances : how many items to show for each query
+            At most the number of retrieved items, which is the largest cutoff or 5.
         verbose : print which queries are shown
 
         """

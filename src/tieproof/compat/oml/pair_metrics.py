@@ -25,8 +25,9 @@ def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] =
 
     Returns
     -------
-    A tensor with a rate for each of `fmr_vals`. By this definition a relevant pair at exactly the threshold is not a
-    match, so ties do not change the rate; `tieproof.fnmr_at_fmr(method="exact")` returns an interval.
+    tensor
+        A rate for each of `fmr_vals`. By this definition a relevant pair at exactly the threshold is not a match, so
+        ties do not change the rate; `tieproof.fnmr_at_fmr(method="exact")` returns an interval.
 
     Examples
     --------
@@ -56,7 +57,8 @@ def calc_fnmr_at_fmr_rr(
 
     Returns
     -------
-    {"fnmr@fmr": {fmr: tensor}}
+    dict
+        {"fnmr@fmr": {fmr: tensor}}
 
     Examples
     --------

@@ -122,8 +122,9 @@ def calc_retrieval_metrics(
 
     Returns
     -------
-    {"cmc": {k: tensor}, "precision": {k: tensor}, "map": {k: tensor}}, without metrics that have no cutoff. With
-    categories, {"OVERALL": this dictionary, category: the dictionary of its queries, …}.
+    dict
+        {"cmc": {k: tensor}, "precision": {k: tensor}, "map": {k: tensor}}, without metrics that have no cutoff. With
+        categories, {"OVERALL": this dictionary, category: the dictionary of its queries, …}.
 
     Examples
     --------

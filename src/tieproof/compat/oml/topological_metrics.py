@@ -47,8 +47,9 @@ def calc_topological_metrics(
 
     Returns
     -------
-    {"pcf": {share: tensor}}; with categories, {"OVERALL": this dictionary, category: the dictionary of its
-    embeddings, …}. If all embeddings are equal, their pcf is undefined: it is NaN, with a warning.
+    dict
+        {"pcf": {share: tensor}}; with categories, {"OVERALL": this dictionary, category: the dictionary of its
+        embeddings, …}. If all embeddings are equal, their pcf is undefined: it is NaN, with a warning.
 
     Examples
     --------

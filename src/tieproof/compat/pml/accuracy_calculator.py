@@ -62,12 +62,12 @@ class AccuracyCalculator:
         "r_precision", and the clustering metrics "AMI" and "NMI" (extra `sklearn`).
     avg_of_avgs : return the mean over the classes of the means over their queries
     return_per_class : return a list of the classes' means, in the order of the labels
-    k : how many items a ranking lists, or "max_bin_count", the largest number of relevant items of a query; None
-        lists all items
+    k : how many items a ranking lists, or "max_bin_count", the largest number of relevant items of a query
+        None lists all items.
     label_comparison_fn : takes two tensors of labels and returns bools, which labels are equal (extra `torch`)
     device, knn_func : accepted but not used, as items are ranked exactly on the CPU; `knn_func` must be None
-    kmeans_func : takes the queries and the number of clusters, and returns the cluster of each query; None uses
-        scikit-learn's KMeans
+    kmeans_func : takes the queries and the number of clusters, and returns the cluster of each query
+        None uses scikit-learn's KMeans.
     distance : as in `tieproof.evaluate`; Euclidean by default, as in the library
     ties : "lower", "expected", "upper" or "interval"
         The value over all orderings of tied items; "interval" returns each metric as an `Estimate`.
@@ -133,8 +133,9 @@ class AccuracyCalculator:
 
         Returns
         -------
-        A dictionary of numbers, or of lists of numbers with `return_per_class`. Queries with nothing relevant are
-        left out; if all queries are, the values are NaN, with a warning.
+        dict
+            The metrics by name: numbers, or lists of numbers with `return_per_class`. Queries with nothing relevant
+            are left out; if all queries are, the values are NaN, with a warning.
 
         """
         names = selected(self.metrics, include, exclude)

@@ -24,6 +24,14 @@ def tieproof_scorer(
 ) -> "TieproofScorer":
     """Make a scorer for `cross_validate`, `GridSearchCV` and every other function with the argument `scoring=`.
 
+    The response and y determine what is ranked:
+
+    - Embeddings: every sample queries all the others, and the samples with its label are relevant.
+    - Scores of two classes: all samples are ranked once, and the samples of the positive class are relevant.
+    - Scores of more classes, or of labels (y in columns of 0 and 1): each sample ranks the classes, and its own are
+      relevant. A class that the classifier was not fitted with is never found, and the sample scores 0.
+    - One value for each sample: all samples are ranked once; y has two classes or the samples' grades.
+
     Parameters
     ----------
     measures : a name such as "P@1", or several names
@@ -39,16 +47,13 @@ def tieproof_scorer(
     pos_label :
         The positive one of two classes; by default the second of `classes_`, or 1.
 
-    The response and y determine what is ranked:
+    Raises
+    ------
+    InputError
+        At once for unknown names, and when the scorer is called if the data defines no ranking.
 
-    - Embeddings: every sample queries all the others, and the samples with its label are relevant.
-    - Scores of two classes: all samples are ranked once, and the samples of the positive class are relevant.
-    - Scores of more classes, or of labels (y in columns of 0 and 1): each sample ranks the classes, and its own are
-      relevant. A class that the classifier was not fitted with is never found, and the sample scores 0.
-    - One value for each sample: all samples are ranked once; y has two classes or the samples' grades.
-
-    Raises InputError at once for unknown names, and when the scorer is called if the data defines no ranking.
-
+    Examples
+    --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.model_selection import cross_val_score
     >>> from sklearn.tree import DecisionTreeClassifier
