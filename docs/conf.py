@@ -3,6 +3,7 @@
 The root of the repository is the folder of the sources, so that links between pages work here as they do in a clone.
 """
 
+import inspect
 import re
 from typing import Any
 
@@ -98,7 +99,17 @@ def as_definitions(app: Any, what: str, name: str, found: Any, options: Any, lin
     lines[:] = shown
 
 
+def as_defined(app: Any, what: str, name: str, found: Any, options: Any, shown: str | None, returned: Any) -> Any:
+    """Show the arguments of a class whose base class is mocked, which hides them."""
+    if what == "class" and shown == "(*args, **kwargs)":
+        _, *others = inspect.signature(found.__init__).parameters.values()
+        bare = [each.replace(annotation=inspect.Parameter.empty) for each in others]
+        return str(inspect.Signature(bare)), returned
+    return None
+
+
 def setup(app: Any) -> None:
-    """Change docstrings before and after napoleon does."""
+    """Change docstrings before and after napoleon does, and signatures."""
+    app.connect("autodoc-process-signature", as_defined)
     app.connect("autodoc-process-docstring", as_written, priority=400)
     app.connect("autodoc-process-docstring", as_definitions, priority=600)

@@ -96,14 +96,15 @@ def test_navigation(opened: Any) -> None:
 
 
 def test_the_reference_shows_docstrings_as_they_are_written(opened: Any) -> None:
-    measures, results = (
+    measures, results, others = (
         " ".join(opened(f"docs/reference/{page}").locator("article").inner_text().split())
-        for page in ("measures", "results")
+        for page in ("measures", "results", "other_libraries")
     )
     assert "Average precision: the mean over the relevant items" in measures
     assert "For each of query_ids: the ties" in results
     assert " ambiguous_ties ties that hold both" in results
     assert "Type:" not in measures + results
+    assert "TieproofEvaluator(queries=None, corpus=None, " in others
 
 
 def test_links_between_pages_and_reports(opened: Any) -> None:
