@@ -13,8 +13,8 @@ INTRODUCTION = """<!-- Written by docs/write_versions.py from release/versions.j
 
 tieproof supports Python 3.11 and later on Linux (x86-64 and ARM), macOS (Intel and ARM) and Windows (x86-64), with
 all versions of its dependencies from the oldest that `pyproject.toml` states. The same wheel works with every version
-of Python, because the kernels do not depend on the Python version. Wheels need glibc 2.17 or macOS 11, or later, and on
-x86-64 a processor of level v2, which processors of the last fifteen years have. On other machines `pip install`
+of Python, because the kernels do not depend on the Python version. Wheels need glibc 2.17 or macOS 11, or later, and
+on x86-64 a processor of level v2, which processors of the last fifteen years have. On other machines `pip install`
 compiles the kernels, by a C compiler of the machine or by the package `ziglang`.
 
 ## What has been run
