@@ -1,4 +1,4 @@
-"""Embeddings that are missing for some items: these rank behind all others, compared with brute force."""
+"""Items without embeddings rank behind all others, compared with brute force."""
 
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ ANSWERS, LABELS = [[1.0, 0.0], [2.0, 0.1], [NAN, NAN], [0.0, 1.0], [0.1, 2.0]], 
 def by_matrix(
     queries: Any, labels: Any, gallery: Any, gallery_labels: Any, groups: Any = None, gallery_groups: Any = None
 ) -> tp.Result:
-    """The definition: squared distances in a matrix, and one that is larger than all where either has no answer."""
+    """The definition: a matrix of squared distances, with a larger one for pairs in which an item has no answer."""
     leave_one_out = gallery is None
     items, item_labels = (queries, labels) if leave_one_out else (gallery, gallery_labels)
     queries, items = (np.where(np.isfinite(side), side, np.nan) for side in (queries, items))
@@ -79,7 +79,7 @@ def test_where_all_have_an_answer_it_is_evaluate() -> None:
 
 
 def test_a_missing_answer_never_pays() -> None:
-    """A system that answers about one class alone gains nothing from its silence."""
+    """A system that answers only for one class gains nothing by leaving out the other items."""
     random = np.random.default_rng(1)
     labels = np.arange(40) % 4
     vectors = random.normal(size=(40, 8)) + 2 * np.eye(8)[labels]
@@ -100,7 +100,7 @@ def test_a_record_is_verified(tmp_path: Path) -> None:
 
 
 def test_a_record_of_version_2_is_read() -> None:
-    """Written when version 2 was the newest. Queries: first, first, last of two in a tie of all, first, first."""
+    """A record written when version 2 was the newest. In the ranking of the third query, all items are tied."""
     again = tp.load(SAMPLE)
     assert again.per_query("RR").lower.tolist() == [1, 1, 1 / 3, 1, 1]
     assert tp.verify(again, ANSWERS, LABELS).agrees

@@ -41,7 +41,7 @@ def test_a_category_is_the_evaluation_of_its_queries_alone() -> None:
         found = result.category(name)
         assert found.query_ids.tolist() == np.flatnonzero(name == KINDS).tolist()
         assert found.to_dict() | {"ties": {}} == alone | {"ties": {}}
-        ignored = {"zero_vectors": 0}  # those of all queries
+        ignored = {"zero_vectors": 0}  # the values of all queries
         assert found.to_dict()["ties"] | ignored == alone["ties"] | ignored
         of_all = result.per_query("AP").std
         assert (found.per_query("AP").std == of_all[found.query_ids]).all()
@@ -83,7 +83,7 @@ def test_macro_is_the_mean_of_means_over_all_orderings(measure: str) -> None:
 
 
 def every_arrangement(ranking: oracle.Ranking) -> list[oracle.Ordering]:
-    """All orderings, each as often as it comes about by swapping items."""
+    """All orderings, each as often as it results from permutations of the items."""
     parts = itertools.product(*(itertools.permutations(tie) for tie in ranking))
     return [tuple(itertools.chain.from_iterable(part)) for part in parts]
 
@@ -107,7 +107,7 @@ def test_the_order_of_queries_and_the_names_change_no_bit() -> None:
         expected = evaluate(categories=KINDS, average=average)
         order = RANDOM.permutation(30)
         assert evaluate(order, categories=KINDS[order], average=average).to_json() == expected.to_json()
-        # Sorted otherwise, the categories' means are added in another order.
+        # If categories were sorted differently, their means would be added in another order.
         renamed = np.array([{"cats": "z", "dogs": "a", "owls": "m"}[name] for name in KINDS.tolist()])
         assert evaluate(categories=renamed, average=average).to_dict()["measures"] == expected.to_dict()["measures"]
 
@@ -136,7 +136,7 @@ def test_a_category_with_nothing_relevant(
     assert of_a["RR"].lower == means[empty]
     assert result["RR"].lower == {"skip": 0.75, "nan": 0.75, "zero": 0.25, "one": (2.5 / 3 + 1) / 2}[empty]
     for name in without:
-        with pytest.raises(tp.InputError, match="No query of the category 'b' has anything relevant"):
+        with pytest.raises(tp.InputError, match="No query of the category 'b' has a relevant item"):
             result.category(name)
         assert "1 further category has no query with a relevant item, and so no mean." in " ".join(
             str(result).split()

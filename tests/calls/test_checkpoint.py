@@ -31,7 +31,7 @@ WHOLE: dict[str, Any] = {**TASKS["gallery"], "gallery": DATA[30:]}
 
 
 class KilledError(Exception):
-    """What ends an evaluation in these tests."""
+    """The exception that ends an evaluation in these tests."""
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """One entry for each part that is counted; an evaluation is killed when there are as many as the first says."""
+    """One entry for each counted part; an evaluation is killed when the number of entries reaches the first entry."""
     found = [10**9]
     others_of = engine.others_of
 
@@ -85,7 +85,7 @@ def test_killed_and_resumed(task: str, calls: list[int], tmp_path: Path) -> None
 def test_a_file_that_was_begun_is_not_there(
     calls: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed while it writes: nothing but whole files is there; what may remain of the other is not read."""
+    """An evaluation that is killed while it writes leaves only whole files; other remains are not read."""
 
     def killed(path: Any, *arrays: Any) -> None:
         Path(path).write_bytes(b"PK")
@@ -96,7 +96,7 @@ def test_a_file_that_was_begun_is_not_there(
         with pytest.raises(KilledError):
             tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["tieproof.json"]
-    (tmp_path / ".tieproof-0123456789abcdef.npz").write_bytes(b"PK")  # of a driver that could not even clean up
+    (tmp_path / ".tieproof-0123456789abcdef.npz").write_bytes(b"PK")  # left by a driver that could not clean up
     found = tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path)
     assert found.to_json() == expected("leave-one-out")
 

@@ -51,7 +51,7 @@ def test_epsilon(name: str, distance: str) -> None:
 
 @pytest.mark.parametrize("distance", ["euclidean", "cityblock", "sqeuclidean"])
 def test_a_gap_of_exactly_epsilon_is_no_collision(distance: str) -> None:
-    # Gaps of 1, of a hair less and of a hair more, behind a query at 0.
+    # Gaps of 1, of slightly less and of slightly more, after a query at 0.
     data = np.cumsum([0.0, 8.0, 1.0, 1.0 - 2.0**-40, 1.0 + 2.0**-40])[:, None]
     if distance == "sqeuclidean":
         data = np.array([0.0, 5.0, 13.0, 85.0])[:, None]  # squares 25, 169, 7225
@@ -61,14 +61,14 @@ def test_a_gap_of_exactly_epsilon_is_no_collision(distance: str) -> None:
 
 
 def test_a_gap_of_exactly_epsilon_between_cosines() -> None:
-    # Cosines 1, 4/5, 3/5, 0, -3/5, -4/5 with the first row: gaps of 1/5 and 3/5, of which 3/4 - 3/5 is none.
+    # Cosines 1, 4/5, 3/5, 0, -3/5, -4/5 with the first row, with gaps such as 1/5 and 3/5.
     data = np.array([[1, 0], [2, 0], [4, 3], [3, 4], [0, 7], [-3, 4], [-4, 3], [-1, 0]])
     for epsilon in (0.5, 0.1999999, 0.2000001, 0.6000001):
         assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
 
 
 def test_gaps_between_integers_in_almost_one_direction() -> None:
-    # The items' cosines with the query differ by gaps of which one is taken for epsilon, and its float64 neighbours.
+    # Epsilon is each gap between the items' cosines with the query, or a slightly smaller or larger number.
     steps = np.arange(20, 36)
     data = np.concatenate([[[1, 1]], np.stack([steps, steps + 1], axis=1)])
     cosines = (data[1:] @ data[0]) / np.sqrt((data[1:] ** 2).sum(axis=1) * 2)
@@ -160,7 +160,7 @@ def test_the_widest_ties() -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped: bool) -> None:
-    """Widths of 11/30 each: as floats they differ in the last bit, and which query is which does not matter."""
+    """All widths are 11/30; as floats they differ in the last bit, which must not affect the order."""
     one = [0, 0, 0, 0, 0, 0, 1, 2, 3, 4], [1, 1, 0, 0, 0, 0, 1, 1, 0, 0]
     other = [0, 1, 1, 1, 1, 1, 2, 3, 4, 5], [2, 2, 2, 0, 0, 0, 0, 0, 0, 0]
     order = [1, 0] if swapped else [0, 1]
@@ -168,7 +168,7 @@ def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped:
     gallery = np.repeat(np.arange(2), 10) * 10 + np.tile(np.arange(10), 2)
 
     def distance(queries: Array, items: Array) -> Array:
-        """Items of the other query are far away, each at a distance of its own."""
+        """Items of the other query are far away, each at a different distance."""
         query, item = queries.astype(int), items[:, 0].astype(int)
         own = item // 10 == query
         return np.where(own, places[query, item % 10], 100.0 + item)
@@ -186,7 +186,7 @@ def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped:
 
 
 def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
-    """Against the definition, for all ties of few items: whatever comes first, and however few at a time."""
+    """For all ties of few items, compared with the definition: in any order, and in batches of any size."""
     kinds = [
         widest_ties.Kind(before, hits_before, items, relevant, hits_before + relevant + later)
         for before in range(6)
@@ -315,7 +315,7 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
 
 
 def test_colours_of_cells() -> None:
-    # Items 1 and 2 of query 0 are tied, and one of them is relevant; items 2 and 3 of query 1 are, and neither is.
+    # Items 1 and 2 of query 0 are tied, and one of them is relevant. Items 2 and 3 of query 1 are tied, and none is.
     found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
     cells = found.plot(matplotlib.figure.Figure().subplots()).collections[0].get_array()
     colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.VERMILION, style.GREY)]

@@ -42,7 +42,7 @@ def searches(graded: bool, count: int, seed: int = 3) -> list[Search]:
 
 
 def ties_of(found: list[Search], kind: str, graded: bool) -> FirstTies:
-    """The ties of these lists; where their order was given alone, each item is a tie."""
+    """The ties of these lists; if only their order is given, each item is a tie of its own."""
     rows, ends, grades = [], [], []
     for q, search in enumerate(found):
         ranking = [(grade,) for grade in search.grades] if kind == "order" else search.ranking
@@ -121,10 +121,10 @@ def test_nothing_unseen_leaves_the_measure_as_it_is(kind: str) -> None:
 
 def test_open_ends_are_queries_that_something_unseen_may_change() -> None:
     found = [
-        Search(((1,), (0,)), (), 2),  # nothing relevant is at the end or unseen
+        Search(((1,), (0,)), (), 2),  # no relevant item is in the last tie or unseen
         Search(((1,), (0, 1)), (), 2),
         Search(((0,), (0,)), (1,), 1),
-        Search(((0,), (1,)), (1,), 0),  # all that is at the end and unseen is relevant
+        Search(((0,), (1,)), (1,), 0),  # all items in the last tie and all unseen items are relevant
         Search(((0,), (1,)), (), 0),
         Search(((1,), (1,)), (1,), 0),
     ]

@@ -46,7 +46,7 @@ def std(values: Sequence[Fraction], weights: Sequence[Fraction]) -> float:
 def check_curve(
     curve: tp.confidence.ErrorRejectCurve, curves: Sequence[Sequence[Fraction]], weights: Sequence[Fraction]
 ) -> None:
-    """Compare with all the curves there can be, each with its probability."""
+    """Compare with all possible curves, each with its probability."""
     for at, values in enumerate(zip(*curves, strict=True)):
         assert curve.error.lower[at] == float(min(values))
         assert curve.error.upper[at] == float(max(values))
@@ -76,7 +76,7 @@ def test_curve_over_all_orders(count: int, levels: int) -> None:
 
 
 def test_curve_of_errors_that_are_open() -> None:
-    # Each error is its lower or its upper bound, by chance.
+    # Each error is its lower or its upper bound, at random.
     random = np.random.default_rng(1)
     for _ in range(10):
         lower = random.integers(0, 3, 4) / 8
@@ -98,7 +98,7 @@ def test_curve_of_errors_that_are_open() -> None:
 
 
 def published(errors: Array, confidence: Array) -> float:
-    """The formula of ranking-metrics and of probabilistic-embeddings, which leaves ties to the sort."""
+    """The formula of ranking-metrics and of probabilistic-embeddings, in which the sort breaks ties."""
     order = np.argsort(-confidence)
     return float((errors[order].cumsum() / np.arange(1, len(errors) + 1)).mean())
 
@@ -191,7 +191,7 @@ def test_json_of_a_curve() -> None:
     assert data["area"]["upper"] == curve.area.upper
 
 
-# Of an evaluation
+# The curve of an evaluation
 
 
 POINTS = np.array([[0.0], [1.0], [-1.0], [5.0], [5.0], [9.0]])
@@ -238,7 +238,7 @@ def test_end_of_the_curve_is_the_mean() -> None:
 def test_queries_with_nothing_relevant(empty: Empty, count: int) -> None:
     curve = evaluated(empty=empty).error_reject("AP")
     assert len(curve.rejected) == count
-    first = {"zero": 1.0, "one": 0.0}.get(empty)  # the most confident query has nothing relevant
+    first = {"zero": 1.0, "one": 0.0}.get(empty)  # the most confident query has no relevant item
     assert first is None or curve.error.lower[0] == curve.error.upper[0] == first
 
 
@@ -349,7 +349,7 @@ def test_rank_correlation_is_that_of_scipy(levels: int) -> None:
     )
 
 
-# What is refused
+# Refusals
 
 
 def estimate(*columns: Sequence[float]) -> tp.Estimate[npt.NDArray[np.float64]]:

@@ -114,7 +114,7 @@ def squared_distance(point: Array, centre: Array, scale: Array) -> Fraction:
 
 
 def by_definition(mean: Array, scale: Array, labels: Array, limit: float) -> list[tuple[int, int]]:
-    """Held items and those of the class, query by query, in fractions."""
+    """The numbers of items in the region, and of those that are of the class, for each query, in fractions."""
     found = []
     for query, item in itertools.product(range(len(mean)), repeat=2):
         if item == 0:
@@ -165,7 +165,7 @@ def test_items_without_a_class_are_no_queries() -> None:
 
 @needs_scipy
 def test_coverage_of_posteriors_that_tell_the_truth() -> None:
-    # Items of a class lie around its centre, and the posterior says how far two of them are apart.
+    # Items of a class are distributed around its centre, and the posterior states how far apart two of them are.
     random = np.random.default_rng(4)
     labels = np.arange(2000) % 40
     centres = 50 * random.normal(size=(40, 8))
@@ -203,12 +203,12 @@ def test_bound_of_the_product_holds() -> None:
 
 
 def test_points_on_the_edge_are_decided_in_fractions() -> None:
-    # 0.1 and its neighbours around the real edge of a circle whose squared radius is a float.
+    # 0.1 and its float neighbours, near the exact edge of a circle whose squared radius is a float.
     centre, unit = np.zeros(2), np.array([1.0, 1.0])
     for x in (np.nextafter(0.1, 0), 0.1, np.nextafter(0.1, 1)):
         point = np.array([x, 0.0])
         exact = Fraction(x) ** 2
-        limit = float(exact)  # the float nearest to the square: above or below it
+        limit = float(exact)  # the float nearest to the square, which is above or below the square
         inside = exact <= Fraction(limit)
         assert is_inside(point, centre, unit, limit) == inside
         assert decide(point[None], centre[None], unit[None], limit).tolist() == [inside]
@@ -230,7 +230,7 @@ def test_memory_is_that_of_a_tile() -> None:
     assert peak < 100e6  # the matrix would have 3.2e9 bytes
 
 
-# What is refused
+# Refusals
 
 
 TWO: Any = (0.5, 0.9)

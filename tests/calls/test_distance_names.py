@@ -1,4 +1,4 @@
-"""Distances under their usual names, and functions, which are reported as functions whatever their names."""
+"""Distances under their usual names, and functions, which are reported as functions even if they have such a name."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ OTHER_NAMES = [(other, name) for name, distance in DISTANCES.items() for other i
 
 
 def status(*arguments: str) -> Any:
-    """How a command ends."""
+    """The exit status of a command."""
     with pytest.raises(SystemExit) as done:
         main(arguments)
     return done.value.code

@@ -101,7 +101,7 @@ def with_gallery(**options: Any) -> tp.Result:
 
 
 def sides(order: Any, items: Any, sizes: list[int]) -> tp.Evaluator:
-    """Queries and gallery, batches of both in turns."""
+    """Queries and gallery, in alternating batches."""
     evaluator = tp.Evaluator()
     queries, gallery = (np.array_split(part, len(sizes)) for part in (order, items))
     for own, others in zip(queries, gallery, strict=True):

@@ -20,7 +20,7 @@ LOGGERS = {
     "Weights & Biases": r"[_a-zA-Z][_a-zA-Z0-9]*",
     "what docs promise": r"[a-z][a-z0-9_]*",
 }
-"""The names that each takes, whole: `mlflow.utils.validation`, `torch.utils.tensorboard` and the pages of wandb."""
+"""The names that loggers accept: `mlflow.utils.validation`, `torch.utils.tensorboard` and wandb's documentation."""
 
 
 def spellings() -> list[str]:
@@ -80,7 +80,7 @@ def test_frame_per_measure() -> None:
 
 
 def test_frame_per_category() -> None:
-    """Beside the means that pandas takes of the queries."""
+    """Compared with the means that pandas computes from the queries."""
     result = tp.evaluate(EMBEDDINGS, LABELS, measures=["AP", "P@1"], categories=NAMES)
     frame = result.to_frame(per="category").set_index(["measure", "category"])
     assert len(frame) == 2 * len(set(NAMES.tolist()))

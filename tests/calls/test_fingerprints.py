@@ -89,7 +89,7 @@ def test_what_makes_items_relevant_matters() -> None:
 
 
 def test_pairs_of_equal_items_are_told_apart_by_query() -> None:
-    """Two equal queries with two relevant items each: which of the four go together is a part of the data."""
+    """Two equal queries have two relevant items each; the fingerprint depends on which items belong to which."""
     rows = np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 0.0], [2.0, 0.0], [3.0, 1.0], [0.0, 1.0]])
     one, other, swapped = (
         of(tp.evaluate(rows, relevance=pairs, measures=["AP"]))

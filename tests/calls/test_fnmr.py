@@ -91,7 +91,7 @@ def test_tied_pairs_by_enumeration(tied: int, others: int) -> None:
         assert found.std == pytest.approx(values.std() / (tied + 4), rel=1e-12, abs=1e-15)
 
 
-# Embeddings, against the definition in fractions
+# Embeddings, compared with the definition in fractions
 
 
 def leave_one_out(labels: Array) -> list[tuple[int, int, bool]]:

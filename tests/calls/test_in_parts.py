@@ -23,7 +23,7 @@ PLENTY = 10**9
 
 
 def small(patch: pytest.MonkeyPatch, rows: int, pairs: int = PLENTY) -> None:
-    """Blocks and groups of at most so many rows, and blocks of at most so many relevant items."""
+    """Limit the rows of blocks and groups, and the relevant items of blocks, to these numbers."""
 
     def of(_: ShardedProblem, __: int) -> layout.Sizes:
         return layout.Sizes(rows, pairs)
@@ -53,7 +53,7 @@ def cut(random: Random, rows: Array) -> ArraySource:
 
 
 def sides(random: Random, data: Array, labels: Array, in_shards: bool, gallery: bool) -> dict[str, Any]:
-    """What `evaluate` takes, with a third of the items as queries or all of them."""
+    """The arguments of `evaluate`, with a third of the items as queries, or with all of them."""
     whole: Callable[[Array], Any] = (lambda rows: cut(random, rows)) if in_shards else (lambda rows: rows)
     if not gallery:
         return {"embeddings": whole(data), "labels": labels}
@@ -87,7 +87,7 @@ def test_same_bits(
 ) -> None:
     random = np.random.default_rng([ord(letter) for letter in name + distance])
     data, labels = HARD_SETS[name](random, (70, 5)), random.integers(0, 9, size=70)
-    labels[-3:] = 100 + np.arange(3)  # of their own
+    labels[-3:] = 100 + np.arange(3)  # with rows of their own
     options: dict[str, Any] = {"distance": distance, "measures": MEASURES}
     expected = tp.evaluate(**sides(random, data, labels, False, gallery), **options).to_json()
     small(monkeypatch, 26)

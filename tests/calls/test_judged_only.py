@@ -14,7 +14,7 @@ import tieproof as tp
 
 
 def bpref(judged: dict[str, float], documents: tuple[str, ...]) -> Fraction:
-    """Of one strict order of the documents; those without a judgment and with a negative one have no grade."""
+    """bpref of one strict order; documents without a judgment, or with a negative one, have no grade."""
     grades = [judged[name] if judged.get(name, -1) >= 0 else None for name in documents]
     relevant, others = sum(grade > 0 for grade in judged.values()), list(judged.values()).count(0)
     return oracle.preference([None if grade is None else Fraction(grade) for grade in grades], relevant, others)
@@ -48,7 +48,7 @@ def test_values_are_those_of_all_orders(graded: bool, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_truncated_bounds_are_those_of_all_continuations(seed: int) -> None:
-    """Judged documents outside the run may be tied with its last ones; others do not count."""
+    """Judged documents outside the run may be tied with its last documents; other documents do not count."""
     qrels, run = example(seed=seed)
     checked = 0
     for query, judged in qrels.items():
@@ -108,7 +108,7 @@ def test_a_run_that_holds_no_judged_document_scores_zero() -> None:
 
 
 def judged_runs(ties: bool) -> tuple[Judgments, Judgments]:
-    """Larger ones, whose scores are exact in float32."""
+    """Larger runs, whose scores are exact in float32."""
     source = random.Random(11)
     qrels: Judgments = {}
     run: Judgments = {}
@@ -140,7 +140,7 @@ def test_trec_eval_agrees_without_ties_and_is_inside_the_interval_with_them(ties
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_ir_measures_and_ranx_agree_without_ties() -> None:
-    """ranx takes documents of a negative grade for judged ones, so there are none here."""
+    """ranx counts documents with a negative grade as judged, so there are none here."""
     ranx, ir_measures = pytest.importorskip("ranx"), pytest.importorskip("ir_measures")
     qrels, run = judged_runs(ties=False)
     qrels = {query: {name: grade for name, grade in of.items() if grade >= 0} for query, of in qrels.items()}
@@ -154,7 +154,7 @@ def test_ir_measures_and_ranx_agree_without_ties() -> None:
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_what_other_libraries_count_as_judged() -> None:
-    """As docs/other_libraries.md says."""
+    """The behaviour that docs/other_libraries.md describes."""
     ranx, pytrec_eval = pytest.importorskip("ranx"), pytest.importorskip("pytrec_eval")
 
     def values(qrels: Judgments, run: Judgments) -> tuple[float, float]:

@@ -1,4 +1,4 @@
-"""Two dimensions of labels are columns of 0/1, a single one, too: items with 0 belong to no class."""
+"""Labels in two dimensions are columns of 0/1, even a single column: items with only 0 belong to no class."""
 
 from pathlib import Path
 from typing import Any

@@ -26,7 +26,7 @@ ERR = [f"ERR(max_grade=8){cutoff}" for cutoff in ("", "@1", "@2", "@3", "@6")]
 
 
 def queries(count: int, seed: int) -> list[Query]:
-    """Lists whose last tie has relevant items, or not, and misses one to three."""
+    """Lists whose last tie has relevant items or none, and lacks one to three items."""
     source = random.Random(seed)
     found: list[Query] = []
     while len(found) < count:
@@ -57,7 +57,7 @@ def test_the_example() -> None:
     result = tp.evaluate_run(
         {"q": {"a": 2, "b": 1}}, {"q": {"a": 1.0}}, measures=["nDCG@3"], truncated=True, n_items=4
     )
-    # The tie may go on as x, y, b, a: only b is above the cutoff, at rank 3.
+    # The tie may continue as x, y, b, a: only b is above the cutoff, at rank 3.
     best = 2 + 1 / np.log2(3)
     assert result["nDCG@3"].lower == pytest.approx(1 / np.log2(4) / best, rel=1e-12)
     assert result["nDCG@3"].expected == pytest.approx(2 / best, rel=1e-12)
@@ -102,7 +102,7 @@ def test_without_an_end_the_lower_bound_is_the_limit(measure: str) -> None:
 
 
 def test_grades_that_are_all_one_are_bounded_as_binary_ones() -> None:
-    """Grades in another unit, which the graded bounds treat and the binary ones do not."""
+    """Grades in another unit have the bounds of graded relevance, which must equal those of binary relevance."""
     found = queries(40, seed=9)
     binary = [
         Query([[int(grade > 0) for grade in tie] for tie in query.ranking], (1,) * len(query.missing))

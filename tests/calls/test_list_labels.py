@@ -50,10 +50,10 @@ def test_labels_are_the_relevance_matrix_that_they_make(evaluate: Callable[..., 
         assert got.to_json() == expected.to_json()
         assert all((got.per_query(name).lower == expected.per_query(name).lower).all() for name in MEASURES)
         assert evaluate(values.tolist(), labels=own, measures=MEASURES).to_json() == expected.to_json()
-        # The diagonal is excluded by its index, whatever it holds.
+        # The diagonal is excluded by its index, whatever its values are.
         np.fill_diagonal(values, 99.0 if seed % 2 else -99.0)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", tp.InputWarning)  # such a diagonal looks like the wrong way round
+            warnings.simplefilter("ignore", tp.InputWarning)  # such a diagonal looks reversed
             assert evaluate(values, labels=own, measures=MEASURES).to_json() == expected.to_json()
 
         wide, others = matrix(7, 15, seed), labels_of(kind, 15, seed + 50)
@@ -147,7 +147,7 @@ def test_refused(values: Any, options: dict[str, Any], message: str) -> None:
 
 @pytest.mark.parametrize("scores", [[0.9, 0.5, 0.1], np.array([0.9, 0.5, 0.1]), (1, 2, 3)])
 def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
-    """Several queries one after the other, as some libraries want them, would be ranked as one."""
+    """Scores of several queries in one dimension, as some libraries expect them, would be ranked as one query."""
     with pytest.raises(tp.InputError) as error:
         tp.evaluate_scores(scores, [1, 0, 0])
     assert str(error.value) == (
@@ -158,7 +158,7 @@ def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
         tp.evaluate_distances([scores], [1, 0, 0])
 
 
-# The wrong way round
+# Similarities passed as distances, and distances passed as similarities
 
 
 def clusters(seed: int, spread: float) -> tuple[Array, Array, Array]:
@@ -174,7 +174,7 @@ def clusters(seed: int, spread: float) -> tuple[Array, Array, Array]:
 def test_similarities_and_distances_exchanged_are_warned_about(spread: float) -> None:
     for seed in range(5):
         similarities, distances, labels = clusters(seed, spread)
-        np.fill_diagonal(similarities, 1.0)  # which rounding may have missed by a hair
+        np.fill_diagonal(similarities, 1.0)  # which rounding may change slightly
         relevance = np.where(np.eye(24) > 0, -1, labels[:, None] == labels)
         truths: list[dict[str, Any]] = [{"labels": labels}, {"relevance": relevance}]
         for truth in truths:
@@ -191,7 +191,7 @@ def test_similarities_and_distances_exchanged_are_warned_about(spread: float) ->
 
 @pytest.mark.parametrize("fill", [None, -1.0, 0.0, 1e9, -1e9])
 def test_matrices_that_are_right_are_not_warned_about(fill: float | None) -> None:
-    """Also where somebody filled the diagonal, to take it out of the ranking."""
+    """Also if the diagonal was filled in order to exclude it from the ranking."""
     for seed in range(5):
         similarities, distances, labels = clusters(seed, 0.3)
         for values, evaluate in zip((similarities, distances), EVALUATE, strict=True):
@@ -204,7 +204,7 @@ def test_matrices_that_are_right_are_not_warned_about(fill: float | None) -> Non
 
 
 def test_matrices_whose_diagonal_counts_are_warned_about_too() -> None:
-    """Where every item is relevant to itself, as by the comparison of all labels with all labels."""
+    """Every item is relevant to itself if all labels are compared with all labels."""
     for seed in range(5):
         similarities, distances, labels = clusters(seed, 0.3)
         np.fill_diagonal(similarities, 1.0)
@@ -220,7 +220,7 @@ def test_matrices_whose_diagonal_counts_are_warned_about_too() -> None:
 
 
 def test_a_diagonal_that_counts_may_be_farthest() -> None:
-    """By chance in a few rows, or since somebody filled it, or where it is relevant in some rows only."""
+    """Also by chance in a few rows, if it was filled, or if it is relevant only in some rows."""
     similarities, distances, labels = clusters(0, 0.3)
     same = labels[:, None] == labels
     with warnings.catch_warnings():

@@ -15,7 +15,7 @@ from tieproof.measures import REGISTRY
 
 CUTOFFS = (1, 3, 20)
 FAR = 10**5
-"""So many unknown items are nearly infinitely many."""
+"""A number of unknown items that is practically infinite."""
 
 GRADES: list[oracle.Grade] = [1, 2, Fraction(3, 2), 3]
 
@@ -70,7 +70,7 @@ def queries(graded: bool, count: int = 24) -> list[Query]:
 
 
 def continuations(query: Query, others: int) -> list[tuple[oracle.Ranking, oracle.Ordering]]:
-    """Every way in which the last tie may go on: the whole ranking, and what is still missing."""
+    """Every continuation of the last tie: the whole ranking, and the grades that are still missing."""
     found = []
     for count in range(len(query.missing) + 1):
         for joining in set(itertools.combinations(query.missing, count)):
@@ -85,7 +85,7 @@ def continuations(query: Query, others: int) -> list[tuple[oracle.Ranking, oracl
 
 def extremes(name: str, query: Query, others: int, cutoff: int | None) -> tuple[Fraction, Fraction]:
     definition = oracle.DEFINITIONS[name]
-    if "ideal=list" in name:  # the list by itself: a missing item is like any other
+    if "ideal=list" in name:  # for the list alone, a missing item is like any other item
         definition = oracle.DEFINITIONS[name.replace(",ideal=list", "").replace("(ideal=list)", "")]
         query, others = Query(query.ranking, ()), others + len(query.missing)
         if not query.n_relevant:
@@ -166,7 +166,7 @@ def test_nothing_missing_and_no_room_changes_nothing() -> None:
 def test_the_result_counts_open_ends() -> None:
     scores, relevance = [[3, 2, 2], [3, 2, 2], [3, 2, 1]], [[1, 0, 0], [1, 0, 1], [0, 1, 0]]
     assert tp.evaluate_scores(scores, relevance).ties.queries_with_open_last_tie == 0
-    # Only the second has a relevant item at the end, and the third misses one.
+    # Only the second list ends with a relevant item, and the third one lacks a relevant item.
     result = tp.evaluate_scores(scores, relevance, n_relevant=[1, 2, 2])
     assert result.ties.queries_with_open_last_tie == 2
     assert '"queries_with_open_last_tie": 2' in result.to_json()
@@ -175,7 +175,7 @@ def test_the_result_counts_open_ends() -> None:
 
 
 def test_an_excluded_item_may_be_the_last() -> None:
-    # The missing item may tie with the excluded one, behind the listed ones: at rank 3.
+    # The missing item may be tied with the excluded one, behind the listed items, at rank 3.
     result = tp.evaluate_scores([[3.0, 2.0, 1.0]], [[1, 0, -1]], measures=["AP"], n_relevant=[2])
     assert result["AP"].upper == pytest.approx((1 + 2 / 3) / 2)
     assert result["AP"].lower == result["AP"].expected == 0.5
@@ -199,7 +199,7 @@ def test_distances_scores_and_one_number_for_all_agree() -> None:
 
 def test_order_of_queries_and_items_changes_no_bit() -> None:
     found = queries(graded=True)
-    graded = ("nDCG", "ERR")  # for which the grades of missing items count
+    graded = ("nDCG", "ERR")  # which depend on the grades of missing items
     measures = [measure for measure, name, _ in spellings() if not name.startswith(graded) or "list" in name]
     expected = evaluate(found, measures).to_json()
     shuffled = random.Random(3).sample(found, len(found))

@@ -44,7 +44,7 @@ def expected(keys: list[Any], excluded: set[int]) -> list[tuple[int, list[int]]]
 
 
 def alike(query: int) -> set[int]:
-    """The items relevant to one of them."""
+    """The items that are relevant to an item."""
     return {item for item in range(60) if LABELS[item] == LABELS[query]} - {query}
 
 

@@ -30,7 +30,7 @@ def check(found: Estimate[Any], expected: oracle.Recall, query: int = 0) -> None
 
 @st.composite
 def searches(draw: st.DrawFn, most: int = 6) -> tuple[list[int], list[int], int]:
-    """How far each item of a gallery is, a list of found places (-1 is padding), and k."""
+    """The distance of each item of a gallery, a list of found positions (-1 is padding), and k."""
     distances = draw(st.lists(st.integers(0, 3), min_size=1, max_size=most))
     k = draw(st.integers(1, len(distances)))
     found = draw(st.lists(st.integers(-1, len(distances) - 1), min_size=k, max_size=9))
@@ -44,7 +44,7 @@ def nearest_first(distances: list[int]) -> list[int]:
 @given(searches())
 @settings(max_examples=300, deadline=None)
 def test_every_choice_of_the_true_neighbours(search: tuple[list[int], list[int], int]) -> None:
-    """By a list of all items and by their vectors, looking at the first k and at all that was found."""
+    """From a list of all items and from their vectors, among the first k found items and among all found items."""
     distances, found, k = search
     order = nearest_first(distances)
     truth = [order], [[float(distances[item]) for item in order]]
@@ -61,12 +61,12 @@ def test_every_choice_of_the_true_neighbours(search: tuple[list[int], list[int],
 @given(searches(most=4), st.integers(1, 4), st.booleans())
 @settings(max_examples=150, deadline=None)
 def test_lists_that_are_cut_off(search: tuple[list[int], list[int], int], length: int, told: bool) -> None:
-    """The bounds are those over every gallery that begins with the list; expected and std are those of the list."""
+    """The bounds cover every gallery that begins with the list; expected and std are those of the list alone."""
     distances, found, k = search
     listed = nearest_first(distances)[: max(k, length)]
     near = [distances[item] for item in listed]
     real = [item for item in dict.fromkeys(found[:k]) if item >= 0]
-    # Without n_items there may be as many items as the worst case needs: the places of the tie, once more.
+    # Without n_items, the gallery may be as large as the worst case needs: k + 1 more items.
     n_items = len(distances) if told else len(distances) + k + 1
     result = tp.neighbor_recall(
         [found], ([listed], [[float(each) for each in near]]), k=k, n_items=n_items if told else None
@@ -107,7 +107,7 @@ def test_several_k_and_queries() -> None:
 
 
 def direct(found: list[int], distances: list[int], k: int) -> oracle.Recall:
-    """The closed form of the docstring, in fractions: enumeration is too long for 40 items."""
+    """The closed form of the docstring, in fractions, because enumeration takes too long for 40 items."""
     last = sorted(distances)[k - 1]
     s, t = sum(each < last for each in distances), distances.count(last)
     a = sum(distances[item] < last for item in set(found))
@@ -148,7 +148,7 @@ def test_the_same_in_any_order_and_any_number_of_threads() -> None:
 
 
 def test_float64_would_see_no_difference() -> None:
-    """Distances that differ beyond float64 are no tie, and equal ones are, whatever their rounding."""
+    """Distances that differ by less than float64 shows are not tied; equal ones are tied, whatever their rounding."""
     queries, gallery = [[0.0, 0.0]], [[1.0, 2.0**-40], [1.0, 0.0], [0.0, 1.0]]
     found = tp.neighbor_recall([[0]], queries=queries, gallery=gallery, distance="euclidean", k=1)
     assert found[1] == Estimate(0.0, 0.0, 0.0, 0.0)
@@ -157,7 +157,7 @@ def test_float64_would_see_no_difference() -> None:
     assert found[1].upper == 1.0
 
 
-# What lists hold
+# The contents of lists
 
 
 def test_items_that_a_list_has_twice_count_once() -> None:
@@ -240,13 +240,13 @@ def test_large_keys() -> None:
 
 
 def test_self_search_is_no_mistake() -> None:
-    """Every query is in the gallery and finds itself, which is right here, and brings no warning."""
+    """Every query is in the gallery and finds itself, which is correct here and causes no warning."""
     gallery = RANDOM.normal(size=(20, 3))
     found = tp.neighbor_recall(np.arange(20)[:, None], queries=gallery, gallery=gallery, distance="l2", k=1)
     assert found[1] == Estimate(1.0, 1.0, 1.0, 0.0)
 
 
-# What others count
+# The definitions of other libraries
 
 
 LISTS = st.lists(st.integers(0, 6), min_size=4, max_size=9)
@@ -255,7 +255,7 @@ LISTS = st.lists(st.integers(0, 6), min_size=4, max_size=9)
 @given(st.data())
 @settings(max_examples=200, deadline=None)
 def test_definitions_of_others(data: st.DataObject) -> None:
-    """At steps where 1e-6, 1e-3, 1% and 10% are all met, left and right."""
+    """For distances on both sides of the tolerances 1e-6, 1e-3, 1% and 10%."""
     scale = data.draw(st.sampled_from([1.0, 1e-3, 1e-6, 5e-7, 0.01, 100.0]))
     dtype = data.draw(st.sampled_from([np.float32, np.float64]))
     steps = data.draw(st.lists(st.integers(0, 12), min_size=3, max_size=8))
@@ -280,7 +280,7 @@ def test_their_means() -> None:
     assert point.of_others["ann-benchmarks k-nn"] == 0.75
 
 
-# What becomes of a result
+# Texts, files and pictures of a result
 
 
 def result() -> tp.NeighborRecall:

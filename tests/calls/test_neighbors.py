@@ -28,13 +28,13 @@ def data(seed: int, count: int = 24) -> tuple[Array, Array]:
 
 
 def nearest(distances: Array, k: int, seed: int = 0) -> tuple[Array, Array]:
-    """The k nearest of each row, ties broken at random; nothing more than that is told."""
+    """The k nearest items of each row, with ties broken at random, and without the other items."""
     order = np.lexsort((np.random.default_rng(seed).random(distances.shape), distances), axis=1)[:, :k]
     return order, np.take_along_axis(distances, order, axis=1)
 
 
 def assert_contains(lists: tp.Result, whole: tp.Result) -> None:
-    """Every query's interval holds that of the whole ranking."""
+    """Check that every query's interval contains that of the whole ranking."""
     assert lists.query_ids.tolist() == whole.query_ids.tolist()
     for measure in whole:
         inner, outer = whole.per_query(measure), lists.per_query(measure)
@@ -49,7 +49,7 @@ def assert_same(one: tp.Result, other: tp.Result) -> None:
 
 
 def choose(search: Search, kind: str) -> dict[str, Any]:
-    """A list with its labels as arguments: one query, whose label is 1."""
+    """The arguments for one list with its labels; the only query has the label 1."""
     grades = [int(grade > 0) for grade in (*search.grades, *search.unseen)]
     found = [float(place) for place, tie in enumerate(search.ranking) for _ in tie]
     more = {} if kind == "order" else {"distances": [found]}
@@ -153,7 +153,7 @@ def test_which_of_tied_items_an_exact_search_returned_moves_no_bound() -> None:
 
 def test_the_query_itself_is_left_out_by_its_index() -> None:
     labels = [0, 0, 1, 1]
-    # The copy of an item is first, the item itself second, or not found at all.
+    # The copy of an item is first; the item itself is second, or is not found at all.
     ids, distances = [[1, 0], [0, 1], [3, 1], [2, 3]], [[0.0, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.5]]
     result = tp.evaluate_neighbors(ids, distances, labels=labels, measures=["P@1"])
     assert result.per_query("P@1").expected.tolist() == [1.0, 1.0, 0.5, 1.0]
@@ -164,7 +164,7 @@ def test_the_query_itself_is_left_out_by_its_index() -> None:
 
 
 def test_an_excluded_item_may_be_the_last() -> None:
-    # The unseen items are as far as item 2 at least, and so behind item 1.
+    # The unseen items are at least as far as item 2, and therefore behind item 1.
     given: dict[str, Any] = {"labels": [0], "gallery_labels": [0, 1, 1, 0, 1], "exclude": [(0, 2)]}
     result = tp.evaluate_neighbors([[1, 2]], [[0.5, 1.0]], **given, measures=["RR"])
     assert (result["RR"].lower, result["RR"].upper) == (1 / 3, 1 / 2)

@@ -87,7 +87,7 @@ def collected() -> tp.Evaluator:
 
 
 def constant(embeddings: Any, labels: Any) -> float:
-    """An evaluator that nothing impresses."""
+    """An evaluator that always returns the same number."""
     return 0.5
 
 
@@ -116,7 +116,7 @@ VALUES: dict[str, Callable[[], Any]] = {
 
 
 def shown(value: Any) -> str:
-    """All that there is to see of a value."""
+    """The complete visible state of a value."""
     if isinstance(value, tp.Evaluator):
         return str(shown(value.compute()))
     if hasattr(value, "to_json"):

@@ -54,7 +54,7 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
 
 
 def numbers_of(nearness: npt.NDArray[np.floating], precision: str) -> npt.NDArray[np.float64]:
-    """The distances with these places in the format, turned round."""
+    """The negated distances at these positions of the format."""
     bits = np.abs(nearness).astype(np.uint32)
     if precision == "float16":
         numbers = bits.astype(np.uint16).view(np.float16).astype(np.float64)
@@ -65,7 +65,7 @@ def numbers_of(nearness: npt.NDArray[np.floating], precision: str) -> npt.NDArra
 
 
 def expected_distances(data: Array, name: str, precision: str) -> list[list[Fraction]]:
-    """All are symmetric: each is computed once."""
+    """Rounded distances; all are symmetric, so each is computed once."""
     rows = fractions(data)
     size = range(len(rows))
     half = [[rounded(precision, real_distance(name, rows[x], rows[y])) for y in range(x + 1)] for x in size]
@@ -100,7 +100,7 @@ def test_subnormal_numbers_midpoints_and_overflow(scale: float, distance: str, p
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("distance", DISTANCES)
 def test_half_way(distance: str, precision: str) -> None:
-    # Items at exactly a midpoint, and a hair before and behind it: only exact arithmetic tells them apart.
+    # Items exactly at a midpoint, and slightly nearer or farther: only exact arithmetic distinguishes them.
     half = 2.0 ** -FORMATS[precision].precision
     midpoints = np.array([1 + half, 1 + 3 * half, 1.5 + half, 2 - half])
     places = np.concatenate([midpoints, np.nextafter(midpoints, 0), np.nextafter(midpoints, 9)])
@@ -140,7 +140,7 @@ def test_codes_at_midpoints(precision: str) -> None:
 )
 def test_integers_in_almost_one_direction(pair: tuple[list[int], list[int]]) -> None:
     # Squared cosines, ratios of small integers, are so close to 1 that float64 keeps few digits of the distance, and
-    # these are close enough to the midpoint of two float32 to be rounded to the wrong one without a bound.
+    # these are so close to the midpoint of two float32 that they are rounded wrongly without an error bound.
     query, item = np.array(pair[:1]), np.array(pair[1:])
     expected = rounded("float32", real_distance("cosine", *fractions(np.concatenate([query, item]))))
     assert found_distances(query, "cosine", "float32", item).tolist() == [[float(expected)]]

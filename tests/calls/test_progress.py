@@ -18,7 +18,7 @@ class Terminal(io.StringIO):
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, steps: int) -> str:
-    """What a terminal shows of work that takes a third of a second."""
+    """The output on a terminal of work that takes a third of a second."""
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")

@@ -77,7 +77,7 @@ def test_market_1501(evaluate: Any) -> None:
 
 
 def test_market_1501_with_a_tie_of_what_is_left_out() -> None:
-    # All at one place: the same camera and junk leave the tie; 3 wrong answers and 2 right ones stay in it.
+    # All items are equal: the same camera and junk are excluded from the tie; 3 wrong and 2 right items remain.
     result = tp.evaluate(
         np.zeros((1, 1)),
         [1],

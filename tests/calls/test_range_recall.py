@@ -25,7 +25,7 @@ def searches(draw: st.DrawFn) -> tuple[list[list[int]], list[list[int]]]:
 
 
 def share(hits: int, true: int, found: int) -> float:
-    """Without anything true, 1 where nothing was found."""
+    """The share of true items; without any, it is 1 if nothing was found."""
     return hits / true if true else float(found == 0)
 
 
@@ -44,7 +44,7 @@ def test_sets_of_every_query(search: tuple[list[list[int]], list[list[int]]]) ->
     expected = [share(hit, len(wanted), len(some)) for hit, (some, wanted) in zip(hits, pairs, strict=True)]
     assert result.per_query.tolist() == expected
     assert result.mean_recall == pytest.approx(np.mean(expected), rel=1e-12)
-    # Theirs: every place that holds a true item is a hit.
+    # big-ann-benchmarks counts every position with a true item as a hit.
     places = [sum(item in wanted for item in some) for some, wanted in pairs]
     each = [share(hit, len(wanted), len(some)) for hit, (some, wanted) in zip(places, pairs, strict=True)]
     assert result.of_others["big-ann recall, overall"] == share(sum(places), sizes, answers)

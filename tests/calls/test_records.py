@@ -95,7 +95,7 @@ def test_the_same_bytes_for_a_run_in_any_order(tmp_path: Path) -> None:
 
 
 def test_others_can_read_it(tmp_path: Path) -> None:
-    """NumPy and any tool that unpacks archives do."""
+    """NumPy, and any tool that unpacks archives, can read a record."""
     result = RESULTS["labels"]()
     result.save(tmp_path / "run.tieproof")
     with zipfile.ZipFile(tmp_path / "run.tieproof") as archive:
@@ -131,7 +131,7 @@ def test_every_cut_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
-    """The archive repeats some of what it says; whatever is read in spite of a flip is what was written."""
+    """The archive contains some facts twice; if a record with a flipped byte can be read, it equals the original."""
     path = record(tmp_path / "run.tieproof")
     content, result = path.read_bytes(), tp.load(path)
     read = 0
@@ -171,7 +171,7 @@ def test_absent_files_and_folders_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_packed_archive_is_refused(tmp_path: Path) -> None:
-    """What is not packed can't be larger than the file."""
+    """The contents of a file that is not compressed can't be larger than the file."""
     parts = parts_of(record(tmp_path / "run.tieproof"))
     parts["values.npy"] = as_npy(np.zeros((2, 4, 10_000_000)))
     path = packed(tmp_path / "run.tieproof", parts, zipfile.ZIP_DEFLATED)
@@ -207,7 +207,7 @@ def test_parts_named_twice_or_elsewhere_are_refused(tmp_path: Path) -> None:
 
 
 def test_parts_that_overlap_are_refused(tmp_path: Path) -> None:
-    """Two entries of the directory that lead to one part would be twice the file's size, were there many."""
+    """Many entries of the directory that refer to the same part could claim far more than the file's size."""
     path = record(tmp_path / "run.tieproof")
     content = bytearray(path.read_bytes())
     with zipfile.ZipFile(path) as archive:

@@ -1,4 +1,4 @@
-"""The contents of a result, and how it is shown."""
+"""The contents of a result, and its texts."""
 
 import copy
 import json
@@ -12,7 +12,7 @@ import pytest
 
 import tieproof as tp
 
-# Query 0 finds item 1 (relevant) tied with item 2; items 3 and 4 are tied and far; item 4 has no companion.
+# For query 0, item 1 (relevant) is tied with item 2; items 3 and 4 are tied and far. Item 4 is alone in its class.
 POINTS = np.array([[0.0], [1.0], [-1.0], [5.0], [5.0]])
 LABELS = ["a", "a", "b", "b", "c"]
 

@@ -203,7 +203,7 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_file_that_changes_while_it_is_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, length: int, packed: bool
 ) -> None:
-    """Cut short, which would end a process that maps it, or written on."""
+    """A file that is cut short, which would kill a process that maps it, and a file that grows."""
     run, gzip_open = tmp_path / "run", gzip.open
     text = b"q1 Q0 d1 1 0.5 t\n" * 3
     run.write_bytes(gzip.compress(text) if packed else text)
@@ -536,7 +536,7 @@ def test_without_ties_the_numbers_are_those_of_trec_eval() -> None:
         }
         ranked = source.sample(documents, 40)
         run[f"q{query}"] = {name: float(rank) for rank, name in enumerate(ranked)}
-    # The library takes map_cut and its like without their cutoffs, which then are trec_eval's own.
+    # The library accepts map_cut and similar names without cutoffs, and then uses the cutoffs of trec_eval.
     names = {name.rpartition("_")[0] if name[-1].isdigit() else name for name in TREC_NAMES.values()}
     expected = pytrec_eval.RelevanceEvaluator(qrels, names).evaluate(run)
     result = evaluate_run(qrels, run, measures=list(TREC_NAMES))

@@ -20,7 +20,7 @@ MEASURES = ["AP", "P@5", "nDCG@10"]
 
 
 def vectors() -> Array:
-    """Rows of few numbers, some of which are the same, so that there are ties in and across shards."""
+    """Rows with few different numbers, some of them equal, so that there are ties within and across shards."""
     return np.random.default_rng(0).integers(-2, 3, (N, 4)).astype(np.float32)
 
 

@@ -1,4 +1,4 @@
-"""The recipe "Add a distance" of CONTRIBUTING.md, followed for a toy: the largest |x - y| of float16 numbers."""
+"""The recipe "Add a distance" of CONTRIBUTING.md, for a toy distance: the largest |x - y| of float16 numbers."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -31,11 +31,11 @@ def largest_difference(x: Vector, y: Vector) -> Fraction:
     return max(abs(a - b) for a, b in zip(x, y, strict=True))
 
 
-# 2. What would be `distances/chebyshev.py`
+# 2. The content of `distances/chebyshev.py`
 
 
 class Chebyshev(Space):
-    """Keys: minus the distance, which float64 holds exactly: a multiple of 2^-24 below 2^17."""
+    """Keys are minus the distances, which float64 represents exactly: multiples of 2^-24 below 2^17."""
 
     integers = False
 
@@ -52,7 +52,7 @@ class Chebyshev(Space):
         return tile
 
     def error(self, rows: slice, columns: slice) -> Error:
-        """That rounding; none in float64."""
+        """The error of that rounding, which is 0 in float64."""
         exact = self.tile_type == np.float64
         return make_error(rows, columns, relative=0.0 if exact else 2 * UNIT_ROUNDOFF[self.tile_type])
 
@@ -79,11 +79,11 @@ class ChebyshevGauge(SpaceGauge):
         return [Fraction(value) for value in values.tolist()]
 
     def sharp(self, rows: IntArray, columns: IntArray) -> None:
-        """Nothing sharper."""
+        """No sharper bounds exist."""
 
 
 def as_halves(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Embeddings of float16."""
+    """Convert the embeddings to float16."""
     embeddings = as_embeddings(values, name)
     if embeddings.dtype != np.float16:
         raise InputError(f"The {name} are {embeddings.dtype}, and this distance takes float16. Convert them first.")

@@ -39,7 +39,7 @@ def test_the_same_data_agrees(kind: str, tmp_path: Path) -> None:
     found = tp.verify(tmp_path / "run.tieproof", *data, **more)
     assert found.agrees
     assert found.same_data
-    assert found.same_order == (kind != "evaluator")  # its record has numbers of its own
+    assert found.same_order == (kind != "evaluator")  # its record contains other numbers
     assert bool(found)
     assert found.differences == ()
     assert str(found).startswith("Every bit agrees.")
@@ -98,7 +98,7 @@ def test_other_data_does_not_agree(kind: str) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*gallery")
 def test_a_last_bit_in_the_record_is_found(tmp_path: Path) -> None:
-    """A forger who changes a value by one bit, and the mean with it, has the fingerprint of the data all the same."""
+    """If a value and its mean change by one bit, the fingerprint still agrees, but the change is found."""
     path = tmp_path / "run.tieproof"
     tp.evaluate(EMBEDDINGS, LABELS, measures=["AP"]).save(path)
     parts = parts_of(path)
@@ -118,7 +118,7 @@ def test_a_last_bit_in_the_record_is_found(tmp_path: Path) -> None:
 
 
 def test_forged_zeros_and_queries_left_out_are_found() -> None:
-    """Zeros of either sign are the same number and not the same bits; a list that is shorter leaves somebody out."""
+    """Zeros of different signs are equal numbers with different bits; a shorter list of queries leaves some out."""
     result = RESULTS["run"]()
     found = result.evaluated
     measure, values = next(iter(found.per_query.items()))

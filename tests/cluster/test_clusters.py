@@ -1,4 +1,4 @@
-"""Clusters of every size that lose a node or run out of space; and how clusters are found, started and stopped."""
+"""Clusters of every size that lose a node or run out of space; how clusters are found, started and stopped."""
 
 import threading
 import time
@@ -52,7 +52,7 @@ def test_a_node_that_is_removed(gallery: bool, tmp_path: Path, monkeypatch: pyte
 
 @pytest.mark.usefixtures("small")
 def test_an_object_store_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks of 125 MB together, which wait to be counted, and a store that holds 80 MiB."""
+    """The blocks that wait to be counted have 125 MB together, but the store has room only for 80 MiB."""
     random = np.random.default_rng(3)
     queries, labels = random.integers(-9, 9, size=(480, 2**16)).astype(np.float32), np.arange(480) % 5
     gallery, gallery_labels = queries[:5] + 1, np.arange(5)

@@ -1,4 +1,4 @@
-"""A gallery four times as large as the budget of every process: what each takes at its peak."""
+"""The peak memory of each process for a gallery four times as large as the budget of a process."""
 
 import multiprocessing
 import os
@@ -31,17 +31,17 @@ def write(folder: Path) -> None:
 
 
 def status_of(process: int | str) -> dict[str, str]:
-    """What Linux says of a process."""
+    """The status of a process, as Linux reports it."""
     return dict(line.split(":", 1) for line in Path(f"/proc/{process}/status").read_text().splitlines())
 
 
 def resident(field: str, process: int | str = "self") -> int:
-    """Bytes that are (VmRSS), or at most were (VmHWM), resident in a process."""
+    """The resident memory of a process in bytes: the present (VmRSS) or the largest (VmHWM)."""
     return int(status_of(process)[field].split()[0]) * 1024
 
 
 def peak(folder: str) -> int:
-    """Bytes over what was resident before, in a process of its own."""
+    """The peak of the resident memory in bytes, minus the memory before, in a separate process."""
     labels = np.load(Path(folder, "labels.npy"))
     shards = tp.open([str(path) for path in sorted(Path(folder).glob("part*.npy"))])
     queries, own = shards.read(0, 200) + 1, labels[:200]
@@ -70,7 +70,7 @@ def workers() -> set[int]:
 
 @contextmanager
 def watched(peaks: dict[int, int]) -> Iterator[None]:
-    """Note, many times a second, what this process and each worker have taken for themselves at most."""
+    """Record, many times a second, the largest private memory of this process and of each worker."""
     ended = threading.Event()
 
     def look() -> None:
@@ -87,7 +87,7 @@ def watched(peaks: dict[int, int]) -> Iterator[None]:
 
 
 def peaks_on_ray(folder: str) -> dict[str, int]:
-    """Bytes that the driver, and each worker of Ray, took beside what a worker has that never had a task."""
+    """The memory in bytes of the driver and of each Ray worker, minus that of a worker without a task."""
     import ray
 
     labels = np.load(Path(folder, "labels.npy"))
@@ -119,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def apart(call: Callable[[str], Any], folder: Path) -> Any:
-    """The answer of a process of its own."""
+    """The answer of a separate process."""
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as pool:
         return pool.submit(call, str(folder)).result()
 
@@ -129,7 +129,7 @@ def test_within_the_budget(folder: Path) -> None:
 
 
 def test_no_process_of_a_cluster_holds_the_gallery(folder: Path) -> None:
-    """Each loads NumPy, its BLAS and tieproof, and has what Ray needs, beside its budget."""
+    """In addition to its budget, each process loads NumPy, its BLAS, tieproof, and the parts of Ray."""
     pytest.importorskip("ray")
     peaks = apart(peaks_on_ray, folder)
     assert len(peaks) > 2

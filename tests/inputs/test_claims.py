@@ -43,7 +43,7 @@ print(json.dumps(said))
 
 
 def refused(*calls: str, imports: str = "", mib: int = 400) -> list[str]:
-    """What calls say that are refused in a process that may take only so much memory beside the libraries."""
+    """The messages of refused calls in a process that has only so much memory in addition to the libraries."""
     if not sys.platform.startswith("linux"):
         pytest.skip("the size of a process is read from /proc")
     script = LIMITED.format(calls=calls, imports=imports, mib=mib)
@@ -60,7 +60,7 @@ def reading(path: Path) -> str:
 
 
 def npy(claimed: str, dtype: str, data: bytes = b"") -> bytes:
-    """A NumPy array that says of itself what it will."""
+    """A NumPy file with any header."""
     header = f"{{'descr': '{dtype}', 'fortran_order': False, 'shape': {claimed}, }}".encode()
     header += b" " * (117 - len(header)) + b"\n"
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header + data
@@ -101,7 +101,7 @@ def test_a_tiny_npz_that_claims_a_trillion_entries(tmp_path: Path) -> None:
 
 
 def test_a_small_npz_whose_directory_claims_what_its_array_does(tmp_path: Path) -> None:
-    """Four gigabytes from a hundred bytes: more than any packing gives."""
+    """Four gigabytes from a hundred bytes, which no compression achieves."""
     path = tmp_path / "data.npz"
     npz(path, npy(f"({2**29 - 100},)", "<i8", bytes(64)), size=2**32 - 2)
     (said,) = refused(reading(path))
@@ -202,7 +202,7 @@ def test_a_trec_file_of_one_long_line(tmp_path: Path) -> None:
 
 
 def test_a_trec_file_of_lines_that_are_long(tmp_path: Path) -> None:
-    """As long as a line may be, and across the blocks in which a file is read."""
+    """Lines of the largest allowed length, which extend over the blocks in which a file is read."""
     name = "x" * (LONGEST_LINE - 100)
     lines = [f"q{at} Q0 {name}{at} 1 0.5 t" for at in range(5)]
     (tmp_path / "run.txt").write_text("\ufeff" + "\n\n".join(lines) + "\n", encoding="utf-8")

@@ -59,7 +59,7 @@ def test_what_is_read_as_the_labels_is_no_dimension(tmp_path: Path, extension: s
 
 @each_format
 def test_coordinates_are_dimensions(tmp_path: Path, extension: str) -> None:
-    """Beside a column x, y is not the labels."""
+    """Next to a column x, a column y is a coordinate, not the labels."""
     path = tmp_path / f"points{extension}"
     for names in (["x", "y"], ["x", "y", "z"]):
         FORMATS[extension](pd.DataFrame(dict(zip(names, VECTORS.T, strict=False)) | {"label": LABELS}), path)
@@ -194,7 +194,7 @@ def test_a_dimension_that_is_the_labels_is_refused(
         assert err.startswith(f"Error: {path} contains the labels as one of the dimensions, in column 'species'")
         assert f"read the labels from '{path}:species'" in err
         run(capsys, command, path, tmp_path / "others.npy")
-    run(capsys, "collisions", tmp_path / f"zeros{extension}", tmp_path / "one.npy")  # says nothing of the items
+    run(capsys, "collisions", tmp_path / f"zeros{extension}", tmp_path / "one.npy")  # says nothing about the items
 
 
 def test_a_dimension_without_a_name_that_is_the_labels(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""Which array of a file is chosen by its name and shape; and hints in the errors."""
+"""The choice of an array of a file by its name and shape, and the hints of the errors."""
 
 import re
 import zipfile

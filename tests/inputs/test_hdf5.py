@@ -1,4 +1,4 @@
-"""HDF5 data that is not there, which the library reads as zeros, is refused; names and strings of any bytes."""
+"""Missing HDF5 data, which the library reads as zeros, is refused; names and strings may have any bytes."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -25,7 +25,7 @@ def refusal(path: Path) -> str:
 
 
 def virtual(path: Path, rows: int, *parts: tuple[slice, Any, Any]) -> None:
-    """A virtual data set: which rows of it come from which rows of a source."""
+    """A virtual data set, whose rows come from given rows of sources."""
     with h5py.File(path, "a") as file:
         layout = h5py.VirtualLayout((rows, 3), "f4")
         for where, source, selected in parts:
@@ -34,7 +34,7 @@ def virtual(path: Path, rows: int, *parts: tuple[slice, Any, Any]) -> None:
 
 
 def write(path: Path, name: str = "x", **options: Any) -> h5py.VirtualSource:
-    """A file with vectors, and the source that they are for others."""
+    """A file with vectors, which is the source of other files."""
     with h5py.File(path, "a") as file:
         file.create_dataset(name, data=VECTORS, **options)
     return h5py.VirtualSource(path.name, name, VECTORS.shape)

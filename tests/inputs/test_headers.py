@@ -1,4 +1,4 @@
-"""The first row of a text table: a header, or data that must not be lost."""
+"""The first row of a text table is a header, or data that must not be lost."""
 
 from pathlib import Path
 

@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def saved(path: Path, values: Any) -> Path:
-    """A file of long ago, so that every change has another time."""
+    """A file with an old modification time, so that every change gives it another time."""
     np.save(path, values)
     os.utime(path, (1, 1))
     return path
@@ -34,7 +34,7 @@ def mapped(path: Path) -> Any:
 
 
 def rewritten(path: Path) -> None:
-    """The file, with one number that is another one."""
+    """Rewrite the file with one number changed."""
     with path.open("r+b") as file:
         file.seek(-1, os.SEEK_END)
         file.write(b"\x41")
@@ -60,7 +60,7 @@ def read(path: Path) -> None:
 
 
 def cityblock_with(event: Callable[[Path], None], path: Path) -> Callable[[Any, Any], Any]:
-    """A distance at whose first block something happens to the file."""
+    """A distance function that changes the file when it computes its first block."""
     done: list[bool] = []
 
     def distance(x: Any, y: Any) -> Any:

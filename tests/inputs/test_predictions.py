@@ -1,4 +1,4 @@
-"""Runs as sentence-transformers writes them, JSON line by line: the same as other forms of the run, and refusals."""
+"""Runs in the JSON lines of sentence-transformers give the same result as other forms of the run; and refusals."""
 
 import gzip
 import json

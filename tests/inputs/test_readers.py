@@ -83,11 +83,11 @@ def refusal(read: Callable[[Any], Array], location: Any) -> str:
     assert "\n" not in message
     assert message.endswith(".")
     assert Path(str(location)).name.partition(":")[0] in message
-    assert ";" in message or "Choose" in message or "Give" in message  # what arrived; what to do
+    assert ";" in message or "Choose" in message or "Give" in message  # The message says what arrived and what to do.
     return message
 
 
-# What goes in comes out.
+# Files are read as they were written.
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -137,7 +137,7 @@ def test_npz_compressed(tmp_path: Path) -> None:
 
 def test_bfloat16_becomes_float32_exactly(tmp_path: Path) -> None:
     bits = np.array([[0x3F80, 0xC049], [0x0001, 0x7F7F], [0x8000, 0x3DCD]], dtype="<u2")
-    header = {"pad": ("U8", [1], 0, 1), "embeddings": ("BF16", [3, 2], 1, 13)}  # an odd place for the data
+    header = {"pad": ("U8", [1], 0, 1), "embeddings": ("BF16", [3, 2], 1, 13)}  # data at an odd address
     text = json.dumps(
         {name: {"dtype": t, "shape": s, "data_offsets": [a, b]} for name, (t, s, a, b) in header.items()}
     ).encode()
@@ -165,7 +165,7 @@ def test_delimited_numbers_are_rounded_correctly(tmp_path: Path, extension: str,
     path = tmp_path / f"embeddings{extension}"
     path.write_text("\n".join(delimiter.join(map(repr, row)) for row in values.tolist()))
     assert same(read_embeddings(path), values)
-    # halfway between two doubles, a breath above, and more digits than a double has
+    # halfway between two doubles, slightly above that, and more digits than a double has
     path.write_text(delimiter.join(["9007199254740993", "9007199254740993.0000000001", "0.1" + "0" * 400 + "1"]))
     assert read_embeddings(path).tolist() == [[2.0**53, 2.0**53 + 2, 0.1]]
 
@@ -308,7 +308,7 @@ def test_labels_are_integers_strings_or_classes(tmp_path: Path, stored: Any, lab
     assert type(read) is np.ndarray
 
 
-# Which file, which entry.
+# The choice of the file and of the entry.
 
 
 @pytest.mark.parametrize("extension", ARCHIVES)
@@ -375,7 +375,7 @@ def test_missing_file(location: str) -> None:
     assert message.startswith(location.removesuffix(":key") + " does not exist; check the path")
 
 
-# What cannot be read is refused by name.
+# Unreadable files are refused by name.
 
 
 @pytest.mark.parametrize("extension", FILE_FORMATS)
@@ -486,7 +486,7 @@ def test_foreign_content(tmp_path: Path, extension: str, content: str) -> None:
 
 @pytest.mark.parametrize("extension", BINARY)
 def test_damage_is_refused_or_harmless(tmp_path: Path, extension: str) -> None:
-    """Bytes changed at random: numbers or an InputError, and never another exception."""
+    """After random changes of bytes, reading returns numbers or raises InputError, and never another exception."""
     path = tmp_path / f"data{extension}"
     write(path)
     whole = path.read_bytes()
@@ -615,7 +615,7 @@ def test_confidences_in_bytes(tmp_path: Path) -> None:
 
 
 def test_wide_strings_in_bytes_that_are_mostly_empty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Four times as large as strings; taken as they are long, where the type alone would be too large."""
+    """As strings they are four times as large. Their lengths are accepted, though their type would be too large."""
     monkeypatch.setattr(contents, "MOST_BYTES", 100)
     np.save(tmp_path / "y.npy", np.array([b"a", b"b" * 40, "ö".encode()]))
     assert read_labels(tmp_path / "y.npy").tolist() == ["a", "b" * 40, "ö"]

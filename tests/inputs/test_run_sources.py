@@ -59,13 +59,13 @@ def test_documents_that_end_in_nul_are_documents_of_their_own() -> None:
         assert evaluate_run({"q": {name: 1}}, run, measures=["RR"])["RR"].lower == 1 / rank
     frame = pd.DataFrame({"qid": ["q"] * 3, "docno": list(run["q"]), "score": list(run["q"].values())})
     assert evaluate_run({"q": {"d": 1}}, frame, measures=["RR"])["RR"].lower == 1 / 3
-    # In the middle of a name, NumPy keeps it.
+    # NumPy keeps a NUL character in the middle of a name.
     assert evaluate_run({"q\0r": {"d": 1}}, {"q\0r": {"d": 1}}).query_ids.tolist() == ["q\0r"]
 
 
 @pytest.mark.parametrize("kind", [str, int])
 def test_dictionaries_of_floats_are_read_like_all_others(kind: type) -> None:
-    """Those of floats under names of one type are looked up; others go the way of files."""
+    """Dictionaries of floats with names of one type are looked up directly; all others are read as files are."""
     source = np.random.default_rng(4)
     letters = [*"0123456789", "é", "中", "\ud800", "07"] if kind is str else range(20)
     qrels = {query: {name: int(source.integers(-1, 3)) for name in letters} for query in (2, "1", 3, "nobody")}
@@ -127,7 +127,7 @@ def test_honest_grades_are_not_warned_about(qrels: Any, run: Any) -> None:
         evaluate_run(qrels, run)
 
 
-# What a run leaves out
+# Queries that a run leaves out
 
 QRELS = {"q1": {"d1": 1}, "q2": {"d1": 1, "d2": 2}, "q3": {"d1": 0}, "q4": {"d1": 1}}
 RUN = {"q1": {"d1": 1.0}, "q4": {"d1": 1.0}, "q9": {"d1": 1.0}, "q8": {"d1": 1.0}}

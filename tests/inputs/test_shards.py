@@ -39,7 +39,7 @@ def same(found: Array, expected: Array) -> bool:
 
 @pytest.fixture
 def remote() -> Iterator[str]:
-    """A folder of a storage in memory, as a URL."""
+    """The URL of a folder in a storage in memory."""
     fsspec = pytest.importorskip("fsspec")
     storage = fsspec.filesystem("memory")
     storage.mkdir("/gallery")
@@ -56,7 +56,7 @@ def put(url: str, files: dict[str, bytes]) -> str:
     return url
 
 
-# What is written is what is read.
+# Shards are read as they were written.
 
 
 @pytest.mark.parametrize("form", WRITERS)
@@ -143,7 +143,7 @@ def test_bfloat16_of_safetensors_becomes_float32(tmp_path: Path) -> None:
     assert same(tp.open(tmp_path).read(1, 3), expected[1:])
 
 
-# Which files, and in which order.
+# The choice of the files, and their order.
 
 
 @given(st.lists(st.integers(0, 10**12), unique=True))
@@ -287,7 +287,7 @@ def test_several_labels_an_item(tmp_path: Path) -> None:
     assert np.array_equal(shards.labels, columns)
 
 
-# Sources travel, and say what they are.
+# Sources can be pickled, and describe themselves.
 
 
 @pytest.mark.parametrize("form", [".npy", ".parquet", ".h5"])
@@ -317,7 +317,7 @@ def test_files_of_this_machine_need_no_library_for_others(tmp_path: Path, monkey
 
 
 def test_headers_are_parsed_by_one_thread_at_a_time(tmp_path: Path) -> None:
-    """Python's parser fails where several threads use it while memory is tidied up and somebody is told."""
+    """Python's parser fails if several threads use it while the garbage collector runs and calls its callbacks."""
     shards = write(tmp_path, ".npy", vectors(), LABELS, cuts=list(range(1, 40)))
     told, threshold, interval = [0], gc.get_threshold(), sys.getswitchinterval()
 
@@ -349,7 +349,7 @@ def test_many_files_are_not_kept_open(tmp_path: Path) -> None:
 
 
 def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
-    """A shard whose rows nobody asks for may even be gone."""
+    """A shard whose rows are not read may even be missing."""
     shards = tp.open(write(tmp_path, ".npy", vectors(), cuts=[20]))
     os.remove(tmp_path / "part-1.npy")
     assert same(shards.read(0, 20), vectors()[:20])
@@ -358,7 +358,7 @@ def test_only_what_is_asked_for_is_read(tmp_path: Path) -> None:
 
 
 def test_unused_names_stay_unused(tmp_path: Path) -> None:
-    """An archive with vectors alone has no labels, and its vectors are not taken for them."""
+    """An archive that contains only vectors has no labels, and its vectors are not read as labels."""
     for part in range(2):
         save_file({"v": vectors()}, tmp_path / f"{part}.safetensors")
         with h5py.File(tmp_path / f"{part}.h5", "w") as file:

@@ -16,7 +16,7 @@ MIB = 2**20
 
 @pytest.mark.parametrize("form", [".npy", ".parquet", ".h5", ".safetensors"])
 def test_reading_takes_little_more_than_the_rows(tmp_path: Path, form: str) -> None:
-    """20 MiB of vectors, read by 1 MiB; of Parquet, whose memory is not Python's, in a process of its own below."""
+    """20 MiB of vectors are read by 1 MiB. The memory of Parquet is not Python's, and is measured below."""
     rows = np.random.default_rng(0).standard_normal((20_000, 128))
     shards = tp.open(write(tmp_path, form, rows, cuts=[7_000]))
     del rows
@@ -45,7 +45,7 @@ print(total, after - before)
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes on Linux")
 @pytest.mark.parametrize("form", [".npy", ".parquet", ".h5", ".safetensors"])
 def test_a_process_that_reads_stays_small(tmp_path: Path, form: str) -> None:
-    """80 MiB of vectors in one file, of Parquet in one row group, read by 4 MiB."""
+    """80 MiB of vectors in one file (in one row group of Parquet) are read in steps of 4 MiB."""
     rows = np.random.default_rng(0).standard_normal((40_000, 512), dtype=np.float32)
     if form == ".parquet":
         (tmp_path / "0.parquet").write_bytes(parquet(rows, None, group=40_000))

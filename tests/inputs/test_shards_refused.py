@@ -26,7 +26,7 @@ LABELS = np.arange(40) % 7
 
 
 def refusal(call: Callable[[], object], argument: str | None = None) -> str:
-    """What is said, in one line that ends in what to do."""
+    """The message, which is one line that ends with what to do."""
     with pytest.raises(InputError) as caught:
         call()
     message = str(caught.value)
@@ -44,7 +44,7 @@ def listed(paths: dict[str, Array], folder: Path) -> Path:
     return folder
 
 
-# What is looked at when they are opened.
+# Checks when shards are opened.
 
 
 @pytest.mark.parametrize(
@@ -267,7 +267,7 @@ def test_labels_that_no_label_is(tmp_path: Path) -> None:
     assert "a.safetensors:label has 0.5 at [0]" in refusal(lambda: tp.open(tmp_path), "labels")
 
 
-# What is looked at when rows are read.
+# Checks when rows are read.
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -8,7 +8,7 @@ import pytest
 
 import tieproof as tp
 
-# That some tensors are a beta or on their way out is torch's to say.
+# torch warns that some kinds of tensors are a beta version or deprecated.
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore:.*(beta state|are deprecated):UserWarning")]
 
 LABELS = [0, 0, 1]

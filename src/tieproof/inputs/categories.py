@@ -68,7 +68,7 @@ class Categories:
             return self.members[name], np.flatnonzero(self.names[self.of_empty] == name)
         if name in self.left_out:
             raise InputError(
-                f"No query of the category {name!r} has anything relevant, so that there is nothing to average."
+                f"No query of the category {name!r} has a relevant item, so that there is nothing to average."
             )
         known = list(map(repr, self.members))
         more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
