@@ -25,10 +25,10 @@ from tieproof.audit.luck import Luck, is_gain, tail
 from tieproof.audit.outcomes import Outcome, attempt
 
 SEEDS = [0, pytest.param(1, marks=pytest.mark.heavy), pytest.param(2, marks=pytest.mark.heavy)]
-"""One is asked always, the others with the tests that take long."""
+"""One seed is always tested, the others only with the heavy tests."""
 
 audit = partial(tp.audit, items=60, queries=60)
-"""Fewer than usual: what is caught on these is caught on more."""
+"""Fewer items than usual: a defect that is found with these is found with more."""
 
 CAUGHT: dict[str, tuple[str, str]] = {
     "upper": ("zeros", "exploitable"),
@@ -76,7 +76,7 @@ def test_honest_evaluators_are_acquitted(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [*SEEDS, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in (3, 4, 5))])
 def test_chance_is_no_exploit(seed: int) -> None:
-    """Ties broken by chance give blind systems the scores of random embeddings, now more, now less."""
+    """If ties are broken at random, blind systems score like random embeddings, sometimes more and sometimes less."""
     report = audit(zoo.breaks_ties_by_chance, attacks=[*BLIND, "order search"], seed=seed)
     assert not report.exploitable
     assert {finding.verdict for finding in report.findings} <= {Verdict.HELD, Verdict.REFUSED, Verdict.CHANGES}
@@ -238,7 +238,7 @@ def test_parameters_tell_how_an_evaluator_is_called(evaluator: Callable[..., flo
 
 
 def test_other_columns_are_handed_in_as_groups() -> None:
-    """A mean over categories of their means, which do not tell who is relevant."""
+    """A mean over categories of their means; categories do not determine which items are relevant."""
 
     def by_category(embeddings: Any, labels: Any, categories: Any) -> float:
         zoo.refuse(embeddings)
@@ -269,7 +269,7 @@ def by_line(qrels: Any, run: Any) -> float:
 
 
 def by_rank(qrels: str, run: str) -> float:
-    """Goes by the rank column of the file."""
+    """Sorts by the rank column of the file."""
     lines = [[line.split() for line in Path(path).read_text().splitlines()] for path in (qrels, run)]
     relevant = {(query, document): int(grade) for query, _, document, grade in lines[0]}
     ranked: dict[str, list[tuple[int, bool]]] = {}
@@ -332,7 +332,7 @@ def test_commands_that_are_refused(template: str, said: str) -> None:
         Command(template)
 
 
-# What it says
+# Texts, files and results of an audit
 
 
 def test_smaller_is_better() -> None:
@@ -392,7 +392,7 @@ def test_outside_the_interval() -> None:
 
 
 def test_the_scores_are_those_of_the_definition() -> None:
-    """All zeros by index: the classes come one after the other, the query itself is left out."""
+    """All zeros, ranked by index: the classes follow each other, and the query itself is excluded."""
     found = audit(zoo.stable_sort, attacks=["zeros"]).finding("zeros")
     labels = by_class(60) if "sorted" in found.detail else of_unequal_size(60)
     values = []
@@ -433,7 +433,7 @@ def test_numbers_that_json_has_no_word_for() -> None:
 
 
 def test_a_constant_is_a_finding_of_its_own() -> None:
-    """Random embeddings always score the same, and so do blind systems: nothing is gained."""
+    """Random embeddings and blind systems always have the same score, so that no blind system gains anything."""
     report = audit(lambda embeddings, labels: 0.5)
     assert not report.exploitable
     assert [(f.attack, f.verdict) for f in report.findings if not f.verdict.harmless] == [
@@ -542,7 +542,7 @@ def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
 )
 @pytest.mark.parametrize("some", [False, True])
 def test_dictionaries_say_what_the_lines_say(writing: Writing, some: bool) -> None:
-    """In the same order, too; of what is listed several times once."""
+    """Dictionaries have the order of the lines, and contain repeated entries once."""
     random = np.random.default_rng(2)
     listed = random.integers(0, 3, size=(7, 4)) * np.array([0, 1, 1, 1]) if some else None
     labels, query_labels = random.integers(3, size=7), random.integers(3, size=4)

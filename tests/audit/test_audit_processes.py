@@ -27,18 +27,18 @@ LIMIT = 2.0
 """Seconds for a call that takes longer."""
 
 MUCH_LATER = 60.0
-"""Seconds for all else: whatever waits longer would wait for ever."""
+"""Seconds to wait for anything else; a longer wait would never end."""
 
 EQUAL = Case(np.zeros((6, 2), dtype=np.float32), np.arange(6) % 2)
 RANDOM = Case(np.random.default_rng(0).normal(size=(6, 2)).astype(np.float32), np.arange(6) % 2)
 
 STAY = f'echo $$ >> "${unruly.NUMBERS}"; exec sleep {unruly.FOREVER}'
-"""A program for a shell that writes its number, and stays."""
+"""A shell program that writes its process number, and stays."""
 
 
 @pytest.fixture
 def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where processes write their numbers."""
+    """The file to which processes write their numbers."""
     path = tmp_path / "numbers"
     path.touch()
     monkeypatch.setenv(unruly.NUMBERS, str(path))
@@ -46,7 +46,7 @@ def numbers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def is_alive(number: int) -> bool:
-    """Whether a process runs; one that has ended and that nobody asked about does not."""
+    """Whether a process runs; a process that has ended, but was not waited for, does not."""
     try:
         os.kill(number, 0)
         return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
@@ -57,7 +57,7 @@ def is_alive(number: int) -> bool:
 
 
 def all_ended(numbers: Path, count: int = 1) -> bool:
-    """Whether so many processes wrote their numbers, and none of them runs, or not for long."""
+    """Whether so many processes wrote their numbers, and all of them have ended or end soon."""
     written = [int(line) for line in numbers.read_text().splitlines()]
     for _ in range(100):
         if not any(map(is_alive, written)):
@@ -109,7 +109,7 @@ def test_what_an_evaluator_leaves_ends_with_the_audit(numbers: Path) -> None:
 
 
 def test_nothing_but_the_evaluators_number_is_its_score(numbers: Path) -> None:
-    """What it writes elsewhere, and what a copy of its process answers, is no answer: not even to the next call."""
+    """Output to other files and answers of a forked process never count as an answer, not even to the next call."""
     for name in ("writes_answers", "comes_back_twice"):
         call = isolated(name)
         try:
@@ -165,7 +165,7 @@ def test_modules_are_imported_in_the_process_alone(
     assert "ends" not in sys.modules
 
 
-# Without a process of its own
+# Without a separate process
 
 
 @pytest.mark.parametrize("name", ["holds_on", "hides_the_alarm"])
@@ -255,11 +255,11 @@ def test_folders_with_any_letters(folder: str, tmp_path: Path, monkeypatch: pyte
 UNPREPARED = (
     "from signal import *; signal(SIGHUP, SIG_DFL); signal(SIGTERM, SIG_DFL); signal(SIGINT, default_int_handler); "
 )
-"""Whoever runs the tests may ignore signals, as `nohup` does."""
+"""The process that runs the tests may ignore signals, as under `nohup`."""
 
 
 def status_after(number: int, code: str, arguments: list[str], numbers: Path, temporary: Path) -> int:
-    """The status of a Python program that gets a signal once its evaluator has written its number."""
+    """The exit status of a Python program that receives a signal after its evaluator has written its number."""
     process = subprocess.Popen(
         [sys.executable, "-c", UNPREPARED + code, *arguments],
         stderr=subprocess.DEVNULL,

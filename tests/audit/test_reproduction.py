@@ -17,7 +17,7 @@ from tieproof.audit import Command
 
 
 def printed_by(line: str, folder: Path) -> str:
-    """What a line prints in a process that starts in a folder, with nothing but the package to be found."""
+    """The output of a line in a new process in a folder, where only the package can be found."""
     environment = {**os.environ, "PYTHONPATH": str(Path(tp.__file__).parents[1])}
     words = [sys.executable, "-c", line]
     done = subprocess.run(words, capture_output=True, text=True, cwd=folder, env=environment, check=False)
@@ -93,7 +93,7 @@ def local() -> Callable[..., float]:
 def test_what_no_line_would_show_has_none(
     evaluator: Callable[..., float], attack: str, options: dict[str, Any]
 ) -> None:
-    """A function without a name, one whose numbers change or are remembered, options that have no spelling."""
+    """A function without a name, functions whose numbers change or are remembered, options without a literal form."""
     report = tp.audit(evaluator, attacks=[attack], items=60, **options)
     assert not report.held
     assert {finding.reproduce for finding in report.findings} == {""}

@@ -12,7 +12,7 @@ import zoo_honest
 from tieproof.audit import ATTACKS
 
 TIED = ["zeros", "one ulp", "two vectors", "groups of eight", "duplicates", "order search"]
-"""Attacks in which the breaking of ties decides on most."""
+"""Attacks in which mostly the breaking of ties decides."""
 
 HONEST: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
     "seeds per query": (zoo_honest.SeedPerQuery(1), {}),
@@ -136,7 +136,7 @@ def test_the_first_call_of_a_process() -> None:
 
 
 def test_documents_named_in_order() -> None:
-    """trec_eval and others break ties by the names of documents: under random names nothing is gained."""
+    """trec_eval and others break ties by the names of documents: with random names, nothing is gained."""
     found = tp.audit(zoo_guilty.by_document, takes="run", attacks=["zeros"], items=60, queries=60).finding("zeros")
     assert (found.verdict, found.renamed) == ("exploitable", "held")
     said = "Documents are named in the order of the items; with random names, the verdict is held, and the score "

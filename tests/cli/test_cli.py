@@ -49,7 +49,7 @@ OF_IDS = np.take_along_axis(BETWEEN, IDS, axis=1)
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 2\nq2 0 d4 1\nq3 0 d1 0\nq4 0 d1 1\n"
 RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq9 Q0 d9 1 0.5 t\n"
-"""A tie, a list without one, a query with nothing relevant, one without documents, one without judgments."""
+"""Queries with a tie, without a tie, without relevant documents, without documents, and without judgments."""
 
 PREDICTIONS = '{"query_id": "q1", "query": "?", "results": [{"corpus_id": "d1", "score": 0.5}]}\n'
 RUN_OF_MTEB = {"q1": {"d1": 0.5, "d2": 0.5}, "q2": {"d3": 0.9, "d9": 0.5}}
@@ -548,7 +548,7 @@ def test_wrong_pooled_and_structural(run: Run, arguments: str, said: list[str]) 
         assert part in line
 
 
-# What goes wrong: the files to write, the arguments, and what the line says
+# Errors: the files to write, the arguments, and the message
 
 Case = tuple[dict[str, Array | bytes], str, list[str]]
 
@@ -866,7 +866,7 @@ POINTS = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 0.0], [0.0, 0.0]]
 
 
 def nowhere_near(x: Array, y: Array) -> Array:
-    """A distance with as many ties as there can be."""
+    """A distance with as many ties as possible."""
     return np.zeros((len(x), len(y)))
 
 
@@ -875,7 +875,7 @@ def result_of(points: Any, labels: Any, **options: Any) -> tp.Result:
 
 
 def run_of(empty: Empty) -> tp.Result:
-    """A query that counts, one with nothing relevant, and one that is not judged."""
+    """A query that counts, one without relevant documents, and one that is not judged."""
     run = {"q1": {"d1": 0.5}, "q2": {"d1": 0.5}, "q3": {"d1": 0.5}}
     return tp.evaluate_run({"q1": {"d1": 1}, "q2": {"d1": 0}}, run, empty=empty, measures=["AP"])
 

@@ -15,7 +15,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
-    for module in ("checking", "judging"):  # each random system is a process, and they are not the matter here
+    for module in ("checking", "judging"):  # each is a process, and they do not matter here
         monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
 
     def call(*args: str) -> tuple[int, str, str]:

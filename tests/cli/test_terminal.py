@@ -29,7 +29,7 @@ LABELS = np.arange(40) % 4
 
 RED = "\x1b[31mred"
 EVIL = [RED, "\u202eesrever", "bell\x07", "two\nlines", "half \ud800", "\x9b31m", "delete\x7f", "\u2028line"]
-"""What colours, turns, rings, breaks, cannot be encoded, and colours again, in one letter."""
+"""Names that change the colour, reverse the text, ring, break the line, or cannot be encoded."""
 
 EXPLOITABLE = """
 import tieproof as tp
@@ -63,7 +63,7 @@ def run(capsys: pytest.CaptureFixture[str], *args: str) -> Outcome:
 
 
 def obeyed(text: str) -> list[str]:
-    """The letters that a terminal would obey or not show."""
+    """The letters that a terminal would interpret or not show."""
     return [letter for letter in text if letter != "\n" and unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl")]
 
 

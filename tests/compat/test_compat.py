@@ -1,4 +1,4 @@
-"""Common properties of the interfaces of other libraries: the returned value, missing libraries, and their page."""
+"""Common properties of the interfaces of other libraries: the returned value, missing libraries, and the page."""
 
 import re
 import sys

@@ -1,4 +1,4 @@
-"""tieproof.compat.oml: the examples of its documents, exact neighbours, ties, pictures, and what is refused."""
+"""tieproof.compat.oml: the examples of its documentation, exact neighbours, ties, pictures, and refusals."""
 
 import itertools
 import warnings
@@ -21,7 +21,7 @@ NONE = {"cmc_top_k": (), "precision_top_k": (), "map_top_k": ()}
 QUIET: dict[str, Any] = {"verbose": False, "pcf_variance": (), **NONE}
 
 
-# The examples of the documents
+# The examples of the documentation
 
 
 EXAMPLES = {
@@ -56,7 +56,7 @@ def test_examples_of_pairs_and_components() -> None:
 
 
 def brute_force(split_items: list[list[float]], queries: list[int], gallery: list[int]) -> Any:
-    """(squared distance, place) of all but the query itself, nearest first, in fractions."""
+    """(squared distance, position) of all items except the query itself, nearest first, in fractions."""
     rows = [[Fraction(value) for value in row] for row in split_items]
     return [
         sorted(
@@ -115,7 +115,7 @@ def lines_of(values: dict[Any, Any]) -> Any:
 
 
 def test_ties_beyond_the_list_count_where_embeddings_are_known() -> None:
-    # The query at 0 has three items at distance 1, of which one is relevant, and lists one of them.
+    # For the query at 0, three items are at distance 1, one of them relevant; its list contains one of the three.
     vectors = torch.tensor([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
     dataset = oml.QueryGalleryLabeledDataset([5, 5, 6, 7], is_query=[1, 0, 0, 0], is_gallery=[0, 1, 1, 1])
     rr = oml.RetrievalResults.from_embeddings(vectors, dataset, n_items=1)
@@ -202,7 +202,7 @@ def test_batches_in_any_order_and_twice() -> None:
 
 
 def test_sequences_and_the_query_itself_are_not_ranked() -> None:
-    # Items 0 and 1 are one sequence: 0 finds 2 before anything else of its label, 1 finds it, too.
+    # Items 0 and 1 are one sequence: item 2 is the first item of their label that each of them finds.
     dataset = oml.QueryGalleryLabeledDataset([0, 0, 0, 1], sequences=["a", "a", "b", "c"])
     rr = oml.RetrievalResults.from_embeddings(torch.tensor([[0.0], [0.5], [2.0], [1.0]]), dataset)
     assert [row.tolist() for row in rr.retrieved_ids] == [[3, 2], [3, 2], [3, 1, 0], [1, 0, 2]]
@@ -227,7 +227,7 @@ def test_categories_format_and_choice() -> None:
     assert list(found) == ["OVERALL", "x", "y"]
     assert [each["cmc"][1].item() for each in found.values()] == [0.5, 0.5, 0.5]
     assert all(isinstance(each["pcf"][0.5], torch.Tensor) for each in found.values())
-    # Query 1 finds item 3 first, and so is wrong; so is query 3, which is the second of its category.
+    # Queries 1 and 3 find each other first, which is wrong; query 3 is the second of its category.
     assert metrics.get_worst_queries_ids("OVERALL/cmc/1", 9) == [1, 3, 0, 2]
     assert metrics.get_worst_queries_ids("y/cmc/1", 1) == [3]
     only = oml.EmbeddingMetrics(dataset, **options, return_only_overall_category=True)
@@ -264,7 +264,7 @@ def test_postprocessor() -> None:
     options = {**QUIET, "cmc_top_k": (1,), "postprocessor": Backwards(), "fmr_vals": (0.5,)}
     metrics = oml.EmbeddingMetrics(oml.QueryGalleryLabeledDataset([0, 0, 1, 1]), **options)
     found = fill(metrics, np.array([[0.0], [1.0], [3.0], [9.0]]), np.arange(4)).compute_metrics()
-    # The farthest item is of the same label for the one at 3 alone.
+    # Only for the item at 3, the farthest item has the same label.
     assert found["OVERALL"]["cmc"][1].item() == 0.25
     assert set(found["OVERALL"]) == {"cmc", "fnmr@fmr"}
 

@@ -1,4 +1,4 @@
-"""tieproof.compat.oml and open-metric-learning: the same numbers without ties, an interval with ties."""
+"""tieproof.compat.oml and open-metric-learning: equal values without ties, values in the interval with ties."""
 
 import types
 from typing import Any, ClassVar
@@ -22,14 +22,14 @@ def original() -> types.SimpleNamespace:
 
 
 def plain(found: Any) -> Any:
-    """Metrics whose keys and values are plain."""
+    """Metrics with their keys and values converted to plain types."""
     if isinstance(found, dict):
         return {key.item() if hasattr(key, "item") else key: plain(value) for key, value in found.items()}
     return np.asarray(found).tolist()
 
 
 def compare(mine: Any, theirs: Any, *, path: str = "") -> None:
-    """Check that both have equal keys in one order, and values equal up to float32."""
+    """Check that both have equal keys in the same order, and values that are equal up to float32."""
     if isinstance(theirs, dict):
         assert list(mine) == list(theirs), path
         for key in theirs:
@@ -84,7 +84,7 @@ def test_pairs_and_components(original: Any) -> None:
 
 
 def make_dataset(original: Any, count: int, seed: int, sequences: bool, categories: bool) -> Any:
-    """A data set that both libraries take; queries and gallery overlap."""
+    """A data set that both libraries accept; queries and gallery overlap."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 8, size=count)
     is_query, is_gallery = random.random((2, count)) < [[0.6], [0.8]]
@@ -138,7 +138,7 @@ def test_retrieval_results(original: Any, sequences: bool) -> None:
             plain(ours.calc_retrieval_metrics_rr(mine, **options)),
             plain(original.calc_retrieval_metrics_rr(theirs, **options)),
         )
-        # What was made by the library is evaluated, too, and fnmr@fmr of the same lists.
+        # Objects of the original library are evaluated, too, and so is fnmr@fmr of the same lists.
         compare(
             plain(ours.calc_retrieval_metrics_rr(theirs, **options)),
             plain(original.calc_retrieval_metrics_rr(theirs, **options)),
@@ -196,7 +196,7 @@ def test_embedding_metrics(original: Any, sequences: bool, categories: bool) -> 
     compare(plain(mine.compute_metrics()), plain(theirs.compute_metrics()))
     values = theirs.metrics_unreduced["OVERALL"]["map"][10]
     worst = [metrics.get_worst_queries_ids("OVERALL/map/10", 12) for metrics in (mine, theirs)]
-    # Of queries that score the same, the library takes any.
+    # Among queries with equal scores, the library chooses any.
     assert values[worst[0]].tolist() == values[worst[1]].tolist()
 
 

@@ -19,7 +19,7 @@ RANKING = (
 
 
 def data(seed: int, count: int, tied: bool = False) -> tuple[Any, Any]:
-    """Embeddings and labels, of which the last has one item only."""
+    """Embeddings and labels; the last label has only one item."""
     random = np.random.default_rng(seed)
     labels = random.integers(0, 9, size=count)
     labels[0] = 9
@@ -118,7 +118,7 @@ def test_clusters() -> None:
     pytest.importorskip("faiss")
     random = np.random.default_rng(4)
     labels = random.integers(0, 4, size=200)
-    # Two of the four are apart, two are one cloud: what is clustered is not what is labelled.
+    # Two of the four classes are separate, and two form one cloud: clusters differ from labels.
     queries = (random.normal(size=(200, 5)) + 40 * np.array([0, 1, 2, 2])[labels][:, None]).astype(np.float32)
     mine = AccuracyCalculator(include=("AMI", "NMI")).get_accuracy(queries, labels)
     assert 0.5 < mine["AMI"] < mine["NMI"] < 1

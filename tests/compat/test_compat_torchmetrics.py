@@ -38,7 +38,7 @@ EVERY = [(name, options) for name, cases in CASES.items() for options in cases]
 
 
 def data(tied: bool, name: str = "") -> tuple[Any, Any, Any]:
-    """Positive scores of items of queries, each with other numbers of items; some have nothing relevant."""
+    """Positive scores for queries with different numbers of items; some queries have no relevant item."""
     random = np.random.default_rng(1)
     indexes = np.repeat(np.arange(QUERIES) * 7 - 3, random.integers(1, 21, size=QUERIES))
     count = len(indexes)
@@ -50,7 +50,7 @@ def data(tied: bool, name: str = "") -> tuple[Any, Any, Any]:
 
 
 def computed(metric: Any, tensors: tuple[Any, Any, Any], order: Any = None, parts: int = 1) -> Any:
-    """The metric of all items, in some order and batches."""
+    """The metric of all items, in a given order and in batches."""
     places = np.arange(len(tensors[0])) if order is None else order
     for part in np.array_split(places, parts):
         metric.update(*(values[torch.from_numpy(part)] for values in tensors))
@@ -94,7 +94,7 @@ def test_inside_the_interval_with_ties(name: str, options: dict[str, Any]) -> No
         order = random.permutation(len(tensors[0]))
         shuffled = computed(kind(**options), tensors, order, parts)
         assert shuffled.tolist() == {"lower": lower, "upper": upper}[default].tolist()
-        if name != "RetrievalRecallAtFixedPrecision":  # the cutoff is no value of an interval
+        if name != "RetrievalRecallAtFixedPrecision":  # the cutoff has no interval
             theirs = computed(getattr(original, name)(**options), tensors, order)
             assert (lower - 1e-6 <= theirs).all()
             assert (theirs <= upper + 1e-6).all()
@@ -126,7 +126,7 @@ def test_interval_is_that_of_tieproof() -> None:
 
 
 def test_scores_keep_their_digits_and_their_sign() -> None:
-    # The library makes float32 of scores, in which these are equal, and takes scores below 0 as not relevant.
+    # The library converts scores to float32, in which these are equal, and treats scores below 0 as not relevant.
     for scores in ([1.0, 1.0 + 2.0**-40], [-2.0, -1.0]):
         metric = ours.RetrievalMRR(ties="interval")
         metric.update(torch.tensor(scores, dtype=torch.float64), torch.tensor([0, 1]), torch.tensor([4, 4]))
@@ -215,7 +215,7 @@ def test_two_processes(tmp_path: Path) -> None:
 
 
 def alone() -> dict[str, Any]:
-    """What one process computes of everything that the two processes share."""
+    """The value that a single process computes from the data that two processes share."""
     from tieproof.compat.oml import EmbeddingMetrics, QueryGalleryLabeledDataset
 
     random = np.random.default_rng(0)

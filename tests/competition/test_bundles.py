@@ -233,7 +233,7 @@ def test_grand_challenge_container(settings: Path, tmp_path: Path) -> None:
 
 
 PUBLIC = ("starting_kit", "public_data", "pages", "data", "archive", "image", "logo", "phase_settings")
-"""What participants may see begins so; all else stays with the organiser."""
+"""The beginnings of the paths that participants may see; all other files stay with the organiser."""
 
 
 @pytest.mark.parametrize("platform", BUNDLES)

@@ -32,7 +32,7 @@ if zipfile.is_zipfile(os.path.join(sys.argv[1], "res", "x.npy")):
 
 @pytest.fixture(autouse=True)
 def few_draws(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    """Fewer random systems to compare with, since each is a process; what is found here is far beyond luck."""
+    """Compare with fewer random systems, since each is a process; the faults found here are far beyond luck."""
     if "heavy" not in request.keywords:
         for module in ("checking", "judging"):
             monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
@@ -50,7 +50,7 @@ def test_all_blind_systems_of_the_audit_are_handed_in() -> None:
 
 @pytest.mark.heavy
 def test_a_bundle_of_ours_holds(tmp_path: Path) -> None:
-    """All attacks, by files that every participant has."""
+    """All attacks, with files that every participant has."""
     report = check(new(competition(tmp_path), tmp_path / "bundle"))
     assert report.held, str(report)
     found = verdicts(report)
@@ -97,7 +97,7 @@ def test_the_usual_script_is_found_out(tmp_path: Path) -> None:
     exploitable = ("zeros", "missing ids", "pickle", "order of the items")
     assert [found[name] for name in exploitable] == [Verdict.EXPLOITABLE] * len(exploitable)
     assert found["no file"] is Verdict.CRASHED
-    assert "additional ids" not in found  # rows have no names there
+    assert "additional ids" not in found  # there, rows have no names
     # A stable sort of equal distances leaves the order of the file, in which the classes follow each other: the ranks
     # of the nine relevant items are 10 c + 1 to 10 c + 9 for class c, whoever of them asks.
     precisions = [sum((rank + 1) / (10 * c + rank + 1) for rank in range(9)) / 9 for c in range(4)]
@@ -105,7 +105,7 @@ def test_the_usual_script_is_found_out(tmp_path: Path) -> None:
 
 
 def test_shuffled_classes_hide_the_fault_of_the_usual_script(tmp_path: Path) -> None:
-    """Its zeros gain nothing there: that is why items are handed out in an order that says nothing."""
+    """The zeros gain nothing there, which is why items are handed out in a random order."""
     report = check(by_hand(tmp_path, in_order=False), attacks=["zeros", "order of the items", "pickle"])
     assert set(verdicts(report).values()) == {Verdict.HELD, Verdict.REFUSED}
 
@@ -149,7 +149,7 @@ def test_files_whose_size_tells_the_label_are_found_out(tmp_path: Path) -> None:
 
 
 def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
-    """Items that were made class by class have dates that tell the class."""
+    """Dates of items that were created class by class would reveal the class."""
     settings = competition(tmp_path)
     labels = dict(line.split(",") for line in (tmp_path / "Final.csv").read_text().split()[1:])
     for path in (tmp_path / "Final_items").iterdir():

@@ -1,4 +1,4 @@
-"""One file for a competition: its page names all keys, and platform and judge score the same answers alike by it."""
+"""The file of a competition: its page names all keys, and platforms and judge score the same answers alike."""
 
 import json
 import os
@@ -22,7 +22,7 @@ documented = pytest.mark.skipif(not PAGE.exists(), reason="no documents beside t
 
 
 def section(table: str) -> str:
-    """What the page says of the keys of a table."""
+    """The section of the page on the keys of a table."""
     parts = re.split(r"^## `\[+(\w+)\]+`$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     return dict(zip(["", *parts[1::2]], parts[::2], strict=True))[table]
 
@@ -48,7 +48,7 @@ def test_the_example_of_the_page_is_read(tmp_path: Path) -> None:
 
 
 def test_no_table_has_a_key_of_another_one() -> None:
-    """But for the time that scoring, or a batch, may take."""
+    """Except for the time limits of scoring and of a batch."""
     platform, judging = set(TABLES["platform"]), set(TABLES["judge"])
     assert platform & judging == {"seconds"}
     assert not (platform | judging) & set(TABLES[""])

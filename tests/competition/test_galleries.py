@@ -1,4 +1,4 @@
-"""Queries and gallery apart, and groups such as cameras: every platform scores them by the definition."""
+"""Separate queries and gallery, and groups such as cameras: every platform scores them by the definition."""
 
 import json
 import re
@@ -22,7 +22,7 @@ RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = 6, 18
 IDS = [RANDOM.bytes(5).hex() for _ in range(QUERIES + GALLERY)]
 LABELS = ["01", "1", "NA"] * ((QUERIES + GALLERY) // 3)
-"""Three labels, which pandas would take for two and for none."""
+"""Three labels, of which pandas would merge two and read one as missing."""
 CAMERAS = [f"camera {number}" for number in RANDOM.integers(0, 3, QUERIES + GALLERY)]
 VECTORS = RANDOM.normal(size=(QUERIES + GALLERY, 5)).astype(np.float32)
 
@@ -44,7 +44,7 @@ image = "docker.io/jane/scoring:1"
 
 
 def organised(folder: Path, gallery: bool, cameras: bool) -> Path:
-    """The file of a competition whose queries are first, with or without a gallery and cameras."""
+    """The file of a competition whose first items are the queries, with or without a gallery and cameras."""
     header = ("id", "label", "group")[: 3 if cameras else 2]
     rows = [row[: len(header)] for row in zip(IDS, LABELS, CAMERAS, strict=True)]
     parts = {"queries": slice(QUERIES if gallery else None), "gallery": slice(QUERIES, None)}
@@ -59,7 +59,7 @@ def organised(folder: Path, gallery: bool, cameras: bool) -> Path:
 
 
 def average_precision(gallery: bool, cameras: bool) -> float:
-    """By the definition: the mean precision at the ranks of relevant items, among all that are not excluded."""
+    """By the definition: the mean precision at the ranks of relevant items, among all items that are not excluded."""
     every = range(QUERIES + GALLERY)
     values = []
     for query in range(QUERIES) if gallery else every:

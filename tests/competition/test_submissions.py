@@ -154,7 +154,7 @@ def test_what_is_refused(
 
 
 def test_the_payload_would_have_been_executed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the tests above look for happens where a pickle is loaded."""
+    """The effect that the tests above look for does happen when a pickle is loaded."""
     npy(objects())(folder)
     monkeypatch.chdir(folder)
     np.load(folder / "embeddings.npy", allow_pickle=True)

@@ -31,7 +31,7 @@ QUERIES, DOCUMENTS = 12, 30
 
 
 def data(ties: bool) -> tuple[Judgments, Judgments]:
-    """Grades from -1 to 3 of some documents, and scores of some, of twelve queries each; eleven are in both."""
+    """Grades from -1 to 3 and scores of some documents for twelve queries each; eleven queries have both."""
     random = np.random.default_rng(8)
     qrels: Judgments = {}
     run: Judgments = {}
@@ -41,7 +41,7 @@ def data(ties: bool) -> tuple[Judgments, Judgments]:
         ranked = random.permutation(DOCUMENTS)[:22]
         scores = random.integers(0, 2, size=22) if ties else random.permutation(22)
         run[f"q{q + 1}"] = {f"d{d}": float(score) for d, score in zip(ranked, scores, strict=True)}
-    qrels["q3"] = dict.fromkeys(qrels["q3"], 0)  # nothing relevant
+    qrels["q3"] = dict.fromkeys(qrels["q3"], 0)  # no relevant document
     return qrels, run
 
 
@@ -51,7 +51,7 @@ def values(provider: Any, measure: Any, qrels: Any, run: Any) -> dict[str, float
 
 @pytest.fixture
 def pipeline() -> Iterator[list[Any]]:
-    """The providers that ir_measures chooses from, which are put back."""
+    """The providers that ir_measures chooses from; they are restored afterwards."""
     providers: list[Any] = ir_measures.DefaultPipeline.providers
     before = list(providers)
     yield providers
@@ -72,7 +72,7 @@ TREC = [
     *((name, more) for name in ("RR", "Rprec") for more in PARAMETERS),
     *(("Bpref", more) for more in ({}, {"rel": 2})),
 ]
-"""What pytrec_eval computes for ir_measures."""
+"""The measures that pytrec_eval computes for ir_measures."""
 
 
 @pytest.mark.parametrize(("name", "parameters"), TREC, ids=[f"{name}{parameters}" for name, parameters in TREC])
@@ -103,7 +103,7 @@ def test_what_pytrec_eval_computes_is_within_the_interval(name: str, parameters:
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("cut", "name"), [({}, "ndcg_burges"), ({"cutoff": 5}, "ndcg_burges@5")])
 def test_exponential_gains_are_those_of_ranx(cut: dict[str, int], name: str) -> None:
-    """Asked directly: the provider that ir_measures has for it refuses frames of pandas 3."""
+    """ranx is called directly, because its provider in ir_measures refuses frames of pandas 3."""
     library = pytest.importorskip("ranx")
     qrels, run = data(ties=False)
     queries = sorted(qrels.keys() & run.keys())
@@ -117,7 +117,7 @@ def test_exponential_gains_are_those_of_ranx(cut: dict[str, int], name: str) -> 
 
 
 def test_expected_reciprocal_rank_is_that_of_gdeval() -> None:
-    """It wants numbers for queries, knows no negative grades, and prints five digits."""
+    """gdeval needs numbered queries, does not know negative grades, and prints five digits."""
     if not shutil.which("perl"):
         pytest.skip("gdeval needs perl")
     qrels, run = data(ties=False)
@@ -140,13 +140,13 @@ def test_persistence_is_that_of_moffat_and_zobel() -> None:
 
 
 def cutoff_of(measure: Any) -> dict[str, int]:
-    """A cutoff where the measure takes one."""
+    """A cutoff, if the measure accepts one."""
     return {"cutoff": 10} if "cutoff" in measure.SUPPORTED_PARAMS else {}
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
 def test_the_interval_of_evaluate_run(bound: str) -> None:
-    """The mean too, to the last bit; queries with nothing relevant, and those that the run lacks, score 0."""
+    """Also the mean, to the last bit; queries without relevant documents, or missing from the run, score 0."""
     qrels, run = data(ties=True)
     for name, measure in MEASURES.items():
         asked = measure(bound=bound, **cutoff_of(measure), **({"rel": 1} if name == "RBP" else {}))
@@ -190,7 +190,7 @@ def test_what_names_no_bound_is_what_it_was() -> None:
     assert ir_measures.calc_aggregate([ir_measures.nDCG @ 10], qrels, run) == (
         ir_measures.pytrec_eval.calc_aggregate([ir_measures.nDCG @ 10], qrels, run)
     )
-    names = ir_measures.measures.registry  # PyTerrier hands these on
+    names = ir_measures.measures.registry  # PyTerrier passes these on
     assert ir_measures.calc_aggregate([names["AP"]], qrels, run) == ir_measures.calc_aggregate(
         [ir_measures.AP], qrels, run
     )
@@ -213,7 +213,7 @@ def test_the_provider_itself_takes_the_lower_bound() -> None:
     provider = ir_measures.providers.registry["tieproof"]
     found = provider.calc_aggregate([ir_measures.nDCG @ 10, ours.nDCG(bound="upper") @ 10], qrels, run)
     lower = (ours.nDCG(bound="lower") @ 10).calc_aggregate(qrels, run)
-    assert found[ir_measures.nDCG @ 10] == pytest.approx(lower, rel=1e-12)  # the mean is a sum of theirs
+    assert found[ir_measures.nDCG @ 10] == pytest.approx(lower, rel=1e-12)  # the mean is computed by ir_measures
     assert found[ours.nDCG(bound="upper") @ 10] > found[ir_measures.nDCG @ 10]
 
 
@@ -439,7 +439,7 @@ def test_the_command_line_says_which_columns_files_have(
 
 
 def test_pyterrier() -> None:
-    """Its Experiment needs no Java where a system is a frame of results."""
+    """PyTerrier's Experiment needs no Java if a system is a frame of results."""
     terrier = pytest.importorskip("pyterrier")
     qrels, run = data(ties=True)
     judged = pd.DataFrame(

@@ -27,7 +27,7 @@ Qrels = dict[str, dict[str, int]]
 
 
 def data(queries: int, documents: int, tied: bool, seed: int = 0) -> tuple[dict[str, Any], Qrels]:
-    """Queries, a corpus in which some are called as queries are, and grades of 0, 1 and 2."""
+    """Queries, a corpus in which some documents have the ids of queries, and grades of 0, 1 and 2."""
     random = np.random.default_rng(seed)
     ids = [f"q{number}" if number < 3 else f"d{number}" for number in range(documents)]
     vectors = (
@@ -46,7 +46,7 @@ def candidates(vectors: Mapping[str, Any], seed: int = 1) -> dict[str, list[str]
 
 
 def intervals(scores: Mapping[str, float], k_values: Sequence[int] = K_VALUES) -> Iterator[tuple[float, list[float]]]:
-    """What MTEB says of each measure, and the interval."""
+    """MTEB's value of each measure, and the interval."""
     for name, k in product(NAMES, k_values):
         yield scores[f"{name}_at_{k}"], [scores[f"{name}_at_{k}_{bound}"] for bound in BOUNDS]
 
@@ -54,7 +54,7 @@ def intervals(scores: Mapping[str, float], k_values: Sequence[int] = K_VALUES) -
 def said_by_mteb(
     rankings: Mapping[str, Sequence[str]], qrels: Qrels, k_values: Sequence[int], **options: Any
 ) -> dict[str, float]:
-    """What MTEB says of rankings in which nothing is tied, not rounded where pytrec_eval is asked."""
+    """MTEB's values for rankings without ties, not rounded where pytrec_eval computes them."""
     results = {query: {name: float(-rank) for rank, name in enumerate(ranked)} for query, ranked in rankings.items()}
     found = calculate_retrieval_scores(results, qrels, list(k_values), **options)
     said: dict[str, float] = make_score_dict(
@@ -96,7 +96,7 @@ def test_without_ties_all_three_are_what_mteb_prints(
     for printed, (lower, expected, upper) in intervals(scores, K_VALUES[-1:]):
         assert [lower, expected] == pytest.approx([printed] * 2, abs=0.51e-5)
         if documents < K_VALUES[-1] or reranking:
-            assert upper == expected  # else a document that was not returned may be as near as the last one
+            assert upper == expected  # otherwise, a document that was not returned may be as near as the last one
     assert scores["main_score"] == scores["ndcg_at_1"]
     assert "nauc_ndcg_at_10_max" in scores
 
@@ -126,7 +126,7 @@ JUDGED = [{"a": 1, "d": 2}, {"a": 2, "b": 1, "f": 1}, {"a": 1, "b": 1, "c": 1, "
 @pytest.mark.parametrize("skips", [False, True])
 @pytest.mark.parametrize("grades", JUDGED, ids=str)
 def test_all_orders(grades: dict[str, int], skips: bool) -> None:
-    """Of one query: what MTEB prints for every order of equal scores."""
+    """MTEB's values for every order of equal scores of one query."""
     k_values = (1, 2, 3, 4, 5, 6)
     made = task_class("Toy", k_values=k_values, skip_first_result=skips)
     task = loaded(made(), {"queries": {"q": [1.0]}, "corpus": TIED}, {"q": grades})
@@ -147,7 +147,7 @@ def test_all_orders(grades: dict[str, int], skips: bool) -> None:
 def test_all_orders_of_the_corpus_where_lists_are_cut_off(
     grades: dict[str, int], longest: int, options: Mapping[str, Any]
 ) -> None:
-    """The bounds hold whatever the first documents of an order of the corpus score; document a is the query, too."""
+    """The bounds hold for every order of the corpus. Document a has the id of the query."""
     k_values = tuple(range(1, longest + 1))
     vectors = {"queries": {"a": [1.0]}, "corpus": TIED}
     scores = scores_of(
@@ -166,7 +166,7 @@ def test_all_orders_of_the_corpus_where_lists_are_cut_off(
 
 
 def test_a_system_that_knows_nothing() -> None:
-    """Equal scores for all documents: MTEB's number is luck of names, and the lower bound is 0."""
+    """With equal scores for all documents, MTEB's value depends only on names, and the lower bound is 0."""
     vectors, qrels = data(5, 30, tied=False)
     vectors["corpus"] = dict.fromkeys(vectors["corpus"], [0.0] * 4)
     scores = scores_of(with_intervals(loaded(task_class("Toy", k_values=K_VALUES)(), vectors, qrels)))
@@ -212,7 +212,7 @@ def test_scores_are_in_the_file_of_results(tmp_path: Path) -> None:
 
 
 def test_any_order_of_the_corpus_gives_the_same_bits() -> None:
-    """But for what is expected of lists that were cut off, which are those that MTEB happened to keep."""
+    """Except for expected values of lists that were cut off, which depend on the documents that MTEB kept."""
     vectors, qrels = data(9, 30, tied=True)
     for k_values, bounds in (((*K_VALUES, 30), slice(3)), (K_VALUES, slice(0, 3, 2))):
         found = []

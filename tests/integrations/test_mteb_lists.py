@@ -29,7 +29,7 @@ CommandLine = Callable[..., tuple[int, str, str]]
 
 
 def lists(queries: int = 30, documents: int = 12, seed: int = 0) -> tuple[dict[str, Any], dict[str, Any]]:
-    """A run with many ties, in which the first documents are called as queries are; and grades from -1 to 2."""
+    """A run with many ties, whose first documents have the ids of queries; and grades from -1 to 2."""
     random = np.random.default_rng(seed)
     run, qrels = {}, {}
     for query in range(queries):
@@ -62,7 +62,7 @@ def the_split(folder: Path, **options: Any) -> SplitTies:
 
 @pytest.fixture(autouse=True)
 def library_absent(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here needs MTEB, and it takes seconds to import."""
+    """Replace MTEB, which these tests do not need and which takes seconds to import."""
 
     def refuse(name: str) -> Any:
         raise tp.MissingExtraError(name, "mteb")
@@ -323,7 +323,7 @@ def test_tables(tmp_path: Path, run: CommandLine) -> None:
 
 
 def test_progress_is_told_how_many_letters_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """All but the names of queries and what stands beside them."""
+    """All letters except the names of queries and the text around them are counted."""
     saved(tmp_path)
     done: list[int] = []
 
@@ -405,7 +405,7 @@ def test_other_results_and_conventions_are_refused(tmp_path: Path) -> None:
 
 
 def test_memory_is_that_of_the_text_and_not_of_its_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As dictionaries the lists would take five times as much."""
+    """As dictionaries, the lists would take five times as much memory."""
     monkeypatch.setattr(splits, "AT_A_TIME", 2000)
     run, qrels = lists(1000, 200)
     size = write(tmp_path, {"default": {"test": run}}).stat().st_size

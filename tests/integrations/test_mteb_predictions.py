@@ -74,7 +74,7 @@ def test_saved_lists_give_the_same_intervals(tmp_path: Path, options: Mapping[st
 
 
 def registered(monkeypatch: pytest.MonkeyPatch, load: Any, **attributes: Any) -> Any:
-    """A task that mteb finds by its name."""
+    """Register a task, so that mteb finds it by its name."""
     made = task_class("ToyOfLibrary", load_data=load, **attributes)
     monkeypatch.setitem(sys.modules["mteb.get_tasks"]._TASKS_REGISTRY, "ToyOfLibrary", made)
     return made
@@ -111,7 +111,7 @@ def test_tasks_that_the_library_lacks_or_that_rank_nothing(tmp_path: Path) -> No
 
 
 def test_the_command_over_a_folder_that_mteb_wrote(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Two tasks, one of them of reranking, one of the results beside."""
+    """Two tasks, one of them for reranking, with the result file of one of them."""
     vectors, qrels = data()
     ranked: dict[str, Sequence[str]] = {query: [*vectors["corpus"]][:20] for query in qrels}
     first = loaded(task_class("First")(), vectors, qrels)
@@ -159,7 +159,7 @@ def test_judgments_are_not_written(tmp_path: Path) -> None:
 def test_the_page_of_the_docs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Its blocks run, and print what stands below them."""
+    """The blocks of the page run, and print the text below them."""
     page = Path(__file__).parents[2] / "docs" / "integrations" / "mteb.md"
     if not page.exists():
         pytest.skip("no docs beside the tests")

@@ -52,7 +52,7 @@ def test_faiss_flat() -> None:
     assert_contains(evaluate(ids, distances), whole())
     distances, ids = index.search(VECTORS, ITEMS)
     assert_same(evaluate(ids, distances), whole())
-    # It fills up with -1 and 3.4e38.
+    # faiss fills up lists with -1 and 3.4e38.
     distances, ids = index.search(VECTORS, ITEMS + 5)
     assert (ids[:, -5:] == -1).all()
     assert_same(evaluate(ids, distances), whole())
@@ -103,7 +103,7 @@ def test_faiss_approximate(kind: str) -> None:
     distances, ids = index.search(VECTORS, 40)
     assert_contains(evaluate(ids, distances, search="approximate"), whole())
     if kind.startswith("IVF"):
-        assert (ids == -1).any()  # it looked at one list only
+        assert (ids == -1).any()  # it searched only one list
         with pytest.warns(tp.InputWarning, match="lists end before they are full"):
             evaluate(ids, distances)
 
@@ -115,7 +115,7 @@ def test_usearch() -> None:
     assert_contains(evaluate(index.search(VECTORS, K), search="approximate"), whole())
     exact = index.search(VECTORS, ITEMS, exact=True)
     assert_same(evaluate(exact), whole())
-    # It fills up with key 0 and NaN.
+    # usearch fills up lists with key 0 and NaN.
     padded = index.search(VECTORS, ITEMS + 4, exact=True)
     assert np.isnan(padded.distances[:, -1]).all()
     assert_same(evaluate(padded), whole())
@@ -156,7 +156,7 @@ def test_pynndescent() -> None:
 
 
 def test_pynndescent_fills_up() -> None:
-    """Where it finds too few it says -1, and infinity."""
+    """pynndescent fills up lists with -1 and infinity if it finds too few items."""
     ids, distances = np.array([[0, 3, -1]], dtype=np.int32), np.array([[0.0, 1.0, np.inf]], dtype=np.float32)
     given: dict[str, Any] = {"labels": [0], "gallery_labels": [0, 1, 0, 0], "search": "approximate"}
     found = tp.evaluate_neighbors(ids, distances, **given)
@@ -202,6 +202,6 @@ NUMBER = re.compile(r"\d[\d.,]*")
 
 
 def bounds(printed: str) -> list[tuple[str, str, str]]:
-    """The lower and upper bounds in tables: which of tied items faiss returns is not defined, and moves neither."""
+    """The lower and upper bounds in tables. faiss may return any of several tied items, which changes no bound."""
     rows = re.findall(r"(P@10?|AP) +([\d.]+) +(?:≤ )?[\d.]+ +(?:≤ )?([\d.]+)", printed)
     return [(name, lower, upper) for name, lower, upper in rows]

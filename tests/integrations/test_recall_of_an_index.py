@@ -1,4 +1,4 @@
-"""The page on the recall of an index shows what its script counts; and real indexes on data with many ties."""
+"""The page on the recall of an index shows the numbers of its script; real indexes on data with many ties."""
 
 import re
 import runpy
@@ -35,13 +35,13 @@ def test_table_of_the_page(script: dict[str, Any]) -> None:
 
 
 def test_what_each_index_is_caught_by(script: dict[str, Any]) -> None:
-    """Which definitions say less or more than is true of an index, in the order of the table."""
+    """The definitions that are below or above an index's true recall, in the order of the table."""
     outside = [re.findall(r"\*\*(.*?)\*\*", row) for row in script["table"]().splitlines()[2:]]
     assert [len(values) for values in outside] == [0, 3, 3, 3, 0, 1, 2, 2, 0, 0]
 
 
 def test_table_by_the_oracle(script: dict[str, Any]) -> None:
-    """Their columns, from the definitions written a query at a time."""
+    """The columns of other libraries, from their definitions for one query at a time."""
     for case in script["CASES"]:
         data, k = case.data(), script["K"]
         ids, distances = case.answer(data)
@@ -61,14 +61,14 @@ def test_page(script: dict[str, Any]) -> None:
     assert page() == script["render"](), "run python docs/integrations/recall_of_an_index.py"
 
 
-# Real indexes on data with many ties: an exact search scores 1 whatever it returned of a tie.
+# Real indexes on data with many ties: an exact search scores 1, whichever items of a tie it returned.
 
 
 RANDOM = np.random.default_rng(12)
 
 
 def by_definition(found: Array, distances: Array, k: int) -> Array:
-    """The upper recall: how many of the found items are among the nearest, up to the places that a tie has."""
+    """The upper recall: the number of found items among the nearest, up to the number of places of the tie."""
     shares = []
     for items, row in zip(found.tolist(), distances, strict=True):
         last = np.sort(row)[k - 1]
@@ -105,7 +105,7 @@ def test_binary_codes_in_faiss() -> None:
 @pytest.mark.heavy
 @pytest.mark.parametrize("distance", ["euclidean", "dot"])
 def test_small_integers_and_duplicates_in_faiss(distance: str) -> None:
-    """int8 and many copies of it: float32 holds all these distances exactly."""
+    """int8 vectors with many copies, whose distances float32 represents exactly."""
     import faiss
 
     numbers = RANDOM.integers(-3, 4, (400, 6)).astype(np.int8)

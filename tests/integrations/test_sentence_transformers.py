@@ -47,7 +47,7 @@ def theirs(*arguments: Any, **options: Any) -> Any:
 
 
 def task(queries: int, documents: int, relevant: int, seed: int = 0) -> tuple[Any, Any, Any]:
-    """Queries w0 …, then documents, of a `numbered_model`; one query has nothing relevant, one stranger is judged."""
+    """Queries w0 …, then documents, of a `numbered_model`; one query has nothing relevant, one judged id is new."""
     random = np.random.default_rng(seed)
     judged = {
         f"q{at}": {f"d{item}" for item in random.choice(documents, random.integers(1, relevant + 1), replace=False)}
@@ -63,7 +63,7 @@ def untied(seed: int = 0, count: int = 60, dimensions: int = 12) -> Array:
 
 
 def tied(seed: int = 0, count: int = 60, dimensions: int = 3) -> Array:
-    """Small whole numbers, whose dot products and distances float32 holds."""
+    """Small whole numbers, whose dot products and distances float32 represents exactly."""
     return np.random.default_rng(seed).integers(-1, 2, size=(count, dimensions)).astype(np.float32)
 
 
@@ -146,7 +146,7 @@ def test_with_ties_their_number_is_inside(similarity: str, seed: int) -> None:
     model = numbered_model(tied(seed), similarity_fn_name=similarity)
     data = task(10, 50, 8, seed)
     found = ours(*data, **CUTOFFS)(model)
-    if similarity == "cosine":  # their float32 tells vectors of one direction apart
+    if similarity == "cosine":  # in float32, vectors of the same direction have different cosines
         directions = untied(seed, 60, 3)
         directions[10:] = directions[10 + np.arange(50) % 7]
         model = numbered_model(directions)
@@ -229,7 +229,7 @@ def test_prompt_of_sentences() -> None:
 def test_codes_are_ranked_by_their_hamming_distance() -> None:
     signs = np.where(untied(6, dimensions=13) > 0, 1, -1).astype(np.float32)
     data = task(10, 50, 8)
-    # Of vectors of ±1 the dot product falls as more bits differ.
+    # The dot product of vectors of ±1 decreases as more bits differ.
     expected = ours(*data)(numbered_model(signs, similarity_fn_name="dot"))
     value = theirs(*data)(numbered_model(signs, similarity_fn_name="dot"))
     for precision in ("binary", "ubinary"):
@@ -270,7 +270,7 @@ def test_score_functions_of_integers_are_given_floats() -> None:
 
 @pytest.mark.parametrize("kind", ["float64", "bfloat16", "uint8", "numpy"])
 def test_scores_are_ranked_as_they_are(kind: str) -> None:
-    """Scores that float32 would round to one are apart, and no type is too small for their negatives."""
+    """Scores that float32 would round to one number stay different, and no type is too small for negated scores."""
     import torch
 
     def by_number(queries: Any, documents: Any) -> Any:
@@ -449,7 +449,7 @@ def test_card_of_a_model(tmp_path: Path) -> None:
 
 
 def trainer_with(evaluator: Any, folder: Path, best: str) -> Any:
-    """Three epochs of pairs of words; all else as small as it can be."""
+    """A trainer for three epochs of pairs of words, as small as possible."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss

@@ -159,7 +159,7 @@ def multilabel() -> tuple[Any, Any]:
 
 
 class SometimesNaN(LogisticRegression):  # type: ignore[misc]
-    """A classifier that spoils one score of 33 samples, and none of 34."""
+    """A classifier that returns one NaN for 33 samples, and none for 34."""
 
     def decision_function(self, samples: Any) -> Any:
         scores = super().decision_function(samples)
@@ -212,7 +212,7 @@ def test_labels_in_columns(of_labels: Any) -> None:
 
 def test_labels_whose_probabilities_are_tables() -> None:
     X, y = multilabel()
-    y[:, 3] = 0  # of this label the forest knows one class only
+    y[:, 3] = 0  # for this label, the forest knows only one class
     forest = RandomForestClassifier(5, max_depth=2, random_state=0).fit(X, y)
     assert forest.predict_proba(X)[3].shape == (80, 1)
     columns = np.column_stack([table[:, 1] for table in forest.predict_proba(X)[:3]] + [np.zeros(80)])

@@ -1,4 +1,4 @@
-"""The examples of training loops, on their page as in their files: each keeps the epoch with the best lower bound."""
+"""The examples of training loops, on the page and in files: each keeps the epoch with the best lower bound."""
 
 import re
 import runpy
@@ -37,21 +37,21 @@ NEEDED = {
 
 
 def sections() -> dict[str, list[str]]:
-    """The blocks of Python of the page, by the heading that they stand under; the first one has none."""
+    """The Python blocks of the page by their headings; the first block has no heading."""
     parts = re.split(r"^## (.+)\n", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
     named = zip(["", *parts[1::2]], parts[::2], strict=True)
     return {name: re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL) for name, text in named}
 
 
 def as_pasted(example: str) -> str:
-    """An example without its docstring and without the import of what the page shows first."""
+    """An example without its docstring, and without the import of the code that the page shows first."""
     code = (EXAMPLES / f"{example}.py").read_text(encoding="utf-8")
     code = re.sub(r'\A""".*?"""\n\n', "", code, flags=re.DOTALL)
     return re.sub(r"^from toy import .*\n", "", code, flags=re.MULTILINE)
 
 
 def run(example: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
-    """What is there after the example ran in an empty folder."""
+    """The names that exist after the example ran in an empty folder."""
     for library in NEEDED.get(example, []):
         pytest.importorskip(library)
     monkeypatch.chdir(folder)

@@ -16,7 +16,7 @@ MOST = 4
 
 
 def npy(shape: str, kind: str = "<f8", body: bytes = bytes(4096)) -> bytes:
-    """A file of NumPy with whatever stands in its header."""
+    """A NumPy file with any header."""
     header = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape}, }}".ljust(117).encode() + b"\n"
     return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header + body
 
@@ -88,7 +88,7 @@ def test_bytes_at_random_are_read_or_refused(what: str) -> None:
 
 
 def test_answers_that_differ_more_than_any_float_says() -> None:
-    """A log is JSON, which has no infinity."""
+    """The difference must be finite, because a log is JSON, which has no infinity."""
     found = repeats_of([(np.array([5e-324]), np.array([1e308])), (np.array([1e308]), np.array([-1e308]))])
     assert (found.differ, found.largest) == (2, np.finfo(np.float64).max)
     assert repeats_of([(np.array([1e308, 0.0]), np.array([-1e308, 0.0]))]).largest == 2.0

@@ -1,4 +1,4 @@
-"""Systems that answer at a network address, here on this machine."""
+"""Systems that answer at a network address of this machine."""
 
 import base64
 import json
@@ -20,7 +20,7 @@ Answer = Callable[[Any], bytes]
 
 
 class Server(ThreadingHTTPServer):
-    """Answers each request with what `answer` makes of its JSON."""
+    """Answers each request with the result of `answer` for its JSON."""
 
     answer: Answer
     daemon_threads = True

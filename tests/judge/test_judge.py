@@ -50,7 +50,7 @@ body = b"".join(struct.pack("<4q", *row) for row in rows)
 open(answers, "wb").write(b"\\x93NUMPY\\x01\\x00" + struct.pack("<H", len(header)) + header.encode() + body)
 """
 )
-"""A system without NumPy that writes an array, in the order of the names."""
+"""A system that writes an array without NumPy, in the order of the names."""
 
 
 @pytest.mark.parametrize(("code", "arguments"), [(HONEST, "{lines}"), (AS_ARRAY, "{items} {answers}")])
@@ -99,7 +99,7 @@ REFUSED = {
 
 @pytest.mark.parametrize("kind", REFUSED)
 def test_refused_answers_are_last(tmp_path: Path, kind: str) -> None:
-    """Expected by the definition: items without an answer at the largest distance of all, from whoever asks."""
+    """By the definition, items without an answer have the largest distance from every query."""
     refused, reason = REFUSED[kind]
     code = f"{PRINT}{VECTOR}for name, word in lines:\n    if word.startswith('k'): {refused}\n"
     code += "    else: print(name, *vector(word), sep=',')\n"
@@ -151,7 +151,7 @@ def test_what_a_system_said_last_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
-    """Nor does the judge follow a link for a system that may not read the labels itself."""
+    """The judge does not follow a link for a system that may not read the labels itself."""
     labels = tmp_path / "organiser" / "labels.npy"
     labels.parent.mkdir()
     np.save(labels, np.arange(12)[:, None] % 3)
@@ -248,7 +248,7 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
 
 
 def test_a_gallery(tmp_path: Path) -> None:
-    """Queries and gallery are dealt together; the system is not told which is which."""
+    """Queries and gallery are mixed; the system cannot tell which items are which."""
     organiser = tmp_path / "organiser"
     organiser.mkdir()
     for name, part in (("queries", slice(0, 4)), ("gallery", slice(4, 12))):
@@ -280,7 +280,7 @@ def test_a_gallery(tmp_path: Path) -> None:
 
 
 def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Items and labels in other orders, of two cameras; and one item without an answer."""
+    """Items and labels in different orders, with two cameras, and one item without an answer."""
     organiser, team = tmp_path / "organiser", tmp_path / "team"
     for folder in (organiser, team):
         folder.mkdir()
@@ -388,6 +388,6 @@ def test_names_and_order_are_drawn_from_the_seed(tmp_path: Path) -> None:
 
 
 def repeated(pairs: list[tuple[str, int]]) -> list[int]:
-    """The items that stand there a second time."""
+    """The items that occur a second time."""
     items = [item for _, item in pairs]
     return [item for item in set(items) if items.count(item) == 2]

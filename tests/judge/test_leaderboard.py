@@ -19,7 +19,7 @@ LABELS = np.arange(200) % 10
 
 @cache
 def system(strength: float, seed: int = 0) -> tp.Result:
-    """Of embeddings that know so much of the classes."""
+    """A result of embeddings whose knowledge of the classes has this strength."""
     random = np.random.default_rng(seed)
     vectors = random.normal(size=(200, 16)) + strength * np.eye(16)[LABELS]
     return tp.evaluate(vectors, LABELS, measures=["AP", "P@1"])
@@ -50,7 +50,7 @@ def test_those_that_cannot_be_told_apart_share_a_rank() -> None:
 
 
 def test_ties_never_pay() -> None:
-    """All zeros may be perfect by luck, and in expectation as good as chance; they are last."""
+    """All zeros could be perfect by luck, and are as good as chance in expectation; they rank last."""
     zeros = tp.evaluate(np.zeros((200, 3)), LABELS, measures=["AP"])
     assert zeros["AP"].upper == 1.0
     board = leaderboard({"zeros": zeros, "chance": system(0.0), "good": system(2.0)}, measures=["AP"])
@@ -79,7 +79,7 @@ def test_a_single_system_is_first() -> None:
 
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What judges wrote of three systems, and a record beside it that no judge has seen."""
+    """The records and logs of judges for three systems, and a record that no judge wrote."""
     if not hasattr(os, "fork"):
         pytest.skip("needs processes as Unix has them")
     tmp_path = tmp_path_factory.mktemp("board")
@@ -99,7 +99,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def folder(judged: Path, tmp_path: Path) -> Path:
-    """A copy of the records and logs, which a test may spoil."""
+    """A copy of the records and logs, which a test may change."""
     shutil.copy(judged / "other.tieproof", tmp_path)
     return Path(shutil.copytree(judged / "judged", tmp_path / "judged"))
 

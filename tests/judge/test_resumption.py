@@ -17,7 +17,7 @@ from tieproof.judge import judge
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
 MUCH_LATER = 120.0
-"""Seconds: whatever takes longer never comes."""
+"""Seconds to wait; a longer wait would never end."""
 
 
 def started(competition: Path, system: str, out: Path) -> "subprocess.Popen[bytes]":
@@ -25,7 +25,7 @@ def started(competition: Path, system: str, out: Path) -> "subprocess.Popen[byte
 
 
 def wait_for(what: object, folder: Path, count: int) -> None:
-    """Wait until so many batches were asked."""
+    """Wait until so many batches were handed out."""
     deadline = time.monotonic() + MUCH_LATER
     while len(list(folder.glob("asked-*"))) < count:
         assert time.monotonic() < deadline, what
@@ -37,7 +37,7 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 
 def has_ended(number: int) -> bool:
-    """Whether a process is gone, or is one that nobody has waited for."""
+    """Whether a process has ended, even if it was not waited for."""
     try:
         return "Z" in Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
     except FileNotFoundError:
@@ -66,12 +66,12 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert [place.name for place in (tmp_path / "judged").iterdir()] == ["ours.judging"]
-    assert len(list(scratch.glob("judge-*"))) == 1  # the items of the batch that was under way
+    assert len(list(scratch.glob("judge-*"))) == 1  # the items of the batch that was being answered
     (asked / "go").touch()
     assert started(competition, system, tmp_path / "judged").wait(MUCH_LATER) == 0
     assert not list(scratch.glob("judge-*"))
     batches = 2 * (6 + 2)
-    assert len(list(asked.glob("asked-*"))) == batches + 1  # the one that was under way, once more
+    assert len(list(asked.glob("asked-*"))) == batches + 1  # the batch that was being answered, again
     assert started(competition, system, tmp_path / "again").wait(MUCH_LATER) == 0
     assert files_of(tmp_path / "judged") == files_of(tmp_path / "again")
     assert len(files_of(tmp_path / "judged")) == 5

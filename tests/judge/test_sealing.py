@@ -1,6 +1,6 @@
-"""What a system finds that looks for the labels: nothing under a seal, and without one the report says what it could.
+"""A sealed system that looks for the labels finds nothing; without a seal, the report states what it could read.
 
-The spies answer with what they find, so that it is read back from the answers.
+The spies answer with what they find, so that their answers show it.
 """
 
 import os
@@ -69,7 +69,7 @@ def accept(server: socket.socket) -> None:
 
 
 def spied(folder: Path, port: int, seal: seals.How) -> tuple[Judgment, list[bool]]:
-    """The judgment of a spy, and what it found."""
+    """The judgment of a spy, and its findings."""
     competition = organise(folder / "organiser", judge_batch=100, judge_repeats=0)
     code = SPY
     for name, value in {"organiser!r": repr(str(folder / "organiser")), "port": port, "judge": os.getpid()}.items():
@@ -107,7 +107,7 @@ def test_without_a_seal_the_report_says_what_a_spy_finds(
 
 
 def test_where_no_sandbox_works_that_is_found_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bwrap that is there and may not make namespaces, as in many containers."""
+    """If bwrap is installed but may not create namespaces, as in many containers, the report says so."""
     broken = tmp_path / "bin" / "bwrap"
     broken.parent.mkdir()
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
@@ -127,7 +127,7 @@ def test_where_no_sandbox_works_that_is_found_out_and_said(tmp_path: Path, monke
 
 @sealed_only
 def test_a_system_leaves_nothing_for_its_next_batch(tmp_path: Path) -> None:
-    """Whatever it writes, in its folder or elsewhere, is gone; so it remembers nothing."""
+    """All files that a system writes, in its folder or elsewhere, are removed, so that it remembers nothing."""
     code = f"""{PRINT}
 found = sum(os.path.exists(place) for place in ("/tmp/left", "/judge/left", os.path.expanduser("~/left")))
 for place in ("/tmp/left", "/judge/left", "/usr/left", {str(tmp_path)!r} + "/left"):
@@ -145,7 +145,7 @@ for name, word in lines: print(name, found, len(word), sep=",")
 
 
 def test_nothing_about_an_item_is_in_what_a_system_is_given(tmp_path: Path) -> None:
-    """Names are random, and times, sizes of folders and the order of files say nothing of the organiser's."""
+    """Names are random; times, sizes of folders and the order of files reveal nothing about the organiser's files."""
     code = f"""{HEAD}
 found = [os.stat(os.path.join(items, name)) for name in names]
 same = len({{(each.st_mtime, each.st_mode) for each in found}}) == 1
@@ -164,7 +164,7 @@ with open(answers, "w") as file:
     "place", ["/tmp/{at}", "/dev/shm/{at}", "/judge/{at}", "/{at}", "/dev/{at}", "/judge/items/{at}"]
 )
 def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) -> None:
-    """Many files, each within the limit of one: they are counted together, or cannot be written at all."""
+    """The sizes of many files, each within the limit, are added up, or the files cannot be written at all."""
     code = f"import time\nfor at in range(40): open(f{place!r}, 'wb').write(b'x' * 100_000)\ntime.sleep(100)\n"
     limits = {"judge_output": "1MB", "judge_seconds": 60, "judge_batch": 100, "judge_repeats": 0}
     competition = organise(tmp_path / "organiser", **limits)
@@ -205,7 +205,7 @@ if sys.argv[1] == "run":
     words = [word.replace(inside, folder) for word in sys.argv[at + 1 :]]
     sys.exit(subprocess.run(words).returncode)
 """
-"""Stands for podman: it notes how it is called, and runs the command of the image where it is."""
+"""Replaces podman: it records its arguments, and runs the command of the image on this machine."""
 
 
 @pytest.mark.parametrize("engine", ["podman", "docker"])
@@ -229,7 +229,7 @@ def test_an_image_runs_without_network_and_is_removed(
 
 
 def test_a_judge_leaves_no_process(tmp_path: Path) -> None:
-    """Neither where the system leaves the session, nor where its time is over."""
+    """A judge ends all processes of a system, even if they leave the session or if the time is over."""
     mark = f"sleep 98765.{os.getpid()}"
     code = f"import subprocess\nfor _ in range(3): subprocess.Popen({mark.split()!r}, start_new_session=True)\n"
     competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)

@@ -51,14 +51,14 @@ def rising(seed: int) -> FloatArray:
 
 
 def listing(random: np.random.Generator, queries: int, width: int, most: int) -> Listing:
-    """Up to so many columns for each query, some of them several times."""
+    """At most so many columns for each query, some of them repeated."""
     lengths = random.integers(0, most + 1, size=queries)
     pointer = np.concatenate([[0], np.cumsum(lengths)])
     return Listing(pointer, random.integers(0, width, size=pointer[-1]))
 
 
 def rankings_of(count: int, width: int) -> tuple[OrderedItems, RowRoom]:
-    """Room for rankings, and for a row, with something in it that nothing may be taken for."""
+    """Working memory for rankings and for a row, filled with values that must not be read."""
     rankings = OrderedItems(
         np.full((count, width), -9, dtype=np.int32),
         np.zeros((count, width), dtype=np.int8),
@@ -101,7 +101,7 @@ def test_gaps(shaped: Curve, epsilon: float, level: str) -> None:
 
 
 def excluded_at_most(named: Listing, weight: SmallIntArray) -> Listing:
-    """Of what is named, no more of a column than there is."""
+    """The listed columns, each at most as often as it exists."""
     kept = []
     for start, stop in pairwise(named.pointer.tolist()):
         columns = np.sort(named.items[start:stop])
@@ -111,7 +111,7 @@ def excluded_at_most(named: Listing, weight: SmallIntArray) -> Listing:
 
 
 def piled_up(random: np.random.Generator) -> FloatArray:
-    """Rows that a grid divides badly: at ends, units in the last place apart, over all magnitudes, and equal ones."""
+    """Rows that a grid divides badly: near its ends, units in the last place apart, of all magnitudes, or equal."""
     size = 3000
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""The kernels that count tiles against their references in Python, at every level of processor."""
+"""The kernels that count tiles, compared with their references in Python at every processor level."""
 
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -47,7 +47,7 @@ WIDTHS = (1, 8, 63, 64, 65, 300)
 
 
 class Made(NamedTuple):
-    """A tile and what it is counted for."""
+    """A tile and the queries that it is counted for."""
 
     tile: Tile
     error: Error
@@ -57,7 +57,7 @@ class Made(NamedTuple):
 
 
 def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
-    """How entries become nearness."""
+    """The form that converts entries to nearness."""
     ones, weight = np.ones(width), random.integers(1, 4, size=width).astype(np.int32)
     square = random.integers(1, 9, size=width).astype(np.float64)
     form = Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
@@ -71,7 +71,7 @@ def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
 def falling(
     nearness: npt.NDArray[np.float64], random: Random, count: int, kind: str, dtype: Any
 ) -> npt.NDArray[np.float64]:
-    """Keys of thresholds: of items, some twice, and between them; as tiles without errors can have them."""
+    """Descending keys of thresholds, as in tiles without errors: nearness of items, some repeated, and others."""
     known = nearness[np.isfinite(nearness)] if np.isfinite(nearness).any() else np.zeros(1)
     away = random.choice([0, 0, 0, 1.0 if kind == "whole" else 0.01], size=count)
     with np.errstate(over="ignore"):
@@ -82,7 +82,7 @@ def falling(
 def make(
     values: str, kind: str, dtype: Any, width: int, size: float, most: int, rows: int = 6, seed: int = 0
 ) -> Made:
-    """Queries of all rows, some of them with a row of their own and some of one row; `size` is that of errors."""
+    """Queries for all rows, some of which share a row; `size` is the size of errors."""
     random = np.random.default_rng(seed + width)
     with np.errstate(over="ignore"):
         entries = VALUES[values](random, rows * width).reshape(rows, width).astype(dtype)
@@ -100,7 +100,7 @@ def make(
     error = Error(size, size * random.random(rows), random.random(width), size * random.random(width), certain)
     reach = np.full(len(row), size / 10)
     largest = np.array([np.abs(part).max(initial=0.0) for part in keys]) + reach
-    # Of a relative error and two others of at most `size`, and of the rounding to the type of tiles.
+    # The relative error, two other errors of at most `size`, and the rounding to the type of tiles.
     rounding = 4 * np.finfo(dtype).eps
     bound = 1.1 * (2 * size + (size + rounding) * largest) / (1 - size)
     margin = 4 * rounding * np.sqrt(largest) if kind == "ratio" else bound * (not certain)
@@ -126,7 +126,7 @@ CASES = [
 
 
 class Known(NamedTuple):
-    """A made tile, and what the reference counts in it and leaves undecided."""
+    """A made-up tile, the counts of the reference, and the items that it leaves undecided."""
 
     made: Made
     counts: Counts
@@ -135,7 +135,7 @@ class Known(NamedTuple):
 
 @cache
 def every_case(dtype: Any, width: int) -> list[Known]:
-    """Made tiles of a type and a width; the reference is slow, and all levels are compared with it."""
+    """Made-up tiles of a type and a width; cached, because the reference is slow and serves all levels."""
     known = []
     for values, kind, size in CASES:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -149,7 +149,7 @@ def every_case(dtype: Any, width: int) -> list[Known]:
 
 
 def room_of(made: Made, work: Work, side: int) -> Room:
-    """As little room as can be, full of what another tile left there."""
+    """The smallest possible working memory, filled with the remains of another tile."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LIST", "PLACED", "TALLY"):
             patch.setattr(counting, name, 1)

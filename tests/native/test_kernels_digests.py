@@ -1,4 +1,4 @@
-"""The kernels of digests at every level of processor, beside integers of Python."""
+"""The kernels of digests at every processor level, compared with Python's integers."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""The kernels of the distances against loops of Python, bit by bit."""
+"""The kernels of the distances, compared with loops in Python, bit by bit."""
 
 from typing import Any
 

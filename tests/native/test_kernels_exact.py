@@ -1,4 +1,4 @@
-"""The kernels of the exact order against loops, fractions and Python's integers, bit by bit."""
+"""The kernels of the exact order, compared with loops, fractions and Python's integers, bit by bit."""
 
 import math
 from collections.abc import Iterator
@@ -29,7 +29,7 @@ def same_bits(found: Array, expected: Array) -> bool:
 
 
 def matrices(random: Random, count: int, width: int) -> Iterator[Array]:
-    """Rows of every scale, with zeros of both signs, ties, whole numbers and subnormal ones."""
+    """Rows of every scale, with zeros of both signs, ties, whole numbers and subnormal numbers."""
     usual = random.standard_normal((count, width))
     yield usual
     yield np.round(usual)
@@ -45,7 +45,7 @@ def matrices(random: Random, count: int, width: int) -> Iterator[Array]:
 
 
 def statistics(count: int) -> scan.Statistics:
-    """Room for so many rows."""
+    """Memory for the statistics of so many rows."""
     largest, smallest, square = np.zeros((3, count))
     return scan.Statistics(
         largest, smallest, square, np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.uint64)
@@ -211,7 +211,7 @@ def test_ratios_of_integers(length: int, level: str, monkeypatch: pytest.MonkeyP
     bits = 30 * length - 2
     numbers = [number_below(random, 2**bits) for _ in range(300)]
     denominators = [0, 1, 2**bits - 1, 2**29, 2**30, *(number_below(random, 2**bits) for _ in range(40))]
-    # What makes the guess of a digit too large: divisors of a large top digit, dividends just below multiples.
+    # The guess of a digit is too large for divisors with a large top digit and dividends just below multiples.
     denominators += [2 ** (30 * k + 29) + 2**30 - 1 for k in range(length - 1)]
     denominators = [number for number in denominators if number < 2 ** (bits + 1)]
     numbers += [denominators[-1] - 1, 2**bits - 1, 0, 1]
@@ -232,7 +232,7 @@ def test_ratios_of_integers(length: int, level: str, monkeypatch: pytest.MonkeyP
 
 
 def number_below(random: Random, limit: int) -> int:
-    """A number below a limit: of any length, with long runs of equal bits as often as not."""
+    """A number below a limit, of any length, often with long runs of equal bits."""
     length = int(random.integers(1, limit.bit_length()))
     words = random.choice([0, 2**32 - 1, int(random.integers(2**32))], length // 32 + 1)
     number: int = sum(word << 32 * place for place, word in enumerate(words.tolist()))

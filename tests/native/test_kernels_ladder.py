@@ -1,4 +1,4 @@
-"""The kernels that rank and that decide undecided items, compared with the expected results item by item."""
+"""The kernels that rank items and decide undecided items, compared with the expected results item by item."""
 
 from types import SimpleNamespace
 from typing import Any
@@ -41,7 +41,7 @@ def test_intervals_fall(seed: int, level: str) -> None:
 
 
 def relevant_block(random: Random, n_items: int) -> RelevantBlock:
-    """Relevant and excluded items of some queries, in any order; some have none of either."""
+    """Relevant and excluded items of some queries, in any order; some queries have none."""
     items, excluded = [], []
     for shares in random.choice([0.0, 0.1, 0.5, 0.9], (9, 2)):
         is_relevant = random.random(n_items) < shares[0]
@@ -161,7 +161,7 @@ def test_keys_that_queries_share(length: int, level: str) -> None:
 
 
 def thresholds(random: Random, queries: int) -> tuple[IntArray, IntArray, IntArray]:
-    """Where the thresholds of queries are, and a number for each: falling, equal in ties."""
+    """The positions of the queries' thresholds, and a number for each: descending, and equal in ties."""
     length = random.integers(0, 30, queries)
     stops = np.cumsum(length + 2)
     starts = stops - length
@@ -172,14 +172,14 @@ def thresholds(random: Random, queries: int) -> tuple[IntArray, IntArray, IntArr
 
 
 def undecided(random: Random, starts: IntArray, stops: IntArray, count: int) -> Undecided:
-    """Items and the thresholds that they may meet."""
+    """Items and the thresholds that they may be equal to."""
     query = np.sort(random.integers(0, len(starts), count))
     ends = np.sort(random.integers(0, (stops - starts)[query] + 1, (2, count)), axis=0)
     return Undecided(query, random.integers(0, 99, count), random.integers(1, 4, count), *ends)
 
 
 def gaps_of(random: Random, starts: IntArray, stops: IntArray, ties: IntArray) -> npt.NDArray[np.int32]:
-    """Counts so far, where thresholds that continue a tie are marked."""
+    """Counts so far, with marks for thresholds that continue a tie."""
     gap = random.integers(0, 5, len(ties)).astype(np.int32)
     gap[1:][ties[1:] == ties[:-1]] = CONTINUED
     gap[starts[starts < stops]] = 3
@@ -215,7 +215,7 @@ def test_places_by_exact_keys(length: int, seed: int, level: str) -> None:
     random = np.random.default_rng(seed)
     starts, stops, ties = thresholds(random, 9)
     items = undecided(random, starts, stops, 200)
-    # Keys that differ in one digit or another, and items at a threshold or between two.
+    # Keys that differ in any digit, and items at a threshold or between two thresholds.
     unit = 1 << 30 * int(random.integers(length)) + int(random.integers(25))
     middle = int(random.integers(-(2**20), 2**20))
     numbers = [middle * 2 ** (30 * (length - 1)) // 2**5 + 3 * unit * int(tie) for tie in ties]

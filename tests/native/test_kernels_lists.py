@@ -1,4 +1,4 @@
-"""The kernels of rankings given as numbers, against what Python makes of the same lists, count by count."""
+"""The kernels of rankings given as numbers, compared with Python on the same lists, count by count."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -24,7 +24,7 @@ GRADES = ["float64", "float32", "int64", "int32", "int8"]
 
 
 def values_of(random: np.random.Generator, kind: int, count: int, element: np.dtype[Any]) -> Row:
-    """Numbers of many kinds: all different, tied, equal, of all sizes, neighbours, at the ends of their type."""
+    """Numbers of many kinds: all different, tied, equal, of all sizes, adjacent, at the ends of their type."""
     whole = element.kind == "i"
     if kind == 0:
         return (random.standard_normal(count) * (1e6 if whole else 1)).astype(element)
@@ -86,7 +86,7 @@ def starts(lists: Lists) -> npt.NDArray[np.int64]:
 
 
 def room_of(block: RelevantBlock, element: np.dtype[Any]) -> ListRoom:
-    """Room for these lists, and none to spare."""
+    """Memory for exactly these lists."""
     most, excluded = (int(np.diff(pointer).max()) for pointer in (block.pointer, block.excluded_pointer))
     return list_room(most, excluded, block.grades is not None, element)
 
@@ -175,7 +175,7 @@ def test_ties_of_lists(level: str, element: str, small_is_near: bool) -> None:
 
 
 def thresholds_of(random: np.random.Generator, kind: int, count: int, element: np.dtype[Any]) -> Row:
-    """Different numbers: anywhere, side by side, in two heaps, all over their type, around zero."""
+    """Distinct numbers: anywhere, adjacent, in two clusters, over the whole range of their type, around zero."""
     if element.kind == "i":
         info = np.iinfo(element)
         middle, step = [(0, 10**6), (info.max - count, 1), (info.min, 1), (0, info.max // count), (-(count // 2), 1)][
@@ -195,7 +195,7 @@ def thresholds_of(random: np.random.Generator, kind: int, count: int, element: n
 
 
 def among(random: np.random.Generator, thresholds: Row, count: int) -> Row:
-    """Items at thresholds, beside them, between them, and beyond all of them, down to -0.0 where there is one."""
+    """Items at thresholds, next to them, between them and beyond all of them; zeros have either sign."""
     element = thresholds.dtype
     others = thresholds[random.integers(0, len(thresholds), count)]
     if element.kind == "i":
@@ -226,7 +226,7 @@ def test_items_close_to_few_thresholds(element: str) -> None:
                 places = random.choice(size, count, replace=False)
                 values[places], relevance[places] = thresholds, 1
                 lists.append((values, relevance))
-                if size == 1000:  # nothing is at a threshold but the relevant items, most of them alone
+                if size == 1000:  # only relevant items are at thresholds, most of them alone
                     apart = np.setdiff1d(values, thresholds)
                     values = np.concatenate([thresholds, thresholds[:1], random.choice(apart, size)])
                     lists.append((values, np.repeat([1.0, 0.0], [count + 1, size])))

@@ -1,4 +1,4 @@
-"""The kernels of the measures against loops of Python, bit by bit."""
+"""The kernels of the measures, compared with loops in Python, bit by bit."""
 
 from collections.abc import Iterator
 
@@ -193,7 +193,7 @@ STOPS: dict[str, list[float]] = {
 @pytest.mark.parametrize("ties", ["none", "edges", "shallow"])
 @pytest.mark.parametrize("chances", STOPS)
 def test_cascade_terms(chances: str, ties: str) -> None:
-    """Where the chance to go on is forgotten at once, and where all hits count."""
+    """Ties in which the probability of continuing is neglected at once, and ties in which all hits count."""
     k, _, l, m, s = columns([tie for tie in TIES[ties] if tie[2] < 5 or (tie[:2] == (1, 0) and tie[2] < 34)])
     random, first = np.random.default_rng(1), np.cumsum(m) - m
     drawn = [np.sort(random.choice(STOPS[chances], count))[::-1] for count in m.tolist()]

@@ -1,4 +1,4 @@
-"""pooled.h, against entry by entry in Python's integers."""
+"""pooled.h, compared with Python's integers entry by entry."""
 
 import struct
 from itertools import product
@@ -25,7 +25,7 @@ LIMITS = np.iinfo(np.int64)
 
 
 def number(value: float) -> int:
-    """The number of a float among all, 0 for zeros of either sign."""
+    """The position of a float among all floats, 0 for zeros of either sign."""
     bits: int = struct.unpack("<Q", struct.pack("<d", abs(value)))[0]
     return -bits if value < 0 else bits
 
@@ -46,7 +46,7 @@ def test_numbers_of_floats() -> None:
 
 
 def blocks() -> list[IntArray]:
-    """Entries over the whole range, few values, and nothing."""
+    """Blocks with entries over the whole range, with few different values, and without entries."""
     random = np.random.default_rng(2)
     far = random.integers(LIMITS.min, LIMITS.max, size=(7, 45), endpoint=True)
     far[0, :3] = LIMITS.min, LIMITS.max, 0

@@ -1,4 +1,4 @@
-"""rounding.h, against one number at a time in fractions: every shape and format, on hard values and errors."""
+"""rounding.h, compared with fractions number by number: every shape and format, on hard values and errors."""
 
 import math
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The kernels that read runs, against what Python makes of the same bytes, bit by bit."""
+"""The kernels that read runs, compared with Python on the same bytes, bit by bit."""
 
 import random
 import struct
@@ -30,7 +30,7 @@ NO_NUMBERS = ("nan", "inf", "-Infinity", "1_0", "high", ".", "1e", "+", "1e+", "
 
 
 def number(source: random.Random) -> str:
-    """A number as files have them, short and long, of all sizes, and now and then what is none."""
+    """A number as in files, short or long, of any size, and sometimes text that is not a number."""
     digits = "".join(source.choices("0123456789", k=source.choice((1, 2, 3, 7, 15, 16, 17, 18, 19, 20, 25))))
     kind = source.randrange(9)
     point = source.randint(0, len(digits))
@@ -72,7 +72,7 @@ def texts() -> Iterator[bytes]:
 
 
 def value_of(cell: bytes) -> bytes | None:
-    """The bits of the nearest double; None where it is no number."""
+    """The bits of the nearest double; None if the text is not a number."""
     try:
         return struct.pack("<d", float(cell))
     except ValueError:

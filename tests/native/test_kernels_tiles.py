@@ -33,16 +33,16 @@ Array = npt.NDArray[Any]
 Random = np.random.Generator
 
 WHERE = (40, 100)
-"""The tile's first row and first item among all: nothing may take one for the other."""
+"""The tile's first row and first item among all; they differ, so that confusing them is noticed."""
 
 
 @dataclass
 class Case:
-    """A tile, its queries, and where everything truly is.
+    """A tile, its queries, and the true nearness of all items.
 
     exact : (rows, width) true nearness of each item, numbers that compare exactly
     heads : for each query the true nearness of its ties of relevant items, falling
-    sizes : and how many relevant items each of these has
+    sizes : the number of relevant items of each of these ties
     """
 
     tile: Tile
@@ -79,14 +79,14 @@ class Case:
 
 
 def place_of(case: Case, q: int, item: int) -> tuple[int, bool]:
-    """How many relevant items of the query are truly nearer than the item, and whether some are equal to it."""
+    """How many relevant items of the query are truly nearer than the item, and whether some are equally near."""
     exact, heads = case.exact[case.row[q], item], case.heads[q]
     nearer = bisect_left(heads, -exact, key=lambda head: -head)
     return sum(case.sizes[q][:nearer]), nearer < len(heads) and bool(heads[nearer] == exact)
 
 
 def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int, truly: tuple[int, bool]) -> None:
-    """Count one item where it truly is."""
+    """Count one item at its true position."""
     start, stop = work.thresholds.start[q], work.thresholds.stop[q]
     place, equal = truly
     weight = sign * int(case.tile.form.weight[item])
@@ -100,14 +100,14 @@ def add(case: Case, work: Work, counts: Counts, q: int, item: int, sign: int, tr
 
 
 class Truth(NamedTuple):
-    """Where each item of a query truly is, and the counts of all, which every way to count must come to."""
+    """The true position of each item of a query, and the true counts, which every method of counting must give."""
 
     places: dict[tuple[int, int], tuple[int, bool]]
     counts: Counts
 
 
 def truth_of(case: Case) -> Truth:
-    """Item by item."""
+    """Compute the truth item by item."""
     work, places = case.work(1), {}
     counts = Counts(work.counts.gap.copy(), work.counts.equal.copy())
     for q in range(case.queries):
@@ -118,7 +118,7 @@ def truth_of(case: Case) -> Truth:
 
 
 def check(case: Case, truth: Truth, count: Callable[[Work], Iterator[int]], room: int) -> int:
-    """Whether decided and undecided items together are all there are; returns how many are undecided."""
+    """Check that decided and undecided items together give the true counts; return the number of undecided items."""
     work = case.work(room)
     expected = Counts(truth.counts.gap.copy(), truth.counts.equal.copy())
     seen = set()
@@ -164,13 +164,13 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
 
 
 def columns_of(case: Case, work: Work) -> Columns:
-    """What is known of the queries' rows, all rows of the tile."""
+    """The columns of a transposed tile: the queries of all rows of the tile."""
     rows = slice(WHERE[0], WHERE[0] + len(case.tile.entries))
     return counting.columns_of(work.targets, work.limits, rows, 0, case.queries)
 
 
 def room_of(tile: Tile, work: Work) -> Room:
-    """As little room as can be, so that it is often full, and what another tile left there."""
+    """The smallest possible working memory, so that it is often full, with the remains of another tile."""
     with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
     for array in (*room.listed, *room.placed, room.crowded, room.tally, *room.sorting, room.near):
@@ -186,7 +186,7 @@ def patched(module: Any, name: str, value: Any) -> Iterator[None]:
 
 
 def check_all(case: Case) -> list[int]:
-    """Each way to count, with room for little and for much; how many items each leaves undecided."""
+    """Check each method of counting with little and with much memory; return how many items each leaves undecided."""
     least = max(*case.exact.shape, case.queries)
     ways = [by_columns(case), *(by_rows(case, dense) for dense in (0.0, 0.4, 1e9))]
     truth = truth_of(case)
@@ -194,7 +194,7 @@ def check_all(case: Case) -> list[int]:
 
 
 def queries_of(random: Random, rows: int, count: int, width: int) -> tuple[list[int], list[list[int]]]:
-    """Rows of some queries, ascending, some of them shared and some without any; and what each masks."""
+    """Ascending rows of queries, some shared and some without a query; and the items that each query masks."""
     row = sorted(random.integers(0, rows, size=count).tolist())
     masked = [np.flatnonzero(random.random(width) < random.choice([0, 0.02, 0.5, 0.9])).tolist() for _ in row]
     masked[0] = list(range(width))
@@ -203,7 +203,7 @@ def queries_of(random: Random, rows: int, count: int, width: int) -> tuple[list[
 
 
 def heads_of(random: Random, values: Array, beyond: list[Any], count: int) -> list[Any]:
-    """Distinct true nearness of ties: some of items, some of nobody; falling."""
+    """Distinct descending true nearness of ties, for some of which the tile has items."""
     chosen = [*random.choice(values, size=count).tolist(), *beyond]
     return sorted(set(chosen), reverse=True)
 
@@ -296,7 +296,7 @@ def test_ratios(dtype: Any, width: int) -> None:
 
 
 def with_errors(random: Random, dtype: Any, width: int, size: float, reach: float, per_query: int) -> Case:
-    """Entries that are off by nearly what is allowed, keys too; true ties of items and thresholds all the same."""
+    """Entries and keys with nearly the largest allowed errors, although items and thresholds have true ties."""
     rows = 12
     entries = (random.normal(size=(rows, width)) * random.choice([1, 8])).astype(dtype)
     entries[:, ::3] = np.rint(entries[:, ::3])
@@ -337,7 +337,7 @@ def with_errors(random: Random, dtype: Any, width: int, size: float, reach: floa
 def test_errors(size: float, reach: float, per_query: int, dtype: Any, width: int) -> None:
     random = np.random.default_rng(per_query)
     found = check_all(with_errors(random, dtype, width, size, reach, per_query))
-    # All ways look at each remaining item by its own error: which ones they pass over changes nothing.
+    # All methods compare each remaining item by its own error; the items that they skip do not change this.
     assert len(set(found)) == 1
     if width == 400:
         assert found[0]
@@ -439,7 +439,7 @@ def test_runs_are_what_they_were_made_of() -> None:
         assert runs.dtype == np.int32
         assert runs.shape == (len(runs), 2)
         assert [i for first, last in runs.tolist() for i in range(first, last)] == items.tolist()
-        # As few as can be: between two runs an item is missing.
+        # As few runs as possible: an item is missing between two runs.
         assert (runs[1:, 0] > runs[:-1, 1]).all()
     assert runs_of(np.array([0, 1, 5])).tolist() == [[0, 2], [5, 6]]
 
@@ -451,7 +451,7 @@ def items_of(parts: Masks, q: int) -> list[int]:
 def test_masks_and_their_parts_in_a_row() -> None:
     random = np.random.default_rng(7)
     wanted = [np.flatnonzero(random.random(30) < share).tolist() for share in (0, 0.1, 0, 0, 1, 0.6, 0.6, 0)]
-    # Where one query's last item and the next one's first are neighbours, runs do not join.
+    # If one query's last item and the next query's first item are adjacent, their runs are not merged.
     wanted[5:7] = [[3, 4, 5], [6, 7, 29]]
     parts = []
     for span in (slice(0, 3), slice(3, 4), slice(4, 8)):

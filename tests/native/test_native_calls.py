@@ -142,7 +142,7 @@ def test_what_is_packed_is_what_it_was_and_crosses_as_it_is(toys: Callable[[Any]
     assert toys(weighted)(ready, weights) == expected
     outer.entries[0] += 1
     assert toys(weighted)(ready, weights) == toys(weighted)(outer, weights) != expected
-    # What is changed is no longer what was packed, and what was packed for one type is none of another.
+    # A changed value is packed again, and a value packed for one type is not used for another.
     assert toys(weighted)(ready._replace(row=8), weights) == toys(weighted)(outer._replace(row=8), weights)
     with pytest.raises(TypeError, match=r"weighted_\w*: weights must be an array"):
         toys(weighted)(ready, weights.astype(np.float32 if dtype is np.float64 else np.float64))
@@ -221,7 +221,7 @@ Scalar = TypeVar("Scalar", bound=np.generic)
 
 
 class Alias:
-    """What `npt.NDArray` is from NumPy 2.5 on: a name for a type, which is not that type."""
+    """`npt.NDArray` from NumPy 2.5 on: an alias of a type, which is not that type itself."""
 
     __value__ = np.ndarray[tuple[Any, ...], np.dtype[Scalar]]
 

@@ -1,4 +1,4 @@
-"""The library of kernels: its flags and instructions, its levels of processor, and that it fits the stubs."""
+"""The library of kernels: its compiler flags, instructions and processor levels, and its agreement with the stubs."""
 
 import ast
 import re
@@ -23,7 +23,7 @@ from tieproof.native.calls import NAMES, element_of, is_array, is_named_tuple, p
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent
 NO_STUB = {"made_of", "flags", "processor_level"}
-"""What native/loading.py asks a library itself."""
+"""Functions that native/loading.py calls without stubs."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -37,7 +37,7 @@ def test_flags_keep_every_bit(level: str) -> None:
 
 
 FUSED = re.compile(r"\tv?f(?:n?m(?:add|sub|addsub|subadd)|ml[as]|nml[as])\w*\s")
-"""Instructions that multiply and add with one rounding, of x86-64 and of ARM."""
+"""Instructions of x86-64 and of ARM that multiply and add with a single rounding."""
 
 
 @pytest.mark.parametrize("level", LEVELS)
@@ -89,7 +89,7 @@ def test_an_unknown_level_is_refused(monkeypatch: Patch) -> None:
 
 @pytest.fixture
 def fresh(monkeypatch: Patch) -> Callable[[str], Any]:
-    """`loading.load` without what it has loaded."""
+    """`loading.load` with an empty cache."""
     return loading.load.__wrapped__
 
 
@@ -140,7 +140,7 @@ def test_an_index_beyond_an_array_ends_a_checked_library() -> None:
 
 @cache
 def preprocessed() -> str:
-    """All kernels, as the compiler sees them."""
+    """The preprocessed sources of all kernels."""
     command = [*compiler(this_machine()), "-E", "-P", *FLAGS[:1], f"{SOURCES}/kernels.c"]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     return re.sub(r"\s+", " ", text.replace("_Bool", "bool"))
@@ -163,7 +163,7 @@ def declared(body: str) -> Iterator[tuple[str, str]]:
 
 @cache
 def prototypes() -> dict[str, tuple[str, list[tuple[str, str]]]]:
-    """What every exported function returns and takes."""
+    """The result type and the arguments of every exported function."""
     pattern = r'__attribute__\(\(visibility\("default"\)\)\) ([\w ]*?\*? ?)\b(\w+)\(([^()]*)\) ?\{'
     return {
         name: (returned.strip(), list(declared(taken.replace("const ", "").replace(",", ";").replace("void", ""))))
@@ -172,7 +172,7 @@ def prototypes() -> dict[str, tuple[str, list[tuple[str, str]]]]:
 
 
 def modules_with_stubs() -> Iterator[tuple[str, list[str]]]:
-    """Modules of ours, and the names of their stubs."""
+    """The modules of tieproof that have stubs, and the names of these."""
     for path in sorted(ROOT.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         stubs = [
@@ -233,7 +233,7 @@ NUMBERS = {int: "int64_t", float: "double", bool: "bool"}
 
 
 def check_result(hint: Any, returned: str, ending: str) -> None:
-    """A kernel returns what its stub says."""
+    """Check that a kernel's result type is that of its stub."""
     if hint is type(None):
         assert returned == "void"
     elif hint in NUMBERS:

@@ -1,6 +1,6 @@
 """The same bits on another machine: calls of kernels that were recorded here are repeated on ARM, by qemu.
 
-The compiler for that is `ziglang` or Debian's; the same driver runs here, too, so that it is known to be right.
+The compiler is `ziglang` or Debian's. The driver is also run on this machine, to check the driver itself.
 """
 
 import subprocess
@@ -18,14 +18,14 @@ TOOLS = Path(__file__).parents[1] / "tools"
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Calls of kernels, and what came of them here."""
+    """Recorded calls of kernels, and their results on this machine."""
     folder = tmp_path_factory.mktemp("recorded")
     subprocess.run([sys.executable, str(TOOLS / "recorded_calls.py"), str(folder)], check=True)
     return folder
 
 
 def repeated(folder: Path, compiler: list[str], emulator: list[str], *more: str) -> bytes:
-    """What the driver leaves when it is compiled and run like this."""
+    """The results of the driver, compiled and run by these commands."""
     known = ['-DMADE_OF=""', '-DFLAGS=""', f'-DCALLS="{folder}/calls.h"', f"-I{SOURCES}"]
     made = str(folder / "driver")
     subprocess.run([*compiler, *FLAGS, *more, *known, str(TOOLS / "kernel_driver.c"), "-lm", "-o", made], check=True)

@@ -1,4 +1,4 @@
-"""The benchmarks' scripts: that they start, that their tables show what is stored, that peers compute the same."""
+"""The benchmarks' scripts start, their tables show the stored figures, and peers compute the same values."""
 
 import importlib
 import json
@@ -93,7 +93,7 @@ def test_no_figure_above_its_target_is_shown_without_a_word(path: Path, load: An
 
 
 def names(measured: Any) -> set[str]:
-    """All that is stored under `case` and `peer`, at any depth."""
+    """All values stored under `case` and `peer`, at any depth."""
     if isinstance(measured, list):
         return set().union(*map(names, measured))
     if not isinstance(measured, dict):

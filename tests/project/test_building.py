@@ -18,7 +18,7 @@ Patch = pytest.MonkeyPatch
 
 @pytest.fixture(autouse=True)
 def asked_anew() -> Iterator[None]:
-    """What compiler there is depends on the environment, which tests change."""
+    """Forget the compiler that was found, because it depends on the environment, which tests change."""
     system_compiler.cache_clear()
     yield
     system_compiler.cache_clear()
@@ -58,7 +58,7 @@ MACHINES = {
 
 @pytest.mark.parametrize("machine", MACHINES, ids=" ".join)
 def test_zig_is_told_what_machine_this_is(monkeypatch: Patch, machine: tuple[str, str, str]) -> None:
-    """Else it looks for headers of a C library, which machines without a compiler seldom have."""
+    """Otherwise, it looks for headers of a C library, which machines without a compiler rarely have."""
     system, architecture, libc = machine
     monkeypatch.setattr("sys.platform", system)
     monkeypatch.setattr("platform.machine", lambda: architecture)
@@ -95,7 +95,7 @@ def test_a_library_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_zig_writes_no_folder_into_a_library(monkeypatch: Patch, tmp_path: Path, name: str) -> None:
-    """What debuggers read has paths in it; so has a library of macOS that is not told its name."""
+    """Debug information contains paths, and so does a library for macOS without a name of its own."""
     commands: list[list[str]] = []
 
     def written(command: list[str]) -> None:
@@ -119,7 +119,7 @@ def test_wheels_are_made_for_the_platforms_that_there_are() -> None:
 
 
 def test_it_runs_before_anything_is_installed() -> None:
-    """Neither tieproof nor NumPy is there when a wheel is made."""
+    """Neither tieproof nor NumPy is installed when a wheel is built."""
     program = "import building, sys; print(not {'numpy', 'tieproof'} & set(sys.modules))"
     folder = ROOT / "src" / "tieproof" / "native"
     done = subprocess.run(
@@ -135,7 +135,7 @@ def test_wheels_leave_out_the_sources_of_kernels() -> None:
 
 
 def test_templates_are_where_they_are_looked_for() -> None:
-    """Beside their modules, in a folder that the wheel takes in whole."""
+    """Next to their modules, in a folder that the wheel contains completely."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     assert settings["targets"]["wheel"]["packages"] == ["src/tieproof"]
     assert settings["targets"]["wheel"]["exclude"] == ["src/tieproof/native/kernels"]

@@ -1,4 +1,4 @@
-"""One direction between the packages, and no way back; no circle between files."""
+"""Packages import each other in one direction only, and files do not import each other in a circle."""
 
 import ast
 from collections.abc import Iterator
@@ -30,16 +30,16 @@ MAY_IMPORT = {
     "results": "installed errors ties inputs measures confidence statistics",
     "problem": "ties inputs distances",
     "engine": "later ties inputs native exact distances problem",
-    # Of results it makes operating points, whose arithmetic stands beside them in results/rates.py.
+    # It creates operating points, which are results; their arithmetic is next to them in results/rates.py.
     "pooled": "errors ties inputs native exact distances problem results",
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "calls": "installed errors ties inputs native exact distances problem engine pooled measures confidence "
     "statistics results cluster",
     "audit": "later errors data ties inputs distances measures results calls",
-    # Of calls, pages take the nearest items of the worst queries, which no result keeps.
+    # Pages call a function of calls for the nearest items of the worst queries, which no result stores.
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
     "competition": "later installed errors data ties inputs measures distances results calls audit views",
-    # A judge runs programs as an audit does, writes records and logs, and reads the file of a competition.
+    # A judge runs programs as an audit does, writes records and logs, and reads competition files.
     "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views "
     "competition",
     "compat": "errors ties inputs exact distances engine results calls views",
@@ -49,17 +49,17 @@ MAY_IMPORT = {
     "competition",
     "__main__": "cli",
 }
-"""The packages from the ground up, each with those that it may import, also within functions and for types alone."""
+"""The packages from the lowest up, each with those that it may import, also inside functions or only for types."""
 
 DOORS = {"engine", "pooled", "cluster"}
-"""Packages of which others import what their first file hands on, and nothing behind it."""
+"""Packages of which other packages import only the names that `__init__.py` exports."""
 
 SHOWN = {("results", "views"), ("audit", "views")}
-"""Views know results. What shows a result is yet a method of it, of two lines, which imports its view when called."""
+"""Views import results. Methods that show a result are exceptions: they have two lines, and import a view."""
 
 
 class Import(NamedTuple):
-    """An import of one of our modules by another; `shows` where it is the first of two lines of a method."""
+    """An import of a module of tieproof by another one; `shows` if it is the first of two lines of a method."""
 
     importer: str
     imported: str
@@ -73,21 +73,21 @@ class Import(NamedTuple):
 
 @cache
 def package_of(module: str) -> str:
-    """The entry of the table that a module belongs to."""
+    """The entry of the table to which a module belongs."""
     within = module.removeprefix("tieproof.")
     return max((name for name in MAY_IMPORT if f"{within}.".startswith(f"{name}.")), key=len)
 
 
 @cache
 def modules() -> dict[str, Path]:
-    """Every module of ours, by its name."""
+    """Every module of tieproof, by its name."""
     parts = {path: path.relative_to(SOURCE.parent).with_suffix("").parts for path in SOURCE.rglob("*.py")}
     return {".".join(names[:-1] if names[-1] == "__init__" else names): path for path, names in parts.items()}
 
 
 @cache
 def imports() -> list[Import]:
-    """All imports of our modules by our modules."""
+    """All imports of tieproof's modules by tieproof's modules."""
     return [each for name, path in modules().items() for each in imports_of(name, ast.parse(path.read_text("utf-8")))]
 
 
@@ -103,7 +103,7 @@ def imports_of(name: str, tree: ast.Module) -> Iterator[Import]:
 
 
 def is_method_of_two_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether it has a docstring, an import and a return, and is given the object."""
+    """Whether a function is a method that consists of a docstring, an import and a return."""
     kinds = [type(statement) for statement in function.body]
     first = [argument.arg for argument in function.args.args[:1]]
     return kinds == [ast.Expr, ast.ImportFrom, ast.Return] and first == ["self"]
@@ -147,7 +147,7 @@ def test_doors_are_used() -> None:
 
 @pytest.mark.parametrize("also_late", [False, True], ids=["when imported", "ever"])
 def test_no_files_import_each_other(also_late: bool) -> None:
-    """Nor do imports within functions hide a circle, but for those of the methods that show a result."""
+    """Imports inside functions do not hide a circle, either, except in the methods that show a result."""
     graph: dict[str, set[str]] = {name: set() for name in modules()}
     for each in imports():
         if each.at_once or (also_late and not (each.shows and each.packages in SHOWN)):
@@ -156,13 +156,13 @@ def test_no_files_import_each_other(also_late: bool) -> None:
 
 
 def test_no_name_hides_a_module() -> None:
-    """`tieproof.audit` is the function, and its package is read by `from tieproof.audit import ...`, as docs say."""
+    """`tieproof.audit` is the function; its package is imported by `from tieproof.audit import ...`, as docs say."""
     named = [f"{package}.{name}" for package in modules() for name in names_of_door(package)]
     assert [name for name in named if name in modules()] == ["tieproof.audit"]
 
 
 def names_of_door(package: str) -> Iterator[str]:
-    """What a package defines, or hands on from elsewhere, that is no module."""
+    """The names that a package defines or re-exports, except for modules."""
     for node in ast.parse(modules()[package].read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef):
             yield node.name

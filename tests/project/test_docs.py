@@ -125,7 +125,7 @@ def test_page_of_pictures_shows_what_its_code_draws(tmp_path: Path, monkeypatch:
     pictures = {name: script.with_name(name).read_bytes() for name in shown}
     drawn_by = f">Matplotlib v{matplotlib.__version__}, ".encode()
     for name, picture in pictures.items() if platform.machine() == "x86_64" else ():
-        if drawn_by in picture:  # other versions, and other processors, may place lines differently
+        if drawn_by in picture:  # other versions and processors may place lines differently
             assert (tmp_path / name).read_bytes() == picture, f"{name} changed; run python docs/draw_plots.py"
 
 

@@ -1,4 +1,4 @@
-"""The guide "Run a competition", followed from start to end in an empty folder, as it stands there."""
+"""The guide "Run a competition", followed literally from start to end in an empty folder."""
 
 import os
 import re
@@ -28,7 +28,7 @@ def test_the_guide_from_start_to_end(tmp_path: Path) -> None:
 
 
 def follow(kind: str, code: str, folder: Path) -> str:
-    """Do what a block says; what it prints."""
+    """Follow a block, and return its output."""
     if kind == "toml":
         (folder / "competition.toml").write_text(code)
         return ""

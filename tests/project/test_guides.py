@@ -18,7 +18,7 @@ GUIDES = sorted(page.stem for page in (ROOT / "docs" / "guides").glob("*.md"))
 
 
 class Followed(NamedTuple):
-    """What a page that was run made and printed."""
+    """The names and the output of a page that was run."""
 
     names: Mapping[str, Any]
     said: str
@@ -62,7 +62,7 @@ def test_metric_learning(follow: Any) -> None:
 def test_reidentification(follow: Any) -> None:
     names, _ = follow("guides/reidentification")
     result = names["result"]
-    for query in (0, 17):  # the definition, without us: no junk, no image of the person by the same camera
+    for query in (0, 17):  # the definition, without tieproof: no junk, and no image of the person by the same camera
         people, cameras, kept = names["people"], names["cameras"], names["kept"]
         person, camera = names["query_people"][query], names["query_cameras"][query]
         counted = kept & ~((people == person) & (cameras == camera))

@@ -1,4 +1,4 @@
-"""The pages for users of other libraries: both lines print the same without ties, and an inside value with ties."""
+"""The pages for users of other libraries: both lines print the same without ties, values inside with ties."""
 
 import re
 from collections.abc import Mapping
@@ -31,14 +31,14 @@ TOLERANCE = 1e-6
 """Some of the libraries compute in float32."""
 
 ROUNDED = {"mteb": 5.1e-6}
-"""How far a value may be off that a library rounds."""
+"""The tolerance for values that a library rounds."""
 
 BY_PROCESSOR = re.compile(r"\d\.\d{4}(?= +\d\.\d{4} ≤)")
 """The value of a library that sorts ties, before the interval: sorting differs between processors."""
 
 
 def of_page(after: Mapping[str, Any], name: str, names: Mapping[str, Any]) -> Any:
-    """The estimate that a page prints beside a library's name of a measure."""
+    """The estimate that a page prints next to a library's name of a measure."""
     return after[names.get("measures", {}).get(name, name)]
 
 

@@ -1,4 +1,4 @@
-"""The names in the documentation can be imported from the public packages as it says."""
+"""All names in the documentation can be imported from the public packages as it says."""
 
 import ast
 import importlib
@@ -37,16 +37,16 @@ DOORS = [
 ]
 
 INNER = {"tieproof.audit.examples", "tieproof.views.pictures.error_reject"}
-"""Modules within a package that a page names: evaluators to try an audit on, and a picture that no result draws."""
+"""Modules inside a package that a page names: example evaluators for an audit, and a picture that no result draws."""
 
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef
-"""What has docstrings."""
+"""Nodes of the syntax tree that have docstrings."""
 
 pytestmark = pytest.mark.skipif(not PAGES[0].exists(), reason="no documents beside the tests")
 
 
 def statements(module: str) -> list[ast.stmt]:
-    """Those of a door, read from the file: some doors open only where another library is."""
+    """The statements of an `__init__.py`, read from the file, because some packages need another library."""
     found = importlib.util.find_spec(module)
     assert found is not None
     assert found.origin is not None
@@ -54,7 +54,7 @@ def statements(module: str) -> list[ast.stmt]:
 
 
 def door(module: str) -> list[str]:
-    """The names in `__all__`."""
+    """The names in a package's `__all__`."""
     (names,) = (
         ast.literal_eval(node.value) for node in statements(module) if is_door(node) and isinstance(node, ast.Assign)
     )
@@ -76,7 +76,7 @@ def trees() -> dict[str, ast.Module]:
 
 @cache
 def docstrings() -> dict[str, str]:
-    """The docstrings of every module with those of what is in it, by its path."""
+    """The docstrings of every module and of its functions and classes, by its path."""
     return {
         path: "\n".join(ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, DOCUMENTED))
         for path, tree in trees().items()
@@ -84,12 +84,12 @@ def docstrings() -> dict[str, str]:
 
 
 def pages() -> dict[str, str]:
-    """The documents by their paths, those of `docs` within it."""
+    """The pages by their paths, which are relative to `docs` for pages in it."""
     return {str(page.relative_to(ROOT)).removeprefix("docs/"): page.read_text(encoding="utf-8") for page in PAGES}
 
 
 def imported_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
-    """Where it is shown, the module and the name of each `from tieproof... import name`."""
+    """The page, the module and the name of each `from tieproof... import name`."""
     for place, text in texts.items():
         for module, several, one in re.findall(r"from (tieproof[\w.]*) import (?:\(([^)]*)\)|([\w, ]+))", text):
             for name in re.findall(r"\w+", several or one):
@@ -97,7 +97,7 @@ def imported_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 
 
 def dotted_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Where it is shown, and what follows the dot, of each `tp...` or `tieproof...` that is no import."""
+    """The page, and the name after the dot, of each `tp...` or `tieproof...` that is not an import."""
     for place, text in texts.items():
         rest = re.sub(r"from tieproof[\w.]* import", "", text)
         for name in re.findall(r"(?<![\w./])(?:tp|tieproof)((?:\.[A-Za-z_]\w*)+)", rest):
@@ -105,13 +105,13 @@ def dotted_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 
 
 def is_module(name: str) -> bool:
-    """Whether there is a module of ours of this name; nothing is imported, for its package may need an extra."""
+    """Whether tieproof has a module of this name; nothing is imported, because its package may need an extra."""
     path = SOURCE.parent.joinpath(*name.split("."))
     return path.with_suffix(".py").exists() or (path / "__init__.py").exists()
 
 
 def resolves(name: str) -> bool:
-    """Whether `tieproof.name` can be written so once tieproof is imported, or is the name of a module."""
+    """Whether `tieproof.name` exists after tieproof is imported, or is the name of a module."""
     found: object = tieproof
     for attribute in name.split("."):
         if not hasattr(found, attribute):
@@ -158,7 +158,7 @@ def test_pages_name_by_a_dot_what_is_at_the_door() -> None:
 
 @cache
 def said_names() -> frozenset[str]:
-    """The words of the documents, of the docstrings of something else, and of what something else is or returns."""
+    """The words of the pages, of docstrings of other objects, and of the types of other objects and of results."""
     said = set(re.findall(r"\w+", " ".join(pages().values())))
     said |= {name for name, measure in vars(measures).items() if str(measure) in measures.REGISTRY}
     for tree in trees().values():
@@ -177,7 +177,7 @@ def test_doors_are_shown(module: str) -> None:
 
 @pytest.mark.parametrize("module", DOORS)
 def test_doors_hold_nothing_else(module: str) -> None:
-    """What a door takes in, modules and its own means apart, it hands on."""
+    """A package exports all names that its `__init__.py` imports, except for modules and private names."""
     taken = {
         alias.asname or alias.name
         for node in statements(module)

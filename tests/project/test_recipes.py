@@ -1,4 +1,4 @@
-"""The recipes of CONTRIBUTING.md, each followed once: what they register is used, and taken out again."""
+"""The recipes of CONTRIBUTING.md, each followed once: the registered objects are used, and removed again."""
 
 import ast
 import re
@@ -39,12 +39,12 @@ Array = npt.NDArray[Any]
 CommandLine = Callable[..., str]
 
 VECTORS, LABELS = [[0.0], [0.0], [0.0], [5.0], [5.0]], [0, 0, 1, 1, 1]
-"""The first two have one relevant item and one other as near, the third has none, the others have each other."""
+"""The first two have a relevant and an equally near other item; the third has none; the others have each other."""
 
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> CommandLine:
-    """Run the command line and return what it prints, standard error before the rest."""
+    """Run the command line and return its output, standard error first."""
 
     def call(*args: str, status: int = 0) -> str:
         with pytest.raises(SystemExit) as stopped:
@@ -148,7 +148,7 @@ def test_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
 @options.embeddings
 @options.json
 def command(embeddings: str, json: str | None) -> None:
-    """Read, count, show."""
+    """Read a file, count, and print the result."""
     say(f"{len(read_embeddings(embeddings))} items, {json}")
 
 
@@ -203,7 +203,7 @@ def test_a_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandL
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    """Whatever a test registers is taken out when it ends."""
+    """Remove everything that a test registers when it ends."""
     before = list(ATTACKS)
     yield
     for name in [name for name in ATTACKS if name not in before]:
@@ -243,7 +243,7 @@ def test_attacks_are_taken_out_again() -> None:
     assert not {"sevens", "negation"} & ATTACKS.keys()
 
 
-# What guides name
+# Files that guides name
 
 GUIDES = [ROOT / "CONTRIBUTING.md", *(ROOT / "src").rglob("*.md"), *(ROOT / "benchmarks").glob("*.md")]
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
@@ -251,7 +251,7 @@ FILE = re.compile(r"(?<![\w/>.*])[\w./-]*\w\.(?:py|md|txt|toml)\b")
 
 
 def files_missing(text: str, beside: Path) -> list[str]:
-    """Files that a text names and that are neither beside it nor below the source or the project."""
+    """Files that a text names, but that exist neither next to it nor in the source or the project."""
     folders = (beside, ROOT / "src" / "tieproof", ROOT)
     return [name for name in FILE.findall(text) if not any((folder / name).exists() for folder in folders)]
 

@@ -18,7 +18,7 @@ DIRECTIVE = re.compile(r"^\.\. (currentmodule|auto\w+|py:data):: ([\w.]+)$", re.
 
 @cache
 def documented() -> list[str]:
-    """The full names of all that the pages describe, in their order."""
+    """The full names of all objects that the pages describe, in their order."""
     found = []
     for page in sorted((ROOT / "docs" / "reference").glob("*.md")):
         module = ""
@@ -32,7 +32,7 @@ def documented() -> list[str]:
 
 @cache
 def origin(full: str) -> str:
-    """What a door hands on, by its name where it is made: two doors may hand on the same."""
+    """The name of an exported object in its own module, because two packages may export the same object."""
     module, _, name = full.rpartition(".")
     for node in (inner for statement in statements(module) for inner in ast.walk(statement)):
         if isinstance(node, ast.ImportFrom):

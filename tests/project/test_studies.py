@@ -1,4 +1,4 @@
-"""What all studies have in common: a command, a line in the table of studies, a report; and the tools they share."""
+"""All studies have a command, a line in the table of studies and a report; and tests of the tools that they share."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""The study of how often an audit is wrong: its evaluators do what they say, its numbers are those of its audits."""
+"""The study of how often an audit is wrong: its evaluators are as described, its numbers are those of its audits."""
 
 from pathlib import Path
 
@@ -22,7 +22,7 @@ QUERIES = np.arange(12) % 4
 
 
 def score(evaluator: Evaluator, takes: str, blind: bool) -> float:
-    """What an evaluator says of all-equal or of random data, whose classes are in order."""
+    """The score of an evaluator for all-equal or random data, whose classes are in order."""
     labels, queries = np.sort(LABELS), np.sort(QUERIES)
 
     def fill(shape: tuple[int, int]) -> rankings.Array:
@@ -79,7 +79,7 @@ def test_keys_break_ties_and_nothing_else() -> None:
 @pytest.mark.parametrize("takes", ["embeddings", "gallery", "scores"])
 @pytest.mark.parametrize("rule", honest.TIES)
 def test_chance_gives_the_expected_value_in_the_mean(rule: str, takes: str) -> None:
-    """Over 200 seeds of the same measure, within four standard errors."""
+    """Over 200 seeds of the same measure, the mean is within four standard errors."""
     seeds = range(0, 200 * len(rankings.MEASURES), len(rankings.MEASURES))
     scores = [score(FAMILIES[f"{rule}, {takes}"].make(100, seed), takes, blind=True) for seed in seeds]
     expected = score(FAMILIES[f"expected value, {takes}"].make(100, 0), takes, blind=True)
@@ -133,7 +133,7 @@ def test_averages() -> None:
 
 
 def test_intervals_are_those_of_clopper_and_pearson() -> None:
-    for trials in (1, 10, 430):  # without any, the upper end is known in closed form
+    for trials in (1, 10, 430):  # without any error, the upper end is known in closed form
         assert Rate(0, trials).interval() == pytest.approx((0, 1 - 0.025 ** (1 / trials)))
         assert Rate(trials, trials).interval() == pytest.approx((0.025 ** (1 / trials), 1))
     assert [str(Rate(*each)) for each in ((0, 430), (5, 5), (0, 0))] == ["0.0 to 0.9 %", "47.8 to 100.0 %", "any"]

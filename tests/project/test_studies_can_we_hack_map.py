@@ -1,4 +1,4 @@
-"""The study of evaluators: each is called as it should be, and the tables say what the reports do."""
+"""The study of evaluators: each is called correctly, and the tables agree with the audits' reports."""
 
 import math
 import re
@@ -27,7 +27,7 @@ OURS = [subject for subject in SUBJECTS if subject.package in ("tieproof", "")]
 THEIRS = [subject for subject in SUBJECTS if subject not in OURS]
 
 DIGITS = {"MTEB": 0.51e-5}
-"""How far off a number may be that is rounded."""
+"""The tolerance for rounded numbers."""
 
 
 def examination(subject: Subject) -> Examination:
@@ -69,7 +69,7 @@ def test_libraries_compute_what_the_table_says(subject: Subject) -> None:
 def test_accuracy_of_the_nearest_classes_by_hand() -> None:
     pytest.importorskip("sklearn")
     scores = np.array([[0.9, 0.1, 0.5, 0.2], [0.1, 0.2, 0.8, 0.9], [0.1, 0.5, 0.3, 0.4]])
-    # The classes by their best item: 5, 7, 9 of the first query, 9, 7, 5 of the second, 5, 9, 7 of the third.
+    # The classes by their best items: 5, 7, 9 for the first query, 9, 7, 5 for the second, 5, 9, 7 for the third.
     found = of_scores.sklearn_top_k_accuracy(scores, np.array([5, 7, 7]), np.array([5, 5, 7, 9]))
     assert found == pytest.approx({"k=1": 1 / 3, "k=2": 2 / 3})
 
@@ -82,7 +82,7 @@ def test_deep_hashing_loop_by_hand() -> None:
 
 
 def test_paper_method_drops_the_nearest() -> None:
-    """Where a query has a twin of another class, D - E puts the twin first, and the query itself stays."""
+    """If a query has a twin of another class, D - E ranks the twin first, and the query itself remains ranked."""
     vectors = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
     labels = np.array([0, 1, 0, 1])
     # Each: its twin is dropped; the rest is itself (relevant), one irrelevant, one relevant: (1 + 2/3) / 1.

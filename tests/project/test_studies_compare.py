@@ -1,4 +1,4 @@
-"""The study of comparisons: its systems, samples and verdicts against their definitions, on a small input."""
+"""The study of comparisons: its systems, samples and verdicts, compared with their definitions on a small input."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_verdicts_are_those_of_compare() -> None:
 
 @pytest.mark.parametrize("equal", [False, True])
 def test_there_is_always_one_verdict(equal: bool) -> None:
-    """And it is the same from either side, for nothing in it tells which system is which but who is ahead."""
+    """The verdict is the same for both orders of the systems; it only depends on which system is ahead."""
     given = set()
     for p_value in (0.01, 0.5):
         for p_lower in (p_value, 1.0):
@@ -119,7 +119,7 @@ def test_quick_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_the_experiment_of_pyterrier() -> None:
-    """By PyTerrier itself, where somebody has installed it: the same means, and the same p-value."""
+    """PyTerrier itself, if it is installed, gives the same means and the same p-value."""
     pyterrier = pytest.importorskip("pyterrier", reason="PyTerrier is not installed")
     import pandas as pd
 

@@ -1,4 +1,4 @@
-"""The study of a simulated competition: its script and its entries do what the report says."""
+"""The study of a simulated competition: its script and its entries work as the report says."""
 
 import os
 from fractions import Fraction
@@ -72,7 +72,7 @@ def test_rankings_of_runs() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 def test_a_small_competition(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Cheats that know names or the order are first by the script, and not by the judge."""
+    """Cheats that use names or the order rank first by the script, but not by the judge."""
     load_shared("package-sections.npz")
     monkeypatch.setattr(study, "QUICK", 60)
     monkeypatch.setattr("sys.argv", ["study.py", "--quick", "--out", str(tmp_path)])

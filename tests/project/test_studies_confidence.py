@@ -1,4 +1,4 @@
-"""The study of confidences: its points, its scores against their definitions, and what its report says."""
+"""The study of confidences: its points, its scores compared with their definitions, and the claims of its report."""
 
 import itertools
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_scenario() -> None:
     assert len(scene.corrupted) == 30
     assert ((scene.truth > 0.2) & (scene.truth < 1)).all()
     nearest = np.argsort(np.abs(points[:, 0]))
-    assert (np.diff(scene.truth[nearest]) >= 0).all()  # surer the farther from the border
+    assert (np.diff(scene.truth[nearest]) >= 0).all()  # the farther from the border, the more confident
     raised = claimed(scene, 0.75)
     assert set(raised[scene.corrupted].tolist()) == {0.75}
     others = np.setdiff1d(np.arange(400), scene.corrupted)

@@ -1,4 +1,4 @@
-"""The study of the toy examples: its points are what they are said to be, and its numbers are the definition's."""
+"""The study of the toy examples: its points are as described, and its numbers follow from the definitions."""
 
 from pathlib import Path
 
@@ -81,7 +81,7 @@ def test_committed_report_is_what_the_study_prints() -> None:
 
 
 def test_what_the_report_says_of_the_full_examples() -> None:
-    """Recall@1 tells the examples apart by less than a point, MAP@R by more than twenty; no two distances tie."""
+    """The examples differ in Recall@1 by less than a point, in MAP@R by more than twenty; no distances are tied."""
     results = {
         name: tp.evaluate(*study.sample(name, study.POINTS, seed=0), distance="euclidean", measures=["P@1", "AP@R"])
         for name in study.EXAMPLES

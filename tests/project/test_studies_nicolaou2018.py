@@ -1,4 +1,4 @@
-"""The study of the paper: each part on a small input against the definition, and what it says of the real data."""
+"""The study of the paper: each part on a small input, compared with the definition; and claims on the real data."""
 
 # ruff: noqa: E741  (l, m: the paper's letters)
 
@@ -41,7 +41,7 @@ def ap(ordering: tuple[int, ...]) -> Fraction:
 
 
 def tied_distances(seed: int = 0) -> Array:
-    """A symmetric matrix of few distances between the items of LABELS, zero from each to itself."""
+    """A symmetric matrix of few different distances between the items of LABELS, with zeros on the diagonal."""
     half = np.triu(np.random.default_rng(seed).choice([0.5, 0.75, 1.0], size=(8, 8)), 1)
     return np.asarray(half + half.T)
 
@@ -88,7 +88,7 @@ def test_figure_1_interval() -> None:
         assert getattr(found, name) == pytest.approx(float(getattr(expected, name)), rel=1e-12)
 
 
-# The straightforward method and that of the published code
+# The straightforward method and the method of the published code
 
 
 def test_average_precisions_are_the_definition() -> None:
@@ -135,7 +135,7 @@ def test_mean_average_precision_breaks_ties_in_the_order_of_items() -> None:
 
 
 def test_pessimistic_exceeds_optimistic_where_the_nearest_is_not_the_query() -> None:
-    # Items 0 and 1 are one point of two labels, and 1 has nothing relevant; worked out by hand.
+    # Items 0 and 1 are the same point with two labels, and 1 has no relevant item; computed on paper.
     distances = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [1.0, 1.0, 0.0]])
     labels = np.array([7, 8, 7])
     by_rank, _, by_index, _ = published.variants(distances, labels)
@@ -360,7 +360,7 @@ def test_sorted_is_best_and_interleaved_worst(items: int, classes: int) -> None:
 
 
 def arrangements(labels: list[int]) -> set[tuple[int, ...]]:
-    """All orders but for the names of the labels: each label first occurs after the smaller ones."""
+    """All orders up to renaming of the labels: each label first occurs after the smaller ones."""
     found: set[tuple[int, ...]] = {()}
     for _ in labels:
         found = {

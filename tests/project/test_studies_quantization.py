@@ -1,4 +1,4 @@
-"""The study of quantized embeddings: its forms are what they are said to be, and its numbers are the definition's."""
+"""The study of quantized embeddings: its formats are as described, and its numbers follow from the definitions."""
 
 from fractions import Fraction
 from pathlib import Path
@@ -22,7 +22,7 @@ POINTS[4] = POINTS[0]
 SMALL = tuple(
     form._replace(store=embeddings.signs(3)) if form.distance == "hamming" else form for form in embeddings.FORMS
 )
-"""The forms of the study; codes of three bits, which tie."""
+"""The formats of the study, and codes of three bits, which have many ties."""
 
 
 def test_bfloat16_is_the_nearest() -> None:
@@ -90,7 +90,7 @@ def test_intervals_are_the_definition(form: embeddings.Form) -> None:
 
 def test_what_a_program_prints() -> None:
     codes = RANDOM.random((60, 6)) < 0.5
-    labels = np.append(np.arange(59) % 4, 9)  # one that finds nothing
+    labels = np.append(np.arange(59) % 4, 9)  # a query that finds nothing
     interval = tp.evaluate(codes, labels, distance="hamming", measures=["AP"])["AP"]
     printed = study.print_in_orders(codes, labels)
     assert printed[study.RELEVANT_LAST] == pytest.approx([interval.lower], rel=1e-12)

@@ -1,4 +1,4 @@
-"""Reports to other libraries: every block of code prints what the report says, with that library alone."""
+"""Reports to other libraries: every block of code prints the stated output, with only that library installed."""
 
 import contextlib
 import importlib.util

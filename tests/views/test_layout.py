@@ -1,4 +1,4 @@
-"""Every picture can be read: no text on another or cut off, no legend on data, nothing outside the axes."""
+"""Every picture is readable: no text overlaps another or is cut off, no legend covers data, no mark is outside."""
 
 import warnings
 from collections.abc import Callable
@@ -111,7 +111,7 @@ ROWS = [
 
 
 def comparison(count: int, names: list[str], baseline: str | None = None) -> tp.Comparison:
-    """Systems of which each is a little better than the one before it, with ties."""
+    """Systems with ties, each a little better than the one before."""
     relevance = (np.arange(20)[None] % 5 == np.arange(count)[:, None] % 5).astype(int)
     noise = np.random.default_rng(8).normal(size=relevance.shape)
     systems = {
@@ -165,7 +165,7 @@ OTHERS: dict[str, Draw] = {
 
 @pytest.fixture(autouse=True)
 def no_figures_left() -> Any:
-    """Close what pyplot holds; fonts of machines need not have every letter."""
+    """Close the figures of pyplot, and ignore warnings about letters that the fonts of this machine lack."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")
         yield
@@ -217,7 +217,7 @@ def svg(ax: Any, path: Path) -> bytes:
 
 
 def test_same_bytes_of_the_same_data_in_any_order(tmp_path: Path) -> None:
-    """Collisions by query and rank are the exception: their rows are the queries as they were given."""
+    """The exception are collisions by query and rank, whose rows are the queries in the given order."""
     random = np.random.default_rng(2)
     names = np.array([f"query {place}" for place in range(20)])
     lists, relevance = random.integers(3, size=(20, 12)), random.random((20, 12)) < 0.4

@@ -1,4 +1,4 @@
-"""Images of items on pages, of all the kinds that people have."""
+"""Images of items on pages, in all usual formats."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def test_photographs_stand_upright(tmp_path: Path) -> None:
     path = tmp_path / "one.jpg"
     image = PIL.fromarray(np.zeros((200, 400, 3), dtype=np.uint8))
     exif = image.getexif()
-    exif[0x0112] = 6  # the camera was turned by a quarter
+    exif[0x0112] = 6  # the camera was rotated by 90 degrees
     image.save(path, exif=exif)
     assert opened(path).size == (48, 96)
 
@@ -43,7 +43,7 @@ def test_sixteen_bits_are_not_cut_off(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("mode", ["RGBA", "LA"])
 def test_transparent_images_lie_on_white(tmp_path: Path, mode: str) -> None:
-    """A dark drawing would not be seen on a dark page."""
+    """A dark drawing would be invisible on a dark page."""
     path = tmp_path / "one.png"
     image = PIL.new("RGBA", (60, 60), (0, 0, 0, 0))
     image.paste((0, 0, 0, 255), (0, 0, 30, 60))

@@ -61,14 +61,14 @@ class Page(HTMLParser):
 
     @property
     def data(self) -> Any:
-        """What the table of every query holds for the script."""
+        """The data of the table of all queries, which the script reads."""
         (found,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', self.raw, flags=re.DOTALL)
         return json.loads(found)
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Page, Any]]:
-    """Every page, and what it shows."""
+    """Every page, and the object that it shows."""
     folder = tmp_path_factory.mktemp("pages")
     made = {}
     for name, write in CASES.items():
@@ -318,7 +318,7 @@ def test_one_category_writes_a_page(tmp_path: Path) -> None:
 
 
 def picture(path: Path, size: tuple[int, int] = (300, 200)) -> Path:
-    """An image that no one has to compress well."""
+    """An image that does not compress well."""
     random = np.random.default_rng(0)
     PIL.fromarray(random.integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)).save(path)
     return path
@@ -441,7 +441,7 @@ def test_axes_hold_their_values_between_round_numbers(values: list[float]) -> No
 
 
 def heights(path: str) -> tuple[list[int], list[int]]:
-    """Where a line of steps goes: the places of its corners."""
+    """The positions of the corners of a step line."""
     x, y = (int(number) for number in re.findall(r"^M(\d+) (\d+)", path)[0])
     across, up = [x], [y]
     for command, number in re.findall(r"([HV])(\d+)", path):
@@ -501,7 +501,7 @@ def test_nothing_is_left_of_a_page_that_fails(tmp_path: Path) -> None:
 def test_another_order_within_a_class_is_refused(tmp_path: Path) -> None:
     vectors, labels = codes(60)
     order = np.arange(60)
-    order[[0, 1]] = 1, 0  # of one class
+    order[[0, 1]] = 1, 0  # with only one class
     vectors[0] = ~vectors[1]
     result = tp.evaluate(vectors, labels, distance="hamming")
     with pytest.raises(InputError, match="in another order"):

@@ -31,7 +31,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 class Opened:
-    """A page that is open, with what it said and what it asked for."""
+    """An open page, with its console messages and its requests."""
 
     def __init__(self, browser: Any, path: Path, **options: Any) -> None:
         self.context = browser.new_context(**{"viewport": WIDE, **options})
@@ -51,12 +51,12 @@ class Opened:
 
     @property
     def strangers(self) -> list[str]:
-        """What it asked for beside itself."""
+        """The requests for anything other than the page itself."""
         return [url for url in self.asked[1:] if not url.startswith("data:")]
 
 
 def column(page: Any, place: int) -> list[str]:
-    """The cells of a column of the table of every query, as they are seen; opened rows have only one."""
+    """The visible cells of a column of the table of all queries; opened rows have only one cell."""
     found: list[str] = page.locator(f"#queries tbody tr:not(.opened) td:nth-child({place + 1})").all_inner_texts()
     return found
 
@@ -287,7 +287,7 @@ def test_paper_is_wide_enough(browser: Any, files: dict[str, Path], name: str) -
 
 
 def test_ten_thousand_queries_open_soon(browser: Any, tmp_path: Path) -> None:
-    """Under two seconds on an idle machine; ten leave room for a busy one."""
+    """Under two seconds on an idle machine; the limit of ten allows for a busy one."""
     random = np.random.default_rng(1)
     labels = np.arange(10_000) // 10
     vectors = (random.random((1000, 48)) < 0.5)[labels] ^ (random.random((10_000, 48)) < 0.3)

@@ -33,13 +33,13 @@ NAMES = [
 
 
 def in_one_line(name: str) -> str:
-    """What is left of a name: one line, and what nobody can see written as in Python."""
+    """A name in one line, with invisible characters written as in Python."""
     text = " ".join(name.split())
     return re.sub(r"[\x00-\x1f\u202e]", lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class Reader(HTMLParser):
-    """The cells of tables in HTML, all tags, and the text within what is bold or raised."""
+    """The cells of tables in HTML, all tags, and the text in bold or superscript."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -92,7 +92,7 @@ TOKEN = re.compile(r"\\symbol\{(\d+)\}|\\[a-zA-Z]+|\\.|[{}$&]|-|[^\\{}$&-]+", re
 
 
 def from_latex(row: str) -> list[str]:
-    """The cells of a row of `tabular`, by a tokenizer that knows what LaTeX does with each sign."""
+    """The cells of a row of `tabular`, by a tokenizer that treats each character as LaTeX does."""
     assert row.endswith(r" \\")
     cells, depth = [""], 0
     for found in TOKEN.finditer(row.removesuffix(r" \\")):
@@ -121,7 +121,7 @@ def from_latex(row: str) -> list[str]:
 
 
 def from_markdown(line: str) -> list[str]:
-    """The cells of a row of a table of GitHub: split at bars that no backslash stands before, then without these."""
+    """The cells of a row of a GitHub table: split at bars without a backslash, then without the backslashes."""
     assert line[:2] == "| "
     assert line[-2:] == " |"
     cells = re.split(r"(?<!\\)((?:\\\\)*) \| ", line[2:-2])
@@ -261,7 +261,7 @@ def test_short_forms_count_and_cut() -> None:
 
 
 def compared(*orders: Any, **more: Any) -> tp.Comparison:
-    """Systems whose rankings of 12 queries are those of these scores, which may have another order for each query."""
+    """Systems whose rankings of 12 queries follow from these scores, whose order may differ between queries."""
     relevance = np.tile([1, 0, 0, 0], (12, 1))
     systems = {
         f"s_{place}": tp.evaluate_scores(
@@ -281,7 +281,7 @@ def scores_in_html(found: tp.Comparison) -> list[list[str]]:
 
 
 def test_marks_and_bold_follow_the_verdicts() -> None:
-    """A system that is better on all of 12 queries is better by every test: the exact p-value is 2 / 2^12."""
+    """A system that is better for all 12 queries is better by every test: the exact p-value is 2 / 2^12."""
     found = compared(FIRST, SECOND, LAST)
     text = found.to_latex()
     assert "a & s\\_0 & \\textbf{1.0000}$^{\\mathrm{bc}}$ \\\\" in text
@@ -299,7 +299,7 @@ def test_nothing_is_bold_where_two_are_the_same() -> None:
 
 
 def test_nothing_is_bold_where_ties_could_explain_it() -> None:
-    """Of a tie of all four, RR is 25/48 in expectation and anything from 1/4 to 1."""
+    """If all four items are tied, RR is 25/48 in expectation, and can be anything from 1/4 to 1."""
     mixed = np.array([FIRST if query % 2 else LAST for query in range(12)])
     found = compared(TIED, mixed)
     assert found["s_0", "s_1", "RR"].verdict.better is None

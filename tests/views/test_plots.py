@@ -21,13 +21,13 @@ RANDOM = np.random.default_rng(5)
 
 
 def codes(count: int, measures: list[str], **options: Any) -> tp.Result:
-    """Random codes of four bits, whose distances tie."""
+    """Random codes of four bits, which have many tied distances."""
     labels = np.arange(count) // 2
     return tp.evaluate(RANDOM.random((count, 4)) < 0.5, labels, distance="hamming", measures=measures, **options)
 
 
 def one_query() -> tp.Result:
-    """Items at one distance, one of them relevant."""
+    """Items at the same distance, one of them relevant."""
     return tp.evaluate_scores([[1, 1, 0]], [[1, 0, 0]], measures=["AP", "P@1"])
 
 
@@ -128,7 +128,7 @@ def test_small_scores_are_told_apart() -> None:
 
 
 def steps(ax: Any) -> dict[str, Any]:
-    """What the steps show: their edges, and lower, upper and expected value of each."""
+    """The contents of the steps: their edges, and the lower, upper and expected value of each."""
     (band,) = (patch for patch in ax.patches if hasattr(patch, "get_data"))
     upper, edges, lower = band.get_data()
     lower_line, upper_line, expected_line = map(segments, ax.collections)

@@ -113,7 +113,7 @@ def test_retrieval() -> None:
     for line, name in zip(ax.lines[1:], ("coverage", "recall", "precision"), strict=True):
         assert line.get_xdata().tolist() == [0.5, 0.9]
         assert line.get_ydata().tolist() == [getattr(found[mass], name) for mass in (0.5, 0.9)]
-    # Where two curves are one, the wider one is seen on both sides of the narrower one.
+    # Where two curves coincide, the wider one is visible on both sides of the narrower one.
     assert [line.get_linewidth() for line in ax.lines[1:]] == [5, 2.5, 1]
     assert [line.get_markersize() for line in ax.lines[1:]] == [10, 6.5, 3.5]
 

@@ -1,4 +1,4 @@
-"""The site of the documents in a real browser, as `make docs` built it: Debian's Chromium, driven by playwright."""
+"""The site of the documentation, as `make docs` built it, in a real browser: Debian's Chromium by playwright."""
 
 import os
 from collections.abc import Iterator
@@ -39,7 +39,7 @@ def browser() -> Iterator[Any]:
 
 
 class Quiet(SimpleHTTPRequestHandler):
-    """Serves files without a word."""
+    """Serves files without log messages."""
 
     def log_message(self, *args: Any) -> None:
         pass
@@ -47,7 +47,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Where the site is served: its search reads pages, which a browser forbids those that are files."""
+    """The address where the site is served. Its search reads pages, which a browser forbids for local files."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=SITE)) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"
