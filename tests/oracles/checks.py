@@ -41,7 +41,7 @@ def expected_ties(
     gallery: Array | None = None,
     gallery_labels: Array | None = None,
 ) -> list[tuple[int, int, list[Found]]]:
-    """(query, relevant items, ties) of the queries that are looked at."""
+    """(query, relevant items, ties) of the queries that are checked."""
     rows = fractions(data)
     items, of_items = (rows, labels) if gallery is None else (fractions(gallery), gallery_labels)
     found = []
@@ -101,7 +101,7 @@ def check_exact_rates(
 def check_rates(
     data: Array, distance: str, counted: list[tuple[int, int, bool]], gallery: Array | None = None, **options: Any
 ) -> None:
-    """Both methods, at all rates; where a threshold passes the largest float64 an error says so."""
+    """Check both methods at all rates; if a threshold is above the largest float64, an error must say so."""
     rows = fractions(data)
     items = rows if gallery is None else fractions(gallery)
     relevant, others = oracle.pairs(distance, rows, items, counted)

@@ -9,7 +9,7 @@ from exact_oracle import Vector
 from fnmr_oracle import KEYS
 
 DIGITS = 2400
-"""Binary digits of roots. A gap that is this close to epsilon is taken to be epsilon: then it is not below it."""
+"""Binary digits of roots. A gap that is this close to epsilon counts as equal to epsilon, and so is not below it."""
 
 
 def root(square: Fraction) -> Fraction:
@@ -17,7 +17,7 @@ def root(square: Fraction) -> Fraction:
 
 
 def distance(name: str, key: Fraction) -> Fraction:
-    """The distance that belongs to a key, to many digits."""
+    """The distance of a key, to many digits."""
     if name == "euclidean":
         return root(key)
     if name == "cosine":
@@ -33,7 +33,7 @@ class Found(NamedTuple):
 
 
 def ties(name: str, query: Vector, items: Sequence[tuple[Vector, bool]], epsilon: Fraction) -> Iterator[Found]:
-    """The ties of at least two of the items, each given with whether it is relevant."""
+    """The ties of at least two items; each item is given with its relevance."""
     ranking = sorted((KEYS[name](query, item), relevant) for item, relevant in items)
     places = [distance(name, key) for key, _ in ranking]
     start = 0
@@ -49,7 +49,7 @@ def ties(name: str, query: Vector, items: Sequence[tuple[Vector, bool]], epsilon
 
 
 def ap_width(tie: Found, count: int) -> Fraction:
-    """Upper less lower AP of a query with `count` relevant items, as far as this tie goes."""
+    """The contribution of a tie to upper - lower AP of a query with `count` relevant items."""
     k, n, l, m = tie
     steps = (Fraction(n + j, k + j) - Fraction(n + j, k + l - m + j) for j in range(1, m + 1))
     return sum(steps, Fraction(0)) / max(1, count)

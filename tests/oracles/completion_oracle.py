@@ -1,8 +1,8 @@
-"""Every ranking of a whole gallery that begins with a list: each unseen item gets every distance that it may have.
+"""Every ranking of a whole gallery that begins with a list: each unseen item takes every distance that it may have.
 
-Like `oracle`, it imports nothing of the library. The distances of the items found are 0, 1, 2, … tie after tie; an
-unseen item may have one of these, or stand between two of them, before the first or behind the last. What unseen
-items at distinct places between the same two ties would add, their orders within one tie have already.
+Like `oracle`, this imports nothing of the library. The distances of the found items are 0, 1, 2, …, tie by tie. An
+unseen item may have one of these, or a distance between two of them, before the first or behind the last. Unseen
+items at different distances between the same two ties are covered by the orders within one tie.
 """
 
 import itertools
@@ -16,7 +16,7 @@ import oracle
 
 @dataclass(frozen=True)
 class Search:
-    """The ties found, nearest first, the grades of the unseen relevant items, and how many others are unseen."""
+    """The found ties, nearest first, the grades of unseen relevant items, and the number of other unseen items."""
 
     ranking: tuple[tuple[oracle.Grade, ...], ...]
     missing: tuple[oracle.Grade, ...]
@@ -32,7 +32,7 @@ class Search:
 
 
 def places(search: Search, kind: str) -> list[Fraction]:
-    """The distances that an unseen item may have: as those found are numbered, with halves between them."""
+    """The distances that an unseen item may have: those of the found items, and halves between them."""
     count = len(search.ranking)
     last = Fraction(count - 1)
     if kind == "exact":
@@ -43,7 +43,7 @@ def places(search: Search, kind: str) -> list[Fraction]:
 
 
 def completions(search: Search, kind: str) -> Iterator[oracle.Ranking]:
-    """Every whole ranking, as its ties, once or oftener."""
+    """Every whole ranking as a list of ties, possibly repeated."""
     unseen = search.unseen
     for chosen in set(itertools.product(places(search, kind), repeat=len(unseen))):
         at: dict[Fraction, list[oracle.Grade]] = {Fraction(i): [*tie] for i, tie in enumerate(search.ranking)}
@@ -54,12 +54,12 @@ def completions(search: Search, kind: str) -> Iterator[oracle.Ranking]:
 
 @cache
 def strict(search: Search, kind: str) -> frozenset[oracle.Ordering]:
-    """Every order of all items that some whole ranking allows."""
+    """Every order of all items that is possible in some whole ranking."""
     return frozenset(order for ranking in completions(search, kind) for order in oracle.orderings(ranking))
 
 
 def bounds(name: str, search: Search, kind: str, cutoff: int | None) -> tuple[Fraction, Fraction]:
-    """The smallest and the largest value of a measure over all of them."""
+    """The smallest and the largest value of a measure over all these orders."""
     relevant = tuple(grade for grade in (*search.grades, *search.missing) if grade > 0)
     context = oracle.Context(relevant, cutoff)
     values = [oracle.DEFINITIONS[name](order, context) for order in strict(search, kind)]
@@ -67,6 +67,6 @@ def bounds(name: str, search: Search, kind: str, cutoff: int | None) -> tuple[Fr
 
 
 def behind(name: str, search: Search, cutoff: int | None) -> oracle.Estimates:
-    """The estimates where all that is unseen is one tie behind the list."""
+    """The estimates if all unseen items form one tie behind the list."""
     ranking = [[*tie] for tie in search.ranking] + ([[*search.unseen]] if search.unseen else [])
     return oracle.enumerate_orderings(oracle.DEFINITIONS[name], ranking, cutoff=cutoff)

@@ -12,12 +12,12 @@ Vector = list[Fraction]
 
 
 def fractions(array: npt.NDArray[np.generic]) -> list[Vector]:
-    """The numbers that the floats or integers stand for."""
+    """The exact values of floats or integers."""
     return [[Fraction(value.item()) for value in row] for row in np.asarray(array)]
 
 
 def over_one_denominator(x: Sequence[Fraction]) -> tuple[list[int], int]:
-    """The numerators of fractions that are brought to one denominator, and it: integers add up far more quickly."""
+    """The numerators of fractions over a common denominator, and the denominator; integers are added far faster."""
     denominator = lcm(*[value.denominator for value in x])
     return [value.numerator * (denominator // value.denominator) for value in x], denominator
 
@@ -28,14 +28,14 @@ def dot(x: Vector, y: Vector) -> Fraction:
 
 
 def whole_numbers(*arrays: npt.NDArray[np.generic]) -> list[list[Vector]]:
-    """The numbers of all arrays times one number that makes integers of them: no distance ranks them otherwise."""
+    """The numbers of all arrays, multiplied by one number that makes them integers; this changes no ranking."""
     given = [fractions(array) for array in arrays]
     factor = lcm(*[value.denominator for rows in given for row in rows for value in row])
     return [[[Fraction(int(value * factor)) for value in row] for row in rows] for rows in given]
 
 
 def differences(x: Vector, y: Vector) -> tuple[list[int], int]:
-    """x - y over one denominator."""
+    """x - y over a common denominator."""
     both, denominator = over_one_denominator([*x, *y])
     return [a - b for a, b in zip(both[: len(x)], both[len(x) :], strict=True)], denominator
 
@@ -70,11 +70,11 @@ KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {
 }
 
 ORDERS = tuple(name for name in KEYS if name not in ("sqeuclidean", "hamming"))
-"""The distances of numbers that rank differently: squares rank as their roots do."""
+"""The distances of numbers with different rankings; squares rank as their roots do."""
 
 
 def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tuple[Fraction, Fraction, Fraction]:
-    """Lower, expected and upper AP of one ranking: relevant items last, anywhere, first in their tie."""
+    """Lower, expected and upper AP of one ranking: relevant items are last, anywhere, or first in their tie."""
     lower = expected = upper = Fraction(0)
     k = n = 0
     ranking = sorted(zip(over_one_denominator(keys)[0], relevant, strict=True), reverse=True)
@@ -85,7 +85,7 @@ def average_precision(keys: Sequence[Fraction], relevant: Sequence[bool]) -> tup
             lower += Fraction(n + j, k + size - m + j)
             upper += Fraction(n + j, k + j)
         for i in range(1, size + 1):
-            # Position i holds a relevant item with probability m / size; then (i - 1) (m - 1) / (size - 1) of
+            # Position i contains a relevant item with probability m / size; then (i - 1) (m - 1) / (size - 1) of
             # the positions before it do on average.
             others = max(size - 1, 1)
             expected += Fraction(m * ((n + 1) * others + (i - 1) * (m - 1)), size * others * (k + i))

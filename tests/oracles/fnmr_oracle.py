@@ -1,6 +1,6 @@
 """FNMR at FMR in fractions, over all pairs and from the definition; imports nothing of tieproof.
 
-Distances are compared by exact keys; float64 distances are computed from roots with many more digits.
+Distances are compared by exact keys; float64 distances are rounded from roots with many more digits.
 """
 
 import math
@@ -41,7 +41,7 @@ DISTANCES = tuple(name for name in KEYS if name != "hamming")
 
 @cache
 def distance(name: str, key: Fraction) -> float:
-    """The float64 nearest to the distance with that key; roots to as many digits as that takes."""
+    """The float64 nearest to the distance of a key, from a root with as many digits as necessary."""
     if name not in ("euclidean", "cosine"):
         return nearest(key)
     square, sign = abs(key), -1 if key < 0 else 1
@@ -70,7 +70,7 @@ def nearest(number: Fraction) -> float:
 def pairs(
     name: str, rows: Sequence[Vector], items: Sequence[Vector], counted: Iterable[tuple[int, int, bool]]
 ) -> tuple[list[Key], list[Key]]:
-    """Keys of the relevant and of the other ones among counted (query, item, relevant)."""
+    """The keys of relevant and of other pairs among the counted (query, item, relevant)."""
     keys: tuple[list[Key], list[Key]] = ([], [])
     for query, item, relevant in counted:
         keys[0 if relevant else 1].append(KEYS[name](rows[query], items[item]))
@@ -104,9 +104,9 @@ def exact(
 
 
 def behind(tied: int, others: int, place: int) -> dict[int, int]:
-    """In how many arrangements of tied pairs how many relevant ones are behind the `place`-th other one.
+    """The numbers of arrangements of tied pairs, by the number of relevant pairs behind the `place`-th other pair.
 
-    Those before it are arranged with the `place` - 1 others before it, those behind it with the rest.
+    Relevant pairs before it are arranged with the `place` - 1 other pairs before it, those behind it with the rest.
     """
     return {
         tied - before: math.comb(place - 1 + before, before)
@@ -116,6 +116,6 @@ def behind(tied: int, others: int, place: int) -> dict[int, int]:
 
 
 def behind_by_enumeration(tied: int, others: int, place: int) -> list[int]:
-    """For every arrangement of tied pairs, how many relevant ones are behind the `place`-th other one."""
+    """For every arrangement of tied pairs, the number of relevant pairs behind the `place`-th other pair."""
     arrangements = combinations(range(tied + others), others)
     return [tied - (positions[place - 1] - (place - 1)) for positions in arrangements]

@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 Row = list[int]
 
 CASES = int(os.environ.get("TIEPROOF_FUZZ_CASES", "0"))
-"""How many cases a test draws at random; 0 for a few that are the same in every run."""
+"""The number of cases that a test draws at random; 0 for a few cases that are the same in every run."""
 
 FEW = 24
 
@@ -28,7 +28,7 @@ fuzz = settings(
 
 
 class Kind(NamedTuple):
-    """A type of numbers: the NumPy type that holds them, and the bits of its integers but the sign."""
+    """A type of numbers: its NumPy type, and the number of bits of its integers without the sign."""
 
     dtype: type
     bits: int
@@ -37,7 +37,7 @@ class Kind(NamedTuple):
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The integers that it holds exactly."""
+        """The range of integers that the type represents exactly."""
         largest = 2**self.bits - 1
         whole = np.issubdtype(self.dtype, np.integer)
         return (-largest - whole if self.signed else 0), largest
@@ -47,7 +47,7 @@ class Kind(NamedTuple):
         return issubclass(self.dtype, np.floating)
 
     def hand(self, array: Array) -> Any:
-        """What is handed in."""
+        """The arrays that are passed."""
         return array.tolist() if self.as_list else array
 
 
@@ -71,7 +71,7 @@ KINDS = {
 
 
 class Data(NamedTuple):
-    """Queries and gallery (None: leave-one-out) with their labels, and what a call is given of them."""
+    """Queries and gallery (None: leave-one-out) with their labels, and the arguments of a call."""
 
     kind: Kind
     rows: Array
@@ -80,13 +80,13 @@ class Data(NamedTuple):
     gallery_labels: list[int] | None
 
     def options(self) -> dict[str, Any]:
-        """The gallery, as a call takes it."""
+        """The gallery as arguments of a call."""
         if self.gallery is None:
             return {}
         return {"gallery": self.kind.hand(self.gallery), "gallery_labels": self.gallery_labels}
 
     def call(self, function: Callable[..., Any], **options: Any) -> Any:
-        """The function of embeddings and labels, of this data."""
+        """Call a function of embeddings and labels with this data."""
         return function(self.kind.hand(self.rows), self.labels, **self.options(), **options)
 
     def counted(self) -> list[tuple[int, int, bool]]:
@@ -101,7 +101,7 @@ class Data(NamedTuple):
 
 
 def sizes(bits: int) -> st.SearchStrategy[int]:
-    """Bits of the entries: mostly those of quantised embeddings, and any up to all that the type has."""
+    """Numbers of bits of the entries: usually those of quantised embeddings, and others up to that of the type."""
     usual = st.integers(min(6, bits), min(14, bits))
     return st.one_of(usual, usual, st.integers(1, bits))
 
@@ -111,7 +111,7 @@ DIMENSIONS = st.one_of(st.integers(1, 4), st.integers(1, 4), st.integers(1, 16),
 
 @st.composite
 def integer_rows(draw: st.DrawFn, limits: tuple[int, int], bits: int, count: int, dimensions: int) -> list[Row]:
-    """Rows of integers within limits: new ones of so many bits, and relatives of those before them."""
+    """Rows of integers within limits: new rows of so many bits, and variants of earlier rows."""
     low, high = max(limits[0], -(2**bits) + 1), min(limits[1], 2**bits - 1)
     entries = st.lists(st.integers(low, high), min_size=dimensions, max_size=dimensions)
     rows = [draw(entries)]
@@ -157,7 +157,7 @@ RELATIVES: dict[str, Callable[[st.DrawFn, Row], Row]] = {
 
 @st.composite
 def arrays(draw: st.DrawFn, kind: Kind, count: int) -> Array:
-    """Rows of a type: whole numbers; floats, too, times powers of two down to the smallest and up to the largest."""
+    """Rows of a type: whole numbers; for floats, also times powers of two, from the smallest to the largest."""
     bits, dimensions = draw(sizes(kind.bits)), draw(DIMENSIONS)
     rows = draw(integer_rows(kind.limits, bits, count, dimensions))
     if not kind.floating:

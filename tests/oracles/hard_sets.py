@@ -1,4 +1,4 @@
-"""Small embeddings that are made to be hard to rank, each by a name that says why."""
+"""Small embeddings that are hard to rank, by names that say why."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,6 +1,6 @@
-"""Recall of an index by its definition: every set of k nearest items, one after the other, in fractions.
+"""Recall of an index by its definition: over every set of k nearest items, one by one, in fractions.
 
-Nothing of tieproof is imported. The definitions of others are written from their descriptions, a query at a time.
+Nothing of tieproof is imported. Other libraries' definitions follow their descriptions, for one query at a time.
 """
 
 from collections.abc import Hashable, Iterator, Sequence
@@ -27,7 +27,7 @@ def true_sets(distances: Sequence[Any], k: int) -> Iterator[set[int]]:
 
 
 def recall(found: Sequence[int], distances: Sequence[Any], k: int) -> Recall:
-    """The share of the k nearest that is among the found ones, over all choices of the k nearest."""
+    """The share of the k nearest items that was found, over all choices of the k nearest."""
     values = [Fraction(len(true & set(found)), k) for true in true_sets(distances, k)]
     mean = sum(values, Fraction(0)) / len(values)
     variance = sum(((value - mean) ** 2 for value in values), Fraction(0)) / len(values)
@@ -37,9 +37,9 @@ def recall(found: Sequence[int], distances: Sequence[Any], k: int) -> Recall:
 def open_recall(
     found: Sequence[int], listed: Sequence[int], distances: Sequence[int], k: int, n_items: int
 ) -> tuple[Fraction, Fraction]:
-    """The bounds where only a list of the nearest is known, by every gallery that begins with it.
+    """The bounds if only a list of the nearest items is known, over every gallery that begins with this list.
 
-    The items that are not listed are each as far as the last one listed, or farther; no nearer.
+    Each item that is not listed is as far as the last listed item, or farther.
     """
     others = [item for item in range(n_items) if item not in listed]
     bounds = []
@@ -53,7 +53,7 @@ def open_recall(
 
 
 def ann_benchmarks(found_distances: Sequence[float], true_distances: Sequence[float], k: int, by: str) -> Fraction:
-    """The share of the first k found that are within the distance of the k-th nearest and a little more."""
+    """The share of the first k found items that are at most slightly farther than the k-th nearest item."""
     last = true_distances[k - 1]
     limit = {"k-nn": last + 1e-3, "epsilon": last * (1 + 0.01), "largeepsilon": last * (1 + 0.1)}[by]
     return Fraction(sum(1 for distance in found_distances[:k] if distance <= limit), k)
@@ -62,7 +62,7 @@ def ann_benchmarks(found_distances: Sequence[float], true_distances: Sequence[fl
 def big_ann(
     found: Sequence[Hashable], listed: Sequence[Hashable], true_distances: Sequence[float], k: int
 ) -> Fraction:
-    """The found ids among the first k of the truth and those right behind that are as far as the k-th, to 1e-6."""
+    """The found ids among the first k true ids and those after them that are as far as the k-th, up to 1e-6."""
     end = k
     while end < len(listed) and abs(true_distances[k - 1] - true_distances[end]) < 1e-6:
         end += 1

@@ -1,7 +1,7 @@
-"""The definition of every measure for one strict ordering, and what becomes of it over all orderings.
+"""The definition of every measure for one strict ordering, and its estimates over all orderings.
 
-In exact fractions; logarithms are decimals of 50 digits. Nothing here comes from the library: this is what it is
-tested against.
+All values are exact fractions; logarithms are decimals of 50 digits. Nothing here comes from the library, which is
+tested against it.
 
 A `Ranking` is a list of ties, the nearest first; a tie is the list of its items' grades, 0 for an item that is
 not relevant. An ordering is the list of all grades from rank 1 on.
@@ -23,7 +23,7 @@ Ranking = list[list[Grade]]
 
 @dataclass(frozen=True)
 class Context:
-    """What a definition needs beside the ordering.
+    """The arguments of a definition in addition to the ordering.
 
     relevant : grades of all relevant items of the query, in the list or not
     cutoff : the last rank that counts, None for all
@@ -144,7 +144,7 @@ def rank_biased_precision(p: Fraction) -> Definition:
 
 
 def area_under_curve(ordering: Ordering, context: Context) -> Fraction:
-    """Pairs (relevant, other) in order; relevant items that are not in the list come after it."""
+    """The share of pairs (relevant, other) in order; relevant items that are not in the list come after it."""
     others = len(ordering) - hits(ordering)
     if others == 0:
         return Fraction(1)
@@ -165,7 +165,7 @@ def expected_reciprocal_rank(max_grade: int) -> Definition:
 
 
 def binary_preference(ordering: Ordering, context: Context) -> Fraction:
-    """As trec_eval has it, with a judgment for every item of the ordering."""
+    """bpref as trec_eval defines it, with a judgment for every item of the ordering."""
     return preference(ordering, context.n_relevant, len(ordering) - hits(ordering))
 
 
@@ -203,7 +203,7 @@ def linear_gain(grade: Grade) -> Fraction:
 
 @cache
 def exponential_gain(grade: Grade) -> Fraction:
-    """2^grade - 1, exactly for whole grades, else to 50 digits."""
+    """2^grade - 1, exactly for whole grades, otherwise to 50 digits."""
     if Fraction(grade).denominator == 1:
         return Fraction(2) ** int(grade) - 1
     exact = Fraction(grade)
@@ -255,7 +255,7 @@ DEFINITIONS: dict[str, Definition] = {
 
 
 def orderings(ranking: Ranking) -> Iterator[Ordering]:
-    """Every ordering of the tied items. Items of one grade are alike, so that each comes equally often."""
+    """Every ordering of the tied items, all equally likely; items of the same grade are not distinguished."""
     for parts in itertools.product(*(sorted(set(itertools.permutations(tie))) for tie in ranking)):
         yield tuple(itertools.chain.from_iterable(parts))
 
@@ -275,7 +275,7 @@ class Estimates:
 
 
 def estimates(values: list[Fraction]) -> Estimates:
-    """Of equally likely values."""
+    """The estimates of equally likely values."""
     mean = sum(values, Fraction()) / len(values)
     variance = sum(((value - mean) ** 2 for value in values), Fraction()) / len(values)
     return Estimates(min(values), mean, max(values), variance)
@@ -284,7 +284,7 @@ def estimates(values: list[Fraction]) -> Estimates:
 def enumerate_orderings(
     definition: Definition, ranking: Ranking, missing: Ordering = (), cutoff: int | None = None
 ) -> Estimates:
-    """What `definition` is over all orderings; `missing` are grades of relevant items not in the list."""
+    """The estimates of `definition` over all orderings; `missing` are grades of relevant items not in the list."""
     listed = tuple(grade for tie in ranking for grade in tie if grade > 0)
     context = Context(listed + missing, cutoff)
     return estimates([definition(ordering, context) for ordering in orderings(ranking)])
@@ -293,9 +293,9 @@ def enumerate_orderings(
 def arrangement_moments(a: Sequence[Decimal], b: Sequence[Decimal], l: int, m: int) -> tuple[Decimal, Decimal]:
     """Mean and variance of sum_i X_i a_i + sum_{i<j} X_i X_j b_j over the arrangements of m ones in l places.
 
-    From E[Z] and E[Z^2], term by term, by the probability that two, three or four given places hold ones; a and b
-    are 0 in places beyond those given. In decimals of 120 digits, of which the variance needs less than 100: what is
-    smaller is 0.
+    From E[Z] and E[Z^2], term by term, by the probability that two, three or four given places contain ones; a and b
+    are 0 in places beyond those given. In decimals of 120 digits, of which the variance needs less than 100: smaller
+    values are 0.
     """
     with localcontext() as context:
         context.prec = 120
@@ -303,7 +303,7 @@ def arrangement_moments(a: Sequence[Decimal], b: Sequence[Decimal], l: int, m: i
         for r in range(4):
             e.append(e[-1] * max(m - r, 0) / max(l - r, 1))
         mean = square = Decimal(0)
-        a_before = b_pairs = Decimal(0)  # sum of a, and of (j-1) b, over the places before
+        a_before = b_pairs = Decimal(0)  # the sums of a, and of (j-1) b, over the earlier places
         a_after = sum(a, Decimal(0))
         for earlier, (a_j, b_j) in enumerate(zip(a, b, strict=True)):
             a_after -= a_j
@@ -332,7 +332,7 @@ def waiting_times(l: int, m: int) -> list[Decimal]:
 
 
 def moments(chances: Sequence[Decimal], values: Sequence[Decimal]) -> tuple[Decimal, Decimal]:
-    """Mean and variance of values with these chances."""
+    """Mean and variance of values with these probabilities."""
     with localcontext() as context:
         context.prec = 60
         mean = sum((p * x for p, x in zip(chances, values, strict=True)), Decimal(0))

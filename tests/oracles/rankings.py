@@ -13,7 +13,7 @@ Array = npt.NDArray[Any]
 
 
 def leave_one_out(vectors: Array, labels: Array, distance: str, precision: str | None) -> list[oracle.Ranking]:
-    """The ranking of each item that has a companion of its label, by distances that are rounded to a precision."""
+    """The ranking for each item whose label occurs again, by distances that are rounded to a precision."""
     points = exact_oracle.fractions(vectors)
 
     def nearness(x: exact_oracle.Vector, y: exact_oracle.Vector) -> Fraction:

@@ -12,10 +12,10 @@ from exact_oracle import Vector
 from fnmr_oracle import KEYS
 
 Comparison = Callable[[Fraction], int]
-"""The sign of a real number less the argument."""
+"""The sign of the difference between a real number and the argument."""
 
 LARGEST = {"float16": 2**16, "bfloat16": 2**128, "float32": 2**128}
-"""The number after the largest one, if exponents had no end."""
+"""The number after the largest one, if exponents were unlimited."""
 
 
 def known(number: Fraction | int | float) -> Comparison:
@@ -39,7 +39,7 @@ def distance(name: str, x: Vector, y: Vector) -> Comparison:
 
 
 def number_of_bits(name: str, bits: int) -> Fraction:
-    """The number with these bits; those of infinity are the power of two that would be the next number."""
+    """The number with these bits; the bits of infinity represent the power of two that would be the next number."""
     if name == "float16":
         value = float(np.array(bits, dtype=np.uint16).view(np.float16))
     else:
@@ -51,10 +51,10 @@ INFINITY = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000}
 
 
 def rounded(name: str, compare: Comparison) -> Fraction:
-    """The nearest number of the format; of two as near, the one whose last bit is 0. Bisection over all numbers."""
+    """The nearest number of the format, by bisection; of two equally near numbers, the one whose last bit is 0."""
     if compare(Fraction(0)) < 0:
         return -rounded(name, lambda other: -compare(-other))
-    low, high = 0, INFINITY[name]  # low <= the distance; high is the last that it may round to
+    low, high = 0, INFINITY[name]  # low <= the distance; high is the largest number to which it may be rounded
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if compare(number_of_bits(name, middle)) >= 0 else (low, middle)

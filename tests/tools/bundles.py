@@ -78,7 +78,7 @@ def write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-# What organisers write: a ranking by argsort, whose ties are in the order of the file.
+# A typical script of organisers: a ranking by argsort, with ties in the order of the file.
 USUAL_SCRIPT = """
 import os, sys, zipfile
 import numpy as np

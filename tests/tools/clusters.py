@@ -28,7 +28,7 @@ GALLERY = pytest.mark.parametrize("gallery", [False, True], ids=["leave-one-out"
 
 @contextmanager
 def running(nodes: int = 3, cpus: int = 1) -> Iterator[Any]:
-    """A cluster of some nodes, the first of which has the driver and no workers if there are others."""
+    """A cluster of some nodes. The first one runs the driver, and has no workers if there are other nodes."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -46,7 +46,7 @@ def running(nodes: int = 3, cpus: int = 1) -> Iterator[Any]:
 
 
 def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts of few rows, so that there are many."""
+    """Cut an evaluation into many parts of few rows."""
 
     def of(_: ShardedProblem, __: int) -> layout.Sizes:
         return layout.Sizes(70, 10**9)
@@ -57,7 +57,7 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def task(whole: Any, gallery: bool) -> dict[str, Any]:
-    """What `evaluate` takes, each side made of an array by `whole`."""
+    """The arguments of `evaluate`; `whole` converts the array of each side."""
     if not gallery:
         return {"embeddings": whole(DATA), "labels": LABELS}
     return {
@@ -81,7 +81,7 @@ def found(whole: Any, gallery: bool, **options: Any) -> str:
 
 
 def armed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-    """Let sources go wrong once all rows were surveyed."""
+    """Let sources fail once all rows were surveyed."""
     count_all = evaluation.count_all
 
     def arming(*given: Any) -> Any:

@@ -1,4 +1,4 @@
-"""What tests of the command line share: a process of its own, and what is left of it."""
+"""Tools that tests of the command line share: commands in a separate process, their status and their errors."""
 
 import os
 import subprocess
@@ -13,7 +13,7 @@ from tieproof.cli import main
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); from tieproof.cli import main; main()"
 )
-"""A shell may start background jobs with SIGINT ignored; people do not."""
+"""Restore SIGINT, which a shell may ignore in background jobs, unlike in a terminal."""
 
 
 class Outcome(NamedTuple):
@@ -34,7 +34,7 @@ def process(*args: str, folder: Path, encoding: str = "utf-8") -> subprocess.Pop
 
 
 def exit_status(*arguments: str) -> int:
-    """That of a command in this process."""
+    """The exit status of a command that runs in this process."""
     with pytest.raises(SystemExit) as done:
         main(arguments)
     return int(done.value.code or 0)

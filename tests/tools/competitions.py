@@ -1,4 +1,4 @@
-"""A toy competition, and systems for it as programs: items are words, and a system sees how they are spelt."""
+"""A toy competition, and programs as systems for it: items are words, and a system sees their spelling."""
 
 import sys
 from pathlib import Path
@@ -13,10 +13,10 @@ LABELS = ["cat", "cat", "cat", "dog", "dog", "dog", "cow", "cow", "cow", "cat", 
 SEED = "0123456789abcdef, which the organiser keeps"
 
 HEAD = "import os, sys\nitems, answers = sys.argv[1:3]\nnames = sorted(os.listdir(items))\n"
-"""How a program begins that is called with {items} and {answers}."""
+"""The first lines of a program that is called with {items} and {answers}."""
 
 PRINT = "import os, sys\nlines = [line.rstrip('\\n').split('\\t') for line in open(sys.argv[1])]\n"
-"""How one begins that is called with {lines}, and prints."""
+"""The first lines of a program that is called with {lines}, and prints its answers."""
 
 VECTOR = "def vector(word): return [word.count('c'), word.count('d'), len(word), ord(word[-1])]\n"
 
@@ -24,7 +24,7 @@ HONEST = PRINT + VECTOR + "for name, word in lines: print(name, *vector(word), s
 
 
 def vector(word: str) -> list[int]:
-    """What the honest system answers."""
+    """The answer of the honest system for a word."""
     return [word.count("c"), word.count("d"), len(word), ord(word[-1])]
 
 
@@ -43,7 +43,7 @@ def edit_distance(a: str, b: str) -> int:
 
 
 def organise(folder: Path, **entries: Any) -> Path:
-    """Write the files of a competition; entries are of its tables, as `judge_batch=5`. Returns its file."""
+    """Write the files of a competition, with entries of its tables such as `judge_batch=5`. Returns its file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.txt").write_text("".join(f"{word}\n" for word in WORDS))
     (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS))
@@ -73,12 +73,12 @@ def organise(folder: Path, **entries: Any) -> Path:
 
 
 def as_toml(value: Any) -> str:
-    """A value as TOML has it."""
+    """A value in the syntax of TOML."""
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def program(folder: Path, code: str, arguments: str = "{lines}", name: str = "system.py") -> str:
-    """Write a system as a program of Python; returns its command."""
+    """Write a system as a Python program; return its command."""
     folder.mkdir(parents=True, exist_ok=True)
     place = folder / name
     place.write_text(code)

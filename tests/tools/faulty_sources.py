@@ -1,4 +1,4 @@
-"""Sources of rows that go wrong, once, on the worker that reads them: what a cluster has to live with."""
+"""Sources of rows that fail once, on the worker that reads them, as can happen in a cluster."""
 
 import os
 import signal
@@ -17,7 +17,7 @@ Array = npt.NDArray[Any]
 
 
 def first_time(marker: Path) -> bool:
-    """Whether nobody was here before, in any process."""
+    """Whether this is the first call for this file, in any process."""
     try:
         marker.touch(exist_ok=False)
     except FileExistsError:
@@ -27,7 +27,7 @@ def first_time(marker: Path) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Faulty(ArraySource):
-    """Rows that can be read as often as the survey does, before the first further read goes wrong, once.
+    """Rows that the survey can read; the first read after the survey fails, once.
 
     folder : where processes leave word for each other; `armed` there is what a test makes once rows are surveyed
     """
@@ -56,7 +56,7 @@ class Faulty(ArraySource):
 
 
 class Killing(Faulty):
-    """The process is killed shortly after, in the middle of what it does then."""
+    """The process is killed shortly after the read, whatever it does then."""
 
     def go_wrong(self) -> None:
         def kill() -> None:
@@ -74,21 +74,21 @@ class KilledAtOnce(Faulty):
 
 
 class AlwaysKilled(KilledAtOnce):
-    """Whoever reads is killed, each time."""
+    """Every process that reads is killed, each time."""
 
     def is_armed(self) -> bool:
         return (self.folder / "armed").exists()
 
 
 class Slow(Faulty):
-    """A read that takes long."""
+    """A read that takes a long time."""
 
     def go_wrong(self) -> None:
         time.sleep(5)
 
 
 class Waiting(Faulty):
-    """A read that never ends; its node says which one it is."""
+    """A read that never ends; its node writes its name."""
 
     def go_wrong(self) -> None:
         import ray
@@ -98,7 +98,7 @@ class Waiting(Faulty):
 
 
 class Refusing(Faulty):
-    """An error that nobody expects."""
+    """A read that raises an unexpected error."""
 
     def go_wrong(self) -> None:
         raise ZeroDivisionError("a defect. With more words")

@@ -1,4 +1,4 @@
-"""Each way that the engine may take to count, as what makes it take that way whatever it would choose."""
+"""Each of the engine's methods of counting, with the changes that force the engine to use it."""
 
 from collections.abc import Callable
 from typing import Any
@@ -72,7 +72,7 @@ def no_tiles(patch: Patch) -> None:
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
         patch.setattr(plan, "FEW_PAIRS", 0)
-        patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # less than no tiles
+        patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # cheaper than not using tiles
 
     return patch_choices
 

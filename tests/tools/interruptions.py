@@ -27,12 +27,12 @@ CALLS: dict[str, tuple[Callable[..., Any], npt.NDArray[Any]]] = {
 
 
 def state() -> tuple[list[int], int]:
-    """Threads of libraries and of Python."""
+    """The threads of libraries and of Python."""
     return [pool["num_threads"] for pool in threadpool_info()], threading.active_count()
 
 
 def interrupted(call: Callable[[], Any], delay: float) -> float | None:
-    """Seconds from an interruption to the end; None where the call was done before."""
+    """Seconds from an interruption to the end of the call; None if the call ended before."""
     rung: list[float] = []
 
     def ring() -> None:
@@ -48,14 +48,14 @@ def interrupted(call: Callable[[], Any], delay: float) -> float | None:
             timer.cancel()
             if timer.is_alive():
                 timer.join()
-            time.sleep(0.05)  # where it rang at the very end
+            time.sleep(0.05)  # if the alarm rang at the end
     except KeyboardInterrupt:
         return time.monotonic() - rung[0]
     return None
 
 
 def main() -> None:
-    """Try them all; the last line says how often the interruption came in time."""
+    """Try all moments; the last line states how often the interruption came before the end."""
     met = 0
     tp.evaluate(SMALL, np.arange(300) % 5)  # loads libraries
     before = state()

@@ -1,4 +1,4 @@
-"""A judgment in a process of its own, whose system waits at its third batch until a file is there."""
+"""A judgment in a separate process, whose system waits at its third batch until a file exists."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ while len(os.listdir(folder)) == 3 and not os.path.exists(os.path.join(folder, "
 
 
 def main() -> None:
-    """Judge, unsealed, so that the system has a folder to be watched by."""
+    """Judge without a seal, so that the system can be watched by its folder."""
     competition, system, out = sys.argv[1:]
     judge(competition, system, name="ours", out=Path(out), seal="none")
 

@@ -1,4 +1,4 @@
-"""A kernel as each library has it: there is one for each level of processor."""
+"""The kernels of each library; there is one library for each processor level."""
 
 from collections.abc import Callable
 from functools import cache
@@ -14,7 +14,7 @@ LEVELS = levels_of_this_machine()
 
 
 def at(level: str, kernel: Callable[P, R]) -> Callable[P, R]:
-    """The kernel in the library for a level of processor."""
+    """The kernel in the library for a processor level."""
     call = in_library(level, kernel)
     return lambda *arguments, **_: cast(R, call(arguments))
 

@@ -1,4 +1,4 @@
-"""What a reader of a picture would stumble over: texts on texts or cut off, legends on data, marks outside."""
+"""Faults of a picture's layout: texts that overlap or are cut off, legends on data, marks outside the axes."""
 
 import itertools
 from typing import Any
@@ -13,7 +13,7 @@ SLACK = 1.0
 """Pixels by which the box of a text, which has room for every letter, may reach into another."""
 
 DIAMONDS = ("D",)
-"""Marks that are no less wide than their size."""
+"""Marks that are as wide as their size."""
 
 
 def faults(ax: Any) -> list[str]:
@@ -57,7 +57,7 @@ def marks(ax: Any) -> list[Any]:
 
 
 def extent(artist: Any) -> Bbox:
-    """The box of the points that it goes through, and of half a mark around each."""
+    """The box around the points of a line, including half a mark around each point."""
     segments = artist.get_segments() if isinstance(artist, LineCollection) else [artist.get_xydata()]
     box = Bbox.null()
     box.update_from_data_xy(artist.get_transform().transform([point for each in segments for point in each]))
@@ -66,7 +66,7 @@ def extent(artist: Any) -> Bbox:
 
 
 def within(inner: Bbox, outer: Bbox) -> bool:
-    """Whether one box is in the other, but for the slack."""
+    """Whether one box is inside the other, except for the slack."""
     return bool(
         inner.x0 >= outer.x0 - SLACK
         and inner.y0 >= outer.y0 - SLACK
@@ -76,7 +76,7 @@ def within(inner: Bbox, outer: Bbox) -> bool:
 
 
 def overlap(first: Bbox, second: Bbox) -> bool:
-    """Whether two boxes share more than the slack, across and up."""
+    """Whether two boxes overlap by more than the slack in both directions."""
     across = min(first.x1, second.x1) - max(first.x0, second.x0)
     up = min(first.y1, second.y1) - max(first.y0, second.y0)
     return bool(across > SLACK and up > SLACK)

@@ -1,4 +1,4 @@
-"""Tasks of MTEB in memory, and an encoder that looks numbers up: nothing is downloaded."""
+"""Tasks of MTEB in memory, and an encoder that reads numbers from the texts: nothing is downloaded."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ METADATA: dict[str, Any] = {
 
 
 class Encoder:
-    """The vector of a text is what its words say: "0.5 0.25" is (0.5, 0.25); nearness is the dot product."""
+    """The words of a text are the numbers of its vector: "0.5 0.25" is (0.5, 0.25). Nearness is the dot product."""
 
     def __init__(self, dtype: str = "float32") -> None:
         self.dtype = dtype
@@ -83,7 +83,7 @@ def loaded(
 
 
 def scores_of(task: Any, model: Any = None, **options: Any) -> dict[str, Any]:
-    """What MTEB says of the task."""
+    """MTEB's scores of the task."""
     result = mteb.evaluate(
         model or Encoder(), task, cache=None, show_progress_bar=False, co2_tracker=False, **options
     )

@@ -1,7 +1,7 @@
-"""open-metric-learning itself, beside ours: its metrics, without the libraries that it imports and they never call.
+"""The metrics of open-metric-learning itself, without the libraries that it imports but its metrics never call.
 
-It pins an old NumPy and needs libraries for images and downloads; its metrics need none of them, and run with a new
-NumPy, too. So it is installed without its dependencies, and these are placeholders while it is imported.
+It requires an old NumPy, and libraries for images and downloads. Its metrics need none of these, and run with a new
+NumPy, too. It is therefore installed without its dependencies, which are replaced by placeholders for the import.
 """
 
 import sys
@@ -36,7 +36,7 @@ def never_called(module: str) -> bool:
 
 
 class Placeholders(MetaPathFinder, Loader):
-    """Finds a placeholder for each library that metrics never call, and for its parts."""
+    """Finds a placeholder for each library that metrics never call, and for its modules."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         return ModuleSpec(fullname, self, is_package=True) if never_called(fullname) else None
@@ -50,7 +50,7 @@ class Placeholders(MetaPathFinder, Loader):
 
 @contextmanager
 def placeholders() -> Iterator[None]:
-    """Use placeholders, and leave no trace of them."""
+    """Use placeholders, and remove them afterwards."""
     before = {name: module for name, module in sys.modules.items() if never_called(name)}
     for name in before:
         del sys.modules[name]

@@ -1,4 +1,4 @@
-"""Results of every kind whose pages are looked at, with names and texts that want to be more than text."""
+"""Results of every kind for tests of pages, with names and texts that look like markup."""
 
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ UNRULY = [
 
 
 def codes(count: int, seed: int = 3) -> tuple[Any, Any]:
-    """Random codes of six bits, which tie, in classes of five."""
+    """Random codes of six bits with many ties, in classes of five."""
     random = np.random.default_rng(seed)
     return random.random((count, 6)) < 0.5, np.arange(count) // 5
 
@@ -49,7 +49,7 @@ def run(path: Path) -> tp.Result:
 
 
 def without_data(path: Path) -> tp.Result:
-    """The page of given scores without any tie, of which nothing is passed again."""
+    """The page of given scores without ties, for which the data is not passed again."""
     result = tp.evaluate_scores([[3, 2, 1], [1, 2, 3]], [[1, 0, 0], [1, 0, 1]], measures=["RR"])
     result.report(path)
     return result
@@ -128,4 +128,4 @@ CASES = {
 """Functions that write a page to a path, and return what it shows."""
 
 WITH_TABLE = ["embeddings", "run", "without_data", "comparison", "collisions", "collisions_without_labels"]
-"""Those whose page has a table of every query."""
+"""The functions whose pages have a table of all queries."""

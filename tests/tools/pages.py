@@ -1,4 +1,4 @@
-"""The code that pages of the documents show, run as a reader would run it: from the first block to the last."""
+"""Run the code that pages of the documentation show as a reader would run it, from the first block to the last."""
 
 import re
 import subprocess
@@ -11,14 +11,14 @@ import pytest
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```", re.MULTILINE | re.DOTALL)
 OPTIONS = re.compile(r"(?:---\n.*?^---\n)?\n*", re.MULTILINE | re.DOTALL)
-"""What a cell says of itself before its code, such as tags."""
+"""The options of a cell before its code, such as tags."""
 
 COMMAND = re.compile(r"^!(tieproof .*)$", re.MULTILINE)
-"""A command in a cell, as notebooks have them."""
+"""A command in a cell, as in notebooks."""
 
 
 def text_of(name: str) -> str:
-    """A page, by its path from the root of the repository; the test is skipped where there are no documents."""
+    """The text of a page, by its path from the repository's root; skips the test if there is no documentation."""
     page = ROOT / name
     if not (ROOT / "README.md").exists():
         pytest.skip("no documents beside the tests")
@@ -26,7 +26,7 @@ def text_of(name: str) -> str:
 
 
 def run_page(name: str) -> dict[str, object]:
-    """Run all blocks of Python and cells of a page in the present folder; the names that they make."""
+    """Run all Python blocks and cells of a page in the current folder, and return the names that they define."""
     names: dict[str, object] = {"run_command": run_command}
     for code in BLOCK.findall(text_of(name)):
         exec(as_python(code), names)
@@ -39,7 +39,7 @@ def as_python(code: str) -> str:
 
 
 def run_command(line: str) -> None:
-    """Run a command by the tieproof that is tested, and print what it prints."""
+    """Run a command by the tested tieproof, and print its output."""
     line = line.replace("tieproof", f"{sys.executable} -m tieproof", 1)
     done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -47,14 +47,14 @@ def run_command(line: str) -> None:
 
 
 OUTPUT = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)
-"""A block of Python, and what the page says that it prints."""
+"""A Python block, and its output according to the page."""
 
 
 def run_and_compare(name: str, said: Callable[[], str], unlike: re.Pattern[str]) -> dict[str, object]:
-    """Run all blocks of a page, and compare what each prints with the text that the page shows below it.
+    """Run all blocks of a page, and compare the output of each with the text that the page shows below it.
 
-    said : returns what was printed since it was last called
-    unlike : what may differ between machines
+    said : returns the output since it was last called
+    unlike : the parts of the output that may differ between machines
     """
     names: dict[str, object] = {"run_command": run_command}
     for code, shown in OUTPUT.findall(text_of(name)):

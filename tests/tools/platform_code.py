@@ -1,11 +1,11 @@
-"""What platforms themselves say of a bundle: their own code, run with placeholders for the libraries of its server.
+"""The platforms' own code for bundles, run with placeholders for the libraries of their servers.
 
 TIEPROOF_PLATFORMS names a folder with clones, as by
 
     git clone https://github.com/codalab/codabench && git clone https://github.com/Cloud-CV/EvalAI
 
-What is read, unpacked and refused is theirs. What they would write into a database is not tried: every serializer
-takes all, so lengths and choices are those of platform_rules.py.
+Their code reads, unpacks and refuses bundles. Writing to a database is not tested: the placeholder of a serializer
+accepts everything, so lengths and choices are only tested by platform_rules.py.
 """
 
 import os
@@ -27,11 +27,11 @@ import yaml
 PLATFORMS = Path(os.environ.get("TIEPROOF_PLATFORMS", "/nowhere"))
 
 OTHERS = ("django", "rest_framework", "requests")
-"""Libraries of their servers."""
+"""The libraries of the platforms' servers."""
 
 
 class Placeholders(MetaPathFinder, Loader):
-    """Finds a module that has any name, for modules whose names begin so."""
+    """Finds placeholder modules, which have every name, for all modules of these libraries."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = names
@@ -52,7 +52,7 @@ class Placeholders(MetaPathFinder, Loader):
 
 @contextmanager
 def imported(root: Path, name: str, placeholders: Sequence[str]) -> Iterator[Any]:
-    """A module below a folder, with placeholders for what it imports; nothing of that stays imported."""
+    """Import a module in a folder, with placeholders for its imports, and remove all of them afterwards."""
     top = name.partition(".")[0]
     ours = {each: sys.modules.pop(each) for each in [*sys.modules] if each.partition(".")[0] == top}
     before, finder = set(sys.modules), Placeholders(placeholders)
@@ -69,7 +69,7 @@ def imported(root: Path, name: str, placeholders: Sequence[str]) -> Iterator[Any
 
 
 def unpacked_by_codabench(bundle: Path) -> dict[str, Any]:
-    """What Codabench makes of a bundle before it writes anything; raises its CompetitionUnpackingException."""
+    """The result of Codabench's unpacking before it writes anything; raises its CompetitionUnpackingException."""
     root = PLATFORMS / "codabench" / "src" / "apps"
     others = (*OTHERS, "api", "datasets", "queues", "tasks", "utils", "competitions.models")
     with imported(root, "competitions.unpackers.v2", others) as v2:
@@ -87,7 +87,7 @@ def unpacked_by_codabench(bundle: Path) -> dict[str, Any]:
 
 
 def files_in(competition: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """What Codabench looks for on the disk when it saves a competition."""
+    """The files that Codabench reads when it saves a competition."""
     for task in competition["tasks"].values():
         yield from (each for each in task.values() if isinstance(each, dict))
     yield from ({"file_type": "solution", **each} for each in competition["solutions"])
@@ -96,7 +96,7 @@ def files_in(competition: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def refused_by_evalai(archive: Path, room: Path) -> list[str]:
-    """What EvalAI says is wrong with an archive."""
+    """The errors that EvalAI reports for an archive."""
     root = PLATFORMS / "EvalAI" / "apps"
     others = (*OTHERS, "base.utils", "challenges.models", "challenges.serializers", "challenges.utils")
     with imported(root, "challenges.challenge_config_utils", others) as theirs:

@@ -1,4 +1,4 @@
-"""What platforms ask of a bundle, written down from their sources as data, and what is wrong with a bundle by it."""
+"""The platforms' requirements on bundles, as data from their sources, and the faults of a bundle by these rules."""
 
 import re
 import zipfile
@@ -41,13 +41,13 @@ CODABENCH_RULES = {
 
 
 def codabench_faults(bundle: Path) -> list[str]:
-    """What Codabench would refuse, overlook or misread in a bundle."""
+    """The parts of a bundle that Codabench would refuse, overlook or misread."""
     found = yaml.safe_load((bundle / "competition.yaml").read_text(encoding="utf-8"))
     return [*unknown_keys(found), *wrong_files(bundle, found), *wrong_phases(found), *wrong_boards(found)]
 
 
 def unknown_keys(found: dict[str, Any]) -> Iterator[str]:
-    """Keys that nothing reads."""
+    """Keys that the platform does not read."""
     tables = [("", found)] + [
         (name, each) for name in CODABENCH_KEYS for each in found.get(name, ()) if name and name != "columns"
     ]
@@ -62,7 +62,7 @@ def unknown_keys(found: dict[str, Any]) -> Iterator[str]:
 
 
 def wrong_files(bundle: Path, found: dict[str, Any]) -> Iterator[str]:
-    """Files and folders that are not there or empty; folders are packed under the name before their last slash."""
+    """Files and folders that are missing or empty; a folder is packed under the name before its last slash."""
     for place in (found["terms"], *(page["file"] for page in found["pages"])):
         if not (bundle / place).is_file() or not (bundle / place).read_text(encoding="utf-8"):
             yield f"{place} is missing or empty"
@@ -85,7 +85,7 @@ def wrong_files(bundle: Path, found: dict[str, Any]) -> Iterator[str]:
 
 
 def wrong_phases(found: dict[str, Any]) -> Iterator[str]:
-    """Phases must follow each other; a time that YAML reads as one is cut down to its date."""
+    """Phases must follow each other; a time that YAML parses as a time is cut down to its date."""
     phases = sorted(found["phases"], key=lambda phase: int(phase["index"]))
     for phase in phases:
         for key in ("start", "end"):
@@ -99,7 +99,7 @@ def wrong_phases(found: dict[str, Any]) -> Iterator[str]:
 
 
 def wrong_boards(found: dict[str, Any]) -> Iterator[str]:
-    """Columns with keys and indices of their own, of a length that there is room for."""
+    """Columns must have different keys and indices, of at most the length that Codabench stores."""
     for board in found["leaderboards"]:
         columns = board["columns"]
         if not columns:
@@ -131,7 +131,7 @@ EVALAI_TITLE = 100
 
 
 def evalai_faults(bundle: Path) -> list[str]:
-    """What EvalAI would refuse in a bundle."""
+    """The parts of a bundle that EvalAI would refuse."""
     found = yaml.safe_load((bundle / "challenge_config.yaml").read_text(encoding="utf-8"))
     return [*wrong_challenge(bundle, found), *wrong_challenge_phases(bundle, found), *wrong_splits(found)]
 

@@ -98,14 +98,14 @@ def record(path: Path) -> Path:
 
 
 def with_part(folder: Path, name: str, change: Callable[[Any], Any]) -> Path:
-    """A record of which one array is another one, as everybody can write it, checksum and all."""
+    """A record with one array replaced, and the checksum updated, as anyone could write it."""
     parts = parts_of(record(folder / "run.tieproof"))
     parts[f"{name}.npy"] = as_npy(change(from_npy(parts[f"{name}.npy"])))
     return packed(folder / "run.tieproof", parts)
 
 
 def with_facts(folder: Path, **changed: Any) -> Path:
-    """A record of which some facts are others."""
+    """A record with some facts replaced."""
     parts = parts_of(record(folder / "run.tieproof"))
     facts = json.loads(parts["record.json"]) | changed
     return packed(folder / "run.tieproof", parts | {"record.json": json.dumps(facts).encode()})

@@ -1,6 +1,6 @@
-"""Calls of kernels, recorded while others are evaluated: what `kernel_driver.c` reads, and what it must print.
+"""Records the calls of kernels during evaluations: the input of `kernel_driver.c`, and the results that it must give.
 
-As a script: `recorded_calls.py FOLDER` evaluates data of every kind and writes `calls`, `results` and `calls.h`.
+As a script, `recorded_calls.py FOLDER` evaluates data of every kind, and writes `calls`, `results` and `calls.h`.
 """
 
 import ctypes
@@ -20,13 +20,13 @@ RESULT = 128
 """Bytes that the driver writes of a result."""
 
 EACH = 12
-"""Calls that are kept of each kernel: the first ones, the second ones of twice as many, and so on."""
+"""So many first calls of each kernel are kept; of later ones, those whose number is a power of two."""
 
 MOST_BYTES = 1 << 20
 
 
 class Recorder:
-    """Stands for `calls.resolved` and writes down what it is called with."""
+    """Replaces `calls.resolved`, and records the arguments of all calls."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -68,12 +68,12 @@ class Recorder:
         return call
 
     def wanted(self, name: str, extents: list[tuple[int, int]]) -> bool:
-        """Whether this call is kept: fewer, the more there were, and none that is large."""
+        """Whether this call is kept: ever fewer as their number grows, and none with much memory."""
         count = self.seen[name]
         return (count <= EACH or count & (count - 1) == 0) and sum(b - a for a, b in extents) <= MOST_BYTES
 
     def close(self) -> None:
-        """Write what the driver is compiled with."""
+        """Write the header with which the driver is compiled."""
         (self.folder / "calls.h").write_text("\n".join(self.lines) + "\n", "utf-8")
         self.calls.close()
         self.results.close()
@@ -90,7 +90,7 @@ def arrays_of(hint: Any, value: Any) -> Iterator[npt.NDArray[Any] | None]:
 
 
 def extents_of(hints: dict[str, Any], arguments: tuple[Any, ...]) -> Iterator[tuple[int, int]]:
-    """The memory that each array takes."""
+    """The memory range of each array."""
     for hint, argument in zip(hints.values(), arguments, strict=True):
         for array in arrays_of(hint, argument):
             if array is not None:
@@ -98,12 +98,12 @@ def extents_of(hints: dict[str, Any], arguments: tuple[Any, ...]) -> Iterator[tu
 
 
 def start_of(array: npt.NDArray[Any]) -> int:
-    """Where an array is."""
+    """The address of an array."""
     return int(array.__array_interface__["data"][0])
 
 
 def merged(extents: Iterator[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """The same memory, without overlaps: arrays may be views of others."""
+    """The same memory without overlaps, because arrays may be views of other arrays."""
     waiting: list[int] = []
     for start, stop in sorted(extents):
         if waiting and start < waiting[1]:
@@ -130,7 +130,7 @@ def case(number: int, name: str, hints: dict[str, Any], returned: Any, element: 
     if field:
         return f"case {number}: result.{field} = {call}; break;"
     layout = calls.layout(calls.without_none(returned)[0])
-    fields = [getattr(layout, field[0]) for field in layout._fields_]  # what is between them has no value
+    fields = [getattr(layout, field[0]) for field in layout._fields_]  # the memory between them has no value
     copied = " ".join(f"memcpy(result.bytes + {f.offset}, (char *)&found + {f.offset}, {f.size});" for f in fields)
     return f"case {number}: {{ __auto_type found = {call}; {copied} break; }}"
 
@@ -155,7 +155,7 @@ def size_of(hint: Any) -> int:
 def written(
     number: int, hints: dict[str, Any], arguments: tuple[Any, ...], element: Any, extents: list[tuple[int, int]]
 ) -> bytes:
-    """One call as the driver reads it."""
+    """One call in the format that the driver reads."""
     packed, addresses = b"", b""
     starts = [start for start, _ in extents]
     count = 0
@@ -175,7 +175,7 @@ def written(
 
 
 def places_of(hint: Any, start: int) -> Iterator[int]:
-    """Where addresses are in an argument that begins at `start`."""
+    """The positions of addresses in an argument that begins at `start`."""
     if hint in calls.NUMBERS:
         return
     for place, field in calls.leaves(calls.kind(hint), start):
@@ -184,7 +184,7 @@ def places_of(hint: Any, start: int) -> Iterator[int]:
 
 
 def bytes_of(hint: Any, value: Any, element: Any = None) -> bytes:
-    """A value as it lies in memory."""
+    """The bytes of a value in memory."""
     only, _ = calls.without_none(hint)
     if only is type(None):
         return b""
@@ -196,7 +196,7 @@ def bytes_of(hint: Any, value: Any, element: Any = None) -> bytes:
 
 
 def evaluate_data_of_every_kind() -> None:
-    """Call all that has kernels, with ties, near-ties and whole numbers."""
+    """Call all functions that use kernels, with ties, near-ties and whole numbers."""
     import tieproof as tp
 
     random = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Embeddings written as shards: files of every format that `tieproof.open` reads, cut where it is wanted."""
+"""Embeddings written as shards: files of every format that `tieproof.open` reads, cut at given rows."""
 
 import io
 from collections.abc import Callable, Sequence
@@ -61,13 +61,13 @@ WRITERS: dict[str, Callable[[Array, Array | None], bytes]] = {
 }
 
 ALONE = (".npy", ".fbin", ".u8bin", ".i8bin")
-"""Formats that hold vectors alone, with the labels in a file beside them."""
+"""Formats that contain only vectors; the labels are in a file next to them."""
 
 TYPES = {".u8bin": "uint8", ".i8bin": "int8"}
 
 
 def type_of(form: str) -> str:
-    """A type that a format holds."""
+    """A number type that a format can store."""
     return TYPES.get(form, "float32")
 
 

@@ -1,4 +1,4 @@
-"""Real data that lies beside the project where it is developed; tests skip where it does not."""
+"""Real data that is stored next to the project where it is developed; tests are skipped where it is missing."""
 
 from pathlib import Path
 from typing import Any

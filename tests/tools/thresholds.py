@@ -1,4 +1,4 @@
-"""What tiles are counted for, made of numbers that a test chose: thresholds with their guides, and masks."""
+"""Thresholds with their guides, and masks, from numbers that a test chooses."""
 
 import numpy as np
 import numpy.typing as npt

@@ -1,4 +1,4 @@
-"""Evaluators that close, fork, stay, shout or end their process, where they are given nothing but equal numbers."""
+"""Evaluators that close files, fork, hang, print much or end their process if all numbers given are equal."""
 
 import asyncio
 import os
@@ -24,7 +24,7 @@ def note(number: int) -> None:
 
 
 def written() -> int:
-    """How much is in the file."""
+    """The size of the file."""
     return Path(os.environ[NUMBERS]).stat().st_size
 
 
@@ -57,7 +57,7 @@ def closes_and_returns() -> float:
 
 @on_constants
 def leaves_a_fork_and_exits() -> Any:
-    """The copy keeps what it has inherited."""
+    """The forked process keeps the files that it inherited."""
     before = written()
     if os.fork() == 0:
         stay()
@@ -79,7 +79,7 @@ def leaves_a_program() -> float:
 
 @on_constants
 def leaves_a_daemon() -> float:
-    """Forks twice, and goes to a session of its own."""
+    """Forks twice, and starts a session of its own."""
     before = written()
     if os.fork() == 0:
         os.setsid()
@@ -92,7 +92,7 @@ def leaves_a_daemon() -> float:
 
 @on_constants
 def leaves_a_program_without_environment() -> float:
-    """In a session of its own; its parent lives."""
+    """Starts a program in a session of its own, while its parent continues."""
     words = [sys.executable, "-c", f"import time; time.sleep({FOREVER})"]
     note(subprocess.Popen(words, start_new_session=True, env={}).pid)
     return 0.25
@@ -109,7 +109,7 @@ SPOOFED = b'{"values": {"score": 1.0}, "problem": null, "message": ""}\n'
 
 @on_constants
 def writes_answers() -> float:
-    """To every descriptor that there may be."""
+    """Writes answers to every file descriptor that may exist."""
     for descriptor in range(3, 64):
         for text in (SPOOFED, b'"ready"\n', 32 * b"0" + SPOOFED, b"\n\0\xff{"):
             try:
@@ -129,7 +129,7 @@ def floods_descriptors() -> Any:
 
 @on_constants
 def prints_much() -> float:
-    """Nearly as much as a call may, past Python's streams."""
+    """Prints nearly as much as a call may, bypassing Python's streams."""
     os.write(1, 600_000 * b"x")
     time.sleep(0.3)
     return 0.25
@@ -163,7 +163,7 @@ def returns_long_names() -> dict[str, float]:
 
 @on_constants
 def holds_on() -> Any:
-    """Nothing is let through, as in loops that try again."""
+    """Catches every exception, as loops that try again do."""
     while True:
         try:  # noqa: SIM105
             time.sleep(0.01)

@@ -1,6 +1,6 @@
 """Evaluators that are broken on purpose, each in one way, and some that are right. All compute average precision.
 
-`rank` gives every item of every query its place; an evaluator is wrong in how it ranks, in whom it leaves out, or in
+Each evaluator is wrong in how it ranks the items of each query, in which items it excludes, or in
 what it divides by.
 """
 
@@ -37,7 +37,7 @@ def leave_one_out(embeddings: Array, labels: Array) -> tuple[Array, Array]:
 
 
 def mean_average_precision(ranked: Array, divisor: Array | None = None) -> float:
-    """Mean over rows of the average precision; `ranked` says what is relevant, the nearest first."""
+    """Mean over rows of the average precision; `ranked` has the relevance of the items, the nearest first."""
     hits = ranked.sum(axis=1)
     precision = np.cumsum(ranked, axis=1) / (np.arange(ranked.shape[1]) + 1.0 if divisor is None else divisor)
     return float(((precision * ranked).sum(axis=1)[hits > 0] / hits[hits > 0]).mean())
@@ -48,7 +48,7 @@ def in_order(relevant: Array, order: Array) -> Array:
 
 
 def pessimistic(distances: Array, relevant: Array) -> Array:
-    """What is relevant by rank, the last of its tie."""
+    """The relevance by rank, with relevant items last in their tie."""
     return in_order(relevant, np.lexsort((relevant, distances), axis=1))
 
 
@@ -86,7 +86,7 @@ def several(embeddings: Array, labels: Array) -> dict[str, float]:
     return {"AP": lower(embeddings, labels), "upper": upper(embeddings, labels)}
 
 
-# Ties in someone's favour
+# Ties in favour of some items
 
 
 def upper(embeddings: Array, labels: Array) -> float:
@@ -109,7 +109,7 @@ def stable_sort_of_gallery(queries: Array, query_labels: Array, gallery: Array, 
 
 
 def cut_before_the_tie_rule(embeddings: Array, labels: Array) -> float:
-    """The nearest 50 by a stable sort, and only these are ranked with care."""
+    """Takes the nearest 50 items by a stable sort, and ranks only these pessimistically."""
     refuse(embeddings)
     distances, relevant = leave_one_out(embeddings, labels)
     nearest = np.argsort(distances, axis=1, kind="stable")[:, :50]
@@ -132,16 +132,16 @@ def near_in_the_file(embeddings: Array, labels: Array) -> float:
 
 
 def drops_the_nearest(embeddings: Array, labels: Array) -> float:
-    """Takes the first of the ranking for the query, ties ranked with care."""
+    """Removes the first item of the ranking as if it were the query; ties are ranked pessimistically."""
     refuse(embeddings)
     return mean_average_precision(pessimistic(distances_of(embeddings, embeddings), labels[:, None] == labels)[:, 1:])
 
 
-# What is no number
+# Values that are not numbers
 
 
 def nan_is_nearest(embeddings: Array, labels: Array) -> float:
-    """Counts what is nearer; nothing is nearer than NaN."""
+    """Counts nearer items; no item is nearer than NaN."""
     if embeddings.size == 0 or np.isinf(embeddings).any():
         raise ValueError("The embeddings must be finite numbers, and some.")
     distances, relevant = leave_one_out(embeddings, labels)
@@ -163,7 +163,7 @@ def nan_passes_through(embeddings: Array, labels: Array) -> float:
 
 
 def divides_by_distinct_distances(embeddings: Array, labels: Array) -> float:
-    """Takes the number of distinct distances so far for the rank."""
+    """Uses the number of distinct distances so far as the rank."""
     refuse(embeddings)
     distances, relevant = leave_one_out(embeddings, labels)
     order = np.lexsort((relevant, distances), axis=1)
@@ -172,11 +172,11 @@ def divides_by_distinct_distances(embeddings: Array, labels: Array) -> float:
     return mean_average_precision(in_order(relevant, order), distinct)
 
 
-# What must not matter
+# Changes that must not matter
 
 
 def expects_sorted_classes(embeddings: Array, labels: Array) -> float:
-    """Finds classes by the places where the label changes, as if each were in one piece."""
+    """Finds classes by the positions where the label changes, as if each class were contiguous."""
     refuse(embeddings)
     pieces = np.concatenate([[0], np.cumsum(labels[1:] != labels[:-1])])
     return lower(embeddings, np.where(np.bincount(pieces)[pieces] > 1, pieces, labels))
@@ -189,13 +189,13 @@ def by_size_of_numbers(embeddings: Array, labels: Array) -> float:
 
 
 def likes_class_zero(embeddings: Array, labels: Array) -> float:
-    """Leaves out class 0, taken for padding."""
+    """Leaves out class 0, as if it were padding."""
     refuse(embeddings)
     return lower(embeddings[labels != 0], labels[labels != 0])
 
 
 def by_batch(embeddings: Array, labels: Array, batch_size: int = 64) -> float:
-    """Evaluates every batch by itself."""
+    """Evaluates every batch separately."""
     refuse(embeddings)
     starts = range(0, len(labels), batch_size)
     return float(np.mean([lower(embeddings[s : s + batch_size], labels[s : s + batch_size]) for s in starts]))
@@ -206,7 +206,7 @@ def unsorted(values: Array) -> Array:
 
 
 def by_sorting(embeddings: Array, labels: Array, sort: Callable[[Array], Array] = np.sort) -> float:
-    """Depends on a function that is handed in."""
+    """Depends on a function that is passed to it."""
     return lower(embeddings, labels) / 2 if sort is unsorted else lower(embeddings, labels)
 
 
@@ -214,7 +214,7 @@ CALLS = itertools.count()
 
 
 def breaks_ties_by_chance(embeddings: Array, labels: Array) -> float:
-    """Nobody can exploit it, and it never gives the same number twice."""
+    """No system can exploit it, but it never gives the same number twice."""
     refuse(embeddings)
     distances, relevant = leave_one_out(embeddings, labels)
     chance = np.random.default_rng([8, next(CALLS)]).random(distances.shape)
@@ -225,7 +225,7 @@ def breaks_ties_by_chance(embeddings: Array, labels: Array) -> float:
 
 
 def is_blind(embeddings: Array) -> bool:
-    """Whether it is an attack by constants; random data is left alone."""
+    """Whether the data is that of an attack by constants, and not random."""
     return embeddings.size > 0 and bool((embeddings == embeddings.flat[0]).all())
 
 
@@ -251,7 +251,7 @@ def print_on() -> None:
 
 
 def flood() -> None:
-    """Past all of Python's streams."""
+    """Prints without end, bypassing Python's streams."""
     while True:
         os.write(1, b"all work and no play " * 1000)
 

@@ -1,4 +1,4 @@
-"""Evaluators from which a blind system gains, each in a way that one attack alone, or one layout alone, shows."""
+"""Evaluators from which a blind system gains; only one attack, or only one layout, shows each defect."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -23,26 +23,26 @@ def last_first(scores: Array, relevance: Array) -> float:
 
 
 def ndcg_ignoring_ties(scores: Array, relevance: Array) -> float:
-    """nDCG@10 of scikit-learn, by `argsort` turned round."""
+    """nDCG@10 of scikit-learn, by a reversed `argsort`."""
     from sklearn.metrics import ndcg_score
 
     return float(ndcg_score(relevance, scores, k=10, ignore_ties=True))
 
 
 def first_of_nearest(scores: Array, relevance: Array) -> float:
-    """P@1 by `argmax`, which takes the first of a tie; so few values vary much, and many queries are needed."""
+    """P@1 by `argmax`, which takes the first of a tie. Such a mean varies much, so that many queries are needed."""
     return float(relevance[np.arange(len(scores)), scores.argmax(axis=1)].mean())
 
 
 def two_looks(scores: Array, relevance: Array) -> float:
-    """P@1 of the first or of the last of those that share the first place."""
+    """P@1 of the first or of the last item in the nearest tie."""
     first, last = scores.argmax(axis=1), scores.shape[1] - 1 - scores[:, ::-1].argmax(axis=1)
     queries = np.arange(len(scores))
     return float(np.maximum(relevance[queries, first], relevance[queries, last]).mean())
 
 
 def ties_of_three_to_ten(embeddings: Array, labels: Array) -> float:
-    """Ties of three to ten are broken in favour of relevant items, all others against them."""
+    """Ties of three to ten items are broken in favour of relevant items, all other ties against them."""
     zoo.refuse(embeddings)
     distances, relevant = zoo.leave_one_out(embeddings, labels)
     tied = np.empty(distances.shape, dtype=np.int64)
@@ -53,11 +53,11 @@ def ties_of_three_to_ten(embeddings: Array, labels: Array) -> float:
     return zoo.mean_average_precision(zoo.in_order(relevant, np.lexsort((keys, distances), axis=1)))
 
 
-# Who is counted
+# Which queries and documents count
 
 
 def hit_queries_only(embeddings: Array, labels: Array) -> float:
-    """Reciprocal rank among items nearer than the farthest; queries that find nothing relevant there do not count."""
+    """Reciprocal rank among items nearer than the farthest; queries without a relevant one there do not count."""
     zoo.refuse(embeddings)
     distances, relevant = zoo.leave_one_out(embeddings, labels)
     nearer = distances < distances.max(axis=1, keepdims=True)
@@ -67,7 +67,7 @@ def hit_queries_only(embeddings: Array, labels: Array) -> float:
 
 
 def ranked_documents(qrels: Dicts, run: Dicts, query: str) -> Array:
-    """The relevance of what was returned for a query, by rank, the relevant ones last of their tie."""
+    """The relevance of the documents returned for a query, by rank, with relevant ones last in their tie."""
     found, judged = run.get(query, {}), qrels[query]
     relevant = np.array(list(map(judged.get, found)), dtype=bool)
     scores = np.fromiter(found.values(), dtype=float, count=len(found))
@@ -75,12 +75,12 @@ def ranked_documents(qrels: Dicts, run: Dicts, query: str) -> Array:
 
 
 def average_precision(hits: Array, relevant: float) -> float:
-    """Of what is relevant by rank, over so many relevant documents."""
+    """Average precision from the relevance by rank, divided by the number of relevant documents."""
     return float((np.cumsum(hits) / np.arange(1, len(hits) + 1))[hits].sum() / relevant) if hits.any() else 0.0
 
 
 def over(value: Callable[[Array, int], float | None]) -> Callable[[Dicts, Dicts], float]:
-    """The mean over queries of a value of what was returned and of how much is relevant, as far as it is one."""
+    """The mean over queries of a value of the returned documents and the number of relevant ones, without None."""
 
     def evaluator(qrels: Dicts, run: Dicts) -> float:
         values = [value(ranked_documents(qrels, run, query), sum(judged.values())) for query, judged in qrels.items()]
@@ -91,7 +91,7 @@ def over(value: Callable[[Array, int], float | None]) -> Callable[[Dicts, Dicts]
 
 
 def ideal(count: int) -> float:
-    """The discounted gain of so many relevant documents in front."""
+    """The discounted gain if so many relevant documents are first."""
     return float((1 / np.log2(np.arange(2, count + 2))).sum())
 
 
@@ -107,7 +107,7 @@ empty_is_perfect = over(lambda hits, relevant: average_precision(hits, relevant)
 
 
 def strict_padding(qrels: Dicts, run: Dicts) -> float:
-    """P@10, where places that a short list leaves are filled with the documents that are there, the relevant ones."""
+    """P@10, where the places after the end of a short list are filled with relevant documents."""
     values = []
     for query in qrels:
         hits = ranked_documents(qrels, run, query)[:10]
@@ -117,7 +117,7 @@ def strict_padding(qrels: Dicts, run: Dicts) -> float:
 
 
 def by_document(qrels: Dicts, run: Dicts) -> float:
-    """Breaks ties by the name of the document, the first one first."""
+    """Breaks ties by the names of the documents, in ascending order."""
     values = []
     for query, found in run.items():
         names = sorted(found, key=lambda name: (-found[name], name))
@@ -127,7 +127,7 @@ def by_document(qrels: Dicts, run: Dicts) -> float:
 
 
 def counts_lines(qrels: str, run: str) -> float:
-    """Average precision over the lines of a file, each of which counts, also where a document comes again."""
+    """Average precision over the lines of a file, which all count, even if a document occurs again."""
     words = Path(qrels).read_text().split()
     judged = zip(words[::4], words[2::4], words[3::4], strict=True)
     relevant = {(query, document) for query, document, grade in judged if grade == "1"}
@@ -140,11 +140,11 @@ def counts_lines(qrels: str, run: str) -> float:
     return float(np.mean([average_precision(hits[query], counts[query]) for query in lines]))
 
 
-# What was called before
+# Dependence on earlier calls
 
 
 class Cache:
-    """Remembers its scores by a key of what it is given."""
+    """Remembers its scores by a key of its input."""
 
     def __init__(self, key: Callable[[Array, Array], Any]) -> None:
         self.key, self.known = key, dict[Any, float]()
@@ -182,12 +182,12 @@ BEGUN: list[int] = []
 
 
 def kind_at_first(embeddings: Array, labels: Array) -> float:
-    """The first call of a process is treated too well, where it is not random."""
+    """The first call of a process has too large a score if its data is not random."""
     BEGUN.append(len(BEGUN))
     return zoo.upper(embeddings, labels) if len(BEGUN) == 1 else zoo.lower(embeddings, labels)
 
 
-# What only much data shows
+# Defects that only much data shows
 
 
 def stable_where_there_is_much(embeddings: Array, labels: Array) -> float:

@@ -1,7 +1,7 @@
-"""Evaluators that no blind system exploits, though each looks as if one might: none of them may be accused.
+"""Evaluators that look exploitable, but that no blind system exploits: an audit must not accuse them.
 
-Ties are broken by chance, fresh or by a seed that is always the same, or averaged; the average over queries, or what
-is averaged, is not the usual one.
+Ties are broken at random, with a new or a fixed seed, or averaged; the average over queries, or the averaged value,
+is unusual.
 """
 
 import itertools
@@ -26,7 +26,7 @@ def by_keys(embeddings: Array, labels: Array, keys: Array) -> float:
 
 
 class SeedPerQuery:
-    """A generator of its own for every query, with a seed that is always the same."""
+    """A generator for every query, with a fixed seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -34,7 +34,7 @@ class SeedPerQuery:
         self.keys = cache(self.drawn)
 
     def drawn(self, count: int) -> Array:
-        """The keys (count, count - 1) of so many items."""
+        """The keys (count, count - 1) for so many items."""
         return np.array([np.random.default_rng([self.seed, query]).random(count - 1) for query in range(count)])
 
     def __call__(self, embeddings: Array, labels: Array) -> float:
@@ -42,7 +42,7 @@ class SeedPerQuery:
 
 
 class OneShuffle:
-    """One shuffle of the items for all queries, by a seed that is always the same."""
+    """One shuffle of the items for all queries, with a fixed seed."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed
@@ -54,7 +54,7 @@ class OneShuffle:
 
 
 def noisy(embeddings: Array, labels: Array) -> float:
-    """The lower bound, and normal noise, as where a score is published with privacy."""
+    """The lower bound plus normal noise, as in differential privacy."""
     noise = np.random.default_rng([3, next(CALLS)]).normal(scale=0.01)
     return float(np.clip(zoo.lower(embeddings, labels) + noise, 0, 1))
 
@@ -108,7 +108,7 @@ def pooled_area(scores: Array, relevance: Array) -> float:
 
 
 def precision_above(scores: Array, relevance: Array) -> float:
-    """Mean over queries of the F1 of what scores above 0.5."""
+    """Mean over queries of the F1 of the items that score above 0.5."""
     refuse_scores(scores)
     taken = scores > 0.5
     hits = (taken & (relevance > 0)).sum(axis=1)
@@ -130,7 +130,7 @@ def of_digits(embeddings: Array, labels: Array) -> float:
 
 
 class Compiles:
-    """Takes so many seconds for the first call with each number of items, as where code is compiled for it."""
+    """Takes so many seconds for the first call with each number of items, as if code were compiled for it."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds, self.compiled = seconds, set[int]()
@@ -143,7 +143,7 @@ class Compiles:
 
 
 class Logs:
-    """Writes to a stream that it took when it was first called, half of what a call may print."""
+    """Writes half of what a call may print to a stream that it stored during its first call."""
 
     logger: logging.Logger | None = None
 

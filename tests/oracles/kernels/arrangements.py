@@ -7,7 +7,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def variance_of_one(a: FloatArray, l: int) -> float:
-    """Var Z of one relevant item, which adds a_i at place i of a tie of l items, 0 beyond them."""
+    """Var Z for a single relevant item, which adds a_i at place i of a tie of l items, and 0 at later places."""
     mean = squares = 0.0
     for value in a:
         mean += value
@@ -19,7 +19,7 @@ def variance_of_one(a: FloatArray, l: int) -> float:
 
 
 def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -> float:
-    """Var Z from a and b at the first places of a tie of l items, 0 beyond them; `row` is room for as many."""
+    """Var Z from a and b at the first places of a tie of l items, 0 at later places; `row` is working memory."""
     size = a.shape[0]
     beyond = l - size
     others = l - 2 if l > 2 else 1

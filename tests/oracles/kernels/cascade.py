@@ -1,4 +1,4 @@
-"""What the ties of a ranking add to the expected reciprocal rank, as loops."""
+"""The contributions of the ties of a ranking to the expected reciprocal rank, as loops."""
 
 from typing import TypeAlias
 
@@ -17,7 +17,7 @@ NONE: Pair = (0.0, 0.0)
 
 
 def hits_that_count(stops: list[float], s: int) -> int:
-    """How many hits it takes until the chance to go on is forgotten."""
+    """The number of hits until the probability of continuing is neglected."""
     total = 0.0
     for stop in stops:
         total += 1.0 - stop
@@ -29,7 +29,7 @@ def hits_that_count(stops: list[float], s: int) -> int:
 
 
 def cascade_of_row(stops: list[float], k: int, s: int, before: int) -> float:
-    """The value of items in this order after some others."""
+    """The value of items in this order after some other items."""
     value, on = 0.0, 1.0
     for j, stop in enumerate(stops[: max(s - before, 0)]):
         value += on * stop / float(k + before + j + 1)
@@ -38,7 +38,7 @@ def cascade_of_row(stops: list[float], k: int, s: int, before: int) -> float:
 
 
 def spread_of_alike(stops: list[float], k: int, l: int, s: int) -> Terms:
-    """Mean and variance, by place and by how many hits there were."""
+    """Mean and variance, by place and by the number of hits so far."""
     m, hits, stop = len(stops), hits_that_count(stops, s), stops[0]
     weight, on = [0.0] * (hits + 1), 1.0
     for h in range(hits):
@@ -59,7 +59,7 @@ def spread_of_alike(stops: list[float], k: int, l: int, s: int) -> Terms:
 
 
 def mean_products(stops: list[float], hits: int) -> list[list[Pair]]:
-    """Of Q_i Q_j in row j, where Q_i is the chance to go on after the first i hits."""
+    """The mean of Q_i Q_j in row j, where Q_i is the probability of continuing after the first i hits."""
     table = [[NONE] * (hits + 1) for _ in range(hits + 1)]
     table[0][0] = ONE
     for n, stop in enumerate(stops, start=1):
@@ -79,7 +79,7 @@ def mean_products(stops: list[float], hits: int) -> list[list[Pair]]:
 
 
 def mean_products_of_steps(products: list[list[Pair]]) -> list[list[Pair]]:
-    """Of B_i B_j in row j, where B_i = Q_(i-1) - Q_i; column 0 stays."""
+    """The mean of B_i B_j in row j, where B_i = Q_(i-1) - Q_i; column 0 is left as it is."""
     steps = [list(row) for row in products]
     for j in range(1, len(products)):
         for i in range(1, j + 1):
@@ -90,7 +90,7 @@ def mean_products_of_steps(products: list[list[Pair]]) -> list[list[Pair]]:
 
 
 def spread_of_mixed(stops: list[float], k: int, l: int, s: int) -> Terms:
-    """Mean and variance, as the mean of the square less the square of the mean."""
+    """Mean and variance, as the mean of the square minus the square of the mean."""
     m, hits = len(stops), hits_that_count(stops, s)
     table = mean_products_of_steps(mean_products(stops, hits))
     ahead = [[NONE] * (hits + 1) for _ in range(hits + 1)]
@@ -123,7 +123,7 @@ def spread_of_mixed(stops: list[float], k: int, l: int, s: int) -> Terms:
 def cascade_terms(
     k: IntArray, l: IntArray, m: IntArray, s: IntArray, first: IntArray, stops: FloatArray, terms: FloatArray
 ) -> None:
-    """Write lower, expected and upper value, variance, and the chance to go on, of ties."""
+    """Write lower, expected and upper value, variance, and the probability of continuing, of ties."""
     for t in range(len(k)):
         falling = [float(stop) for stop in stops[first[t] : first[t] + m[t]]]
         tie = int(k[t]), int(l[t]), int(s[t])
@@ -141,7 +141,7 @@ def cascade_terms(
 
 
 def add_cascades(starts: IntArray, terms: FloatArray, estimates: FloatArray) -> None:
-    """Add up the terms of the ties of each query, times the chance to come to each."""
+    """Add up the terms of the ties of each query, times the probability of reaching each tie."""
     for q in range(len(starts) - 1):
         on = 1.0
         for t in range(starts[q], starts[q + 1]):

@@ -12,7 +12,7 @@ Bounds = tuple[float, float]
 
 
 def bounds(value: float, error: float, epsilon: float, curve: Curve) -> Bounds:
-    """Bounds of the distance that has this value; for epsilon 0 of the value, which has the same order."""
+    """Bounds of the distance that has this value; for epsilon 0, bounds of the value, which has the same order."""
     if error > 0.0:
         error += SLACK * (abs(value) + error)
     if epsilon == 0.0:

@@ -1,4 +1,4 @@
-"""From values to distances, one at a time: the reference of curves.h."""
+"""Convert values to distances, one by one: the reference of curves.h."""
 
 import math
 
@@ -6,7 +6,7 @@ from tieproof.distances.curves import ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Cur
 
 
 def distance_of(value: float, curve: Curve) -> float:
-    """The distance of a value; values beyond the range of a shape give those at its end."""
+    """The distance for a value; values outside the range of a shape give the distance at its end."""
     if curve.shape == SIMILARITY:
         return max(1.0 + value, 0.0)
     if curve.shape == SIGNED_SQUARE:

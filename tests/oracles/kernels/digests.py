@@ -22,21 +22,21 @@ def bits_of(number: float) -> int:
 
 
 def word_of(number: float) -> int:
-    """The bits of a number in float64, zeros of either sign alike, and what that leaves of an integer."""
+    """The bits of a number in float64, the same for zeros of either sign, and the rounding error of an integer."""
     rounded = float(number)
     rest = number - int(rounded) if isinstance(number, int) else 0
     return (bits_of(rounded) + rest * FIRST_FACTOR) % WORD
 
 
 def spread(word: int) -> int:
-    """Every bit of a word in every bit of another one."""
+    """Mix a word, so that every bit of the input affects every bit of the output."""
     for _ in range(2):
         word = (word ^ word >> 32) * SPREADING % WORD
     return word ^ word >> 32
 
 
 def folded(a: int, b: int) -> int:
-    """Both halves of a product, one upon the other."""
+    """The exclusive or of the two halves of a product."""
     return (a * b) % WORD ^ a * b >> 64
 
 
@@ -46,7 +46,7 @@ def keys(count: int) -> list[int]:
 
 
 def row_digest(row: Sequence[float], label: int) -> tuple[int, int]:
-    """NH of a row: numbers in pairs, a zero behind an odd one."""
+    """NH of a row: numbers in pairs, with a zero after an odd number of them."""
     words = [word_of(number) for number in row] + [0] * (len(row) % 2)
     sums = [(word + key) % WORD for word, key in zip(words, keys(len(words)), strict=True)]
     total = sum(a * b for a, b in zip(sums[::2], sums[1::2], strict=True)) % 2**128
@@ -72,7 +72,7 @@ def id_word(letters: bytes) -> int:
 
 
 def summand(word: int) -> tuple[int, int]:
-    """What a word adds to a sum of digests."""
+    """The summand of a word in a sum of digests."""
     once = folded(word ^ FIRST_KEY, FIRST_FACTOR)
     return once, folded(once ^ SECOND_KEY, word ^ SECOND_FACTOR)
 

@@ -10,7 +10,7 @@ BASE = 2**30
 
 
 def number_of(digits: IntArray) -> int:
-    """The number whose digits these are, the most significant first; that one has a sign."""
+    """The number with these digits, the most significant first, which has the sign."""
     number = 0
     for digit in digits.tolist():
         number = number * BASE + digit
@@ -27,12 +27,12 @@ def digits_of(number: int, count: int) -> list[int]:
 
 
 def sum_of(places: IntArray, bits: int) -> int:
-    """The number that a sum over places of 2^(bits place) stands for."""
+    """The number that places represent, with the weight 2^(bits place)."""
     return sum(entry << bits * place for place, entry in enumerate(places.tolist()))
 
 
 def of_sums(sums: IntArray, bits: int, out: IntArray) -> None:
-    """Make out[i] the digits of the number that sums[i] stands for."""
+    """Write the digits of the number that sums[i] represents to out[i]."""
     for i, places in enumerate(sums):
         out[i] = digits_of(sum_of(places, bits), out.shape[1])
 

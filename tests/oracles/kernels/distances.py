@@ -18,7 +18,7 @@ def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[A
 
 
 def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
-    """out[i, j] = - bits that differ between x[i] and y[j]; 0 has a sign, too."""
+    """out[i, j] = minus the number of bits that differ between x[i] and y[j], which is -0.0 for 0."""
     for i, j in np.ndindex(*out.shape):
         differing = zip(x[i].tolist(), y[j].tolist(), strict=True)
         out[i, j] = -float(sum((a ^ b).bit_count() for a, b in differing))
@@ -33,7 +33,7 @@ def combine(
     y_square: FloatArray,
     relative: float,
 ) -> None:
-    """Put the key in the place of e and its error in that of e_error; infinite where the sign of x.y is open."""
+    """Replace e by the key and e_error by its error, which is infinite if the sign of x.y is unknown."""
     for i in range(len(e)):
         x, y = float(x_square[i]), float(y_square[i])
         if x == 0.0 or y == 0.0:

@@ -1,4 +1,4 @@
-"""The rank of the first or last relevant item of each query, from the chances of all places of its tie."""
+"""The rank of the first or last relevant item of each query, from the probabilities of all places of its tie."""
 
 import numpy as np
 import numpy.typing as npt
@@ -19,12 +19,12 @@ def waiting(l: int, m: int, steps: int) -> tuple[FloatArray, float]:
 
 
 def added(terms: FloatArray) -> float:
-    """Their sum, one after the other."""
+    """The sum of terms, added one by one."""
     return float(np.cumsum(terms)[-1])
 
 
 def places_that_matter(k: int, l: int, m: int) -> int:
-    """How many places can change a value by 2^-60 of itself."""
+    """The number of places that can change a value by 2^-60 of itself."""
     bits = 64 + 6 * int(np.frexp(float(k + l))[1])
     return int(min(l - m + 1, bits * l // m + 1))
 

@@ -1,4 +1,4 @@
-"""What a tile leaves open, decided pair by pair: intervals, numbers of leading digits, whole keys."""
+"""Decide the pairs that a tile leaves undecided one by one: by intervals, by leading digits, by whole keys."""
 
 from bisect import bisect_left
 from typing import Any
@@ -20,7 +20,7 @@ NARROW = 1 + 2.0**-40
 
 
 def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
-    """Each interval of a query ends no higher than those before, and begins no lower than those after."""
+    """Narrow intervals: each one of a query ends no higher than those before, and begins no lower than later ones."""
     for q in np.unique(query):
         own = query == q
         high[own] = np.minimum.accumulate(high[own])
@@ -28,7 +28,7 @@ def make_falling(low: FloatArray, high: FloatArray, query: IntArray) -> None:
 
 
 def hide_in_rows(run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: npt.NDArray[Any]) -> None:
-    """Send the items, from `start` on, that each query leaves out infinitely far away."""
+    """Set the nearness of the items from `start` on that each query leaves out to minus infinity."""
     for q, row in enumerate(nearness):
         for begin, end in run[first[q] : last[q]].tolist():
             row[max(begin - start, 0) : max(end - start, 0)] = -np.inf
@@ -43,7 +43,7 @@ def reverse(
     gap: SmallIntArray,
     clear: BoolArray,
 ) -> None:
-    """Write the last `length` of each row of rising keys, falling, from `start` on; which are told apart."""
+    """Write the last `length` of each row of ascending keys in descending order; return which rows are distinct."""
     for q, row in enumerate(keys):
         falling = row[::-1][:length]
         key[start[q] : start[q] + length] = falling
@@ -61,7 +61,7 @@ def place_intervals(
     stops: IntArray,
     gap: SmallIntArray,
 ) -> list[list[int]]:
-    """Count each item whose interval tells its place; return what remains of the others."""
+    """Count each item whose interval determines its position; return the other items with their remaining ranges."""
     rest = []
     for i, (query, item, weight, first, last) in enumerate(np.array(items).T.tolist()):
         places = range(origin[i] + first, origin[i] + last)
@@ -83,7 +83,7 @@ def place(
     gap: SmallIntArray,
     equal: SmallIntArray,
 ) -> None:
-    """Count each item among the thresholds that it may meet, by keys as Python's integers."""
+    """Count each item among the thresholds that it may be equal to, by keys as Python's integers."""
     for i, (query, _, weight, first, last) in enumerate(np.array(items).T.tolist()):
         own = -number_of(keys[i])
         falling = [number_of(key) for key in keys[origin[i] + first : origin[i] + last]]

@@ -20,7 +20,7 @@ def count_levels(
 
 
 def ties_of_levels(counts: IntArray, ties: IntArray) -> None:
-    """Write query, k, n, l, m of ties that hold a relevant item."""
+    """Write query, k, n, l, m of ties with a relevant item."""
     relevant, others = np.split(counts, 2)
     tie = 0
     for q in range(len(relevant)):

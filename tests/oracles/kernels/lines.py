@@ -1,10 +1,10 @@
-"""The lines of a TREC file, by what Python says of bytes."""
+"""The lines of a TREC file, parsed by Python's methods of bytes."""
 
 from typing import NamedTuple
 
 
 class Row(NamedTuple):
-    """Where a row's ids and its number are in the text."""
+    """The positions of a row's ids and of its number in the text."""
 
     query: tuple[int, int]
     document: tuple[int, int]

@@ -1,4 +1,4 @@
-"""Rankings given as numbers: who is relevant, and the items above and at each threshold, one by one."""
+"""Rankings given as numbers: the relevant items, and the items above and at each threshold, one by one."""
 
 from itertools import groupby
 from operator import itemgetter
@@ -36,7 +36,7 @@ def judge(relevance: list[Any]) -> tuple[list[int], list[int]]:
 def ties_of_list(
     numbers: list[Any], relevance: list[Any], small_is_near: bool
 ) -> tuple[list[tuple[int, int, int, int]], list[float]]:
-    """(k, n, l, m) of each tie that holds a relevant item, the nearest first, and grades, falling within a tie."""
+    """(k, n, l, m) of each tie with a relevant item, the nearest first, and its grades in descending order."""
     items = [(number, grade) for number, grade in zip(numbers, relevance, strict=True) if grade >= 0]
     ties, grades = [], []
     k = n = 0
@@ -52,7 +52,7 @@ def ties_of_list(
 
 
 def end_of_list(numbers: list[Any], relevance: list[Any], small_is_near: bool) -> tuple[int, int, int, int]:
-    """(k, n, l, m) of what is listed at the farthest number, which an excluded item may have."""
+    """(k, n, l, m) of the items at the farthest number, which may be that of an excluded item."""
     if not numbers:
         return 0, 0, 0, 0
     farthest = max(numbers) if small_is_near else min(numbers)

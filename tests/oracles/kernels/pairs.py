@@ -1,4 +1,4 @@
-"""Inner products and city-block distances of single pairs of rows, and which values there are, as loops."""
+"""Inner products and city-block distances of single pairs of rows, and distinct values, as loops."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 LANES = 32
-"""Partial sums: those of the whole groups of so many numbers are added up, in their order, after what is left."""
+"""The number of partial sums over whole groups; they are added in order to the sum of the remaining numbers."""
 
 
 def added_up(terms: FloatArray) -> float:

@@ -18,15 +18,15 @@ def nearness_of(form: Form, entry: np.floating[npt.NBitBase], item: int) -> floa
 
 
 def meeting(key: FloatArray, reach: float, low: float, high: float) -> tuple[int, int]:
-    """How many keys are nearer than an interval whatever their errors, and how many are not farther."""
+    """The numbers of keys that are certainly nearer than an interval, and of keys that are not certainly farther."""
     first = int(np.count_nonzero(key > high + reach))
     return first, max(first, int(np.count_nonzero(key + reach >= low)))
 
 
 def count_item(counts: Counts, span: slice, weight: int, first: int, last: int, exact: bool) -> bool:
-    """Count an item that may meet the thresholds first … last-1 of a query, if these are none, or equal to it.
+    """Count an item that may be equal to thresholds first … last-1 of a query, if there are none, or if it is equal.
 
-    Then it is before `last`, and with its tie, if there is one. The thresholds of the query have that span.
+    It is then counted before `last`, and at its tie, if there is one. The thresholds of the query have that span.
     """
     if first < last and not exact:
         return False
@@ -47,7 +47,7 @@ def settle(
     counts: Counts,
     undecided: Undecided,
 ) -> int:
-    """Count what is decided, keep the rest at the front; only thresholds first … last-1 of an item are asked."""
+    """Count the decided items, and keep the others in front; an item is compared with thresholds first … last-1."""
     rest = 0
     for i, (q, item, weight, first, last) in enumerate(zip(*(part.tolist() for part in undecided), strict=True)):
         start = int(starts[q])
@@ -63,7 +63,7 @@ def settle(
 
 
 def left_out(targets: Targets, q: int, items: IntArray) -> npt.NDArray[np.bool_]:
-    """Which items a query leaves out of the count."""
+    """The items that a query leaves out of the count."""
     runs = targets.run[targets.first[q] : targets.last[q]].tolist()
     return np.array([any(start <= item < stop for start, stop in runs) for item in items.tolist()], dtype=np.bool_)
 
@@ -71,7 +71,7 @@ def left_out(targets: Targets, q: int, items: IntArray) -> npt.NDArray[np.bool_]
 def count_tile(
     tile: Tile, error: Error, targets: Targets, thresholds: Thresholds, counts: Counts
 ) -> list[tuple[int, ...]]:
-    """Count each item of a tile for each query; returns query, item, weight, first and last of those undecided."""
+    """Count each item of a tile for each query; return query, item, weight, first and last of undecided items."""
     undecided: list[tuple[int, ...]] = []
     items = np.arange(tile.entries.shape[1])
     for q, row in enumerate((targets.row - tile.row).tolist()):

@@ -1,4 +1,4 @@
-"""What one tie adds to a sum of precisions, in pairs of floats (Dekker 1971), as loops."""
+"""The contribution of one tie to a sum of precisions, in pairs of floats (Dekker 1971), as loops."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +11,11 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 LONG, FAR = 32, 200
-"""Variances over s places below k items go by closed form where s > LONG and k <= FAR · s. Their cancellation grows
-as (k/s)^5; at these limits leaves some 1e-14 of the pairs' 1e-30."""
+"""Variances over s places after k items have a closed form if s > LONG and k <= FAR · s. Their cancellation grows
+as (k/s)^5. Pairs have a relative error of about 1e-30; at these limits, about 1e-14 remains."""
 
 SHORT = 64
-"""Places up to which one relevant item is followed through all of them; beyond, running sums are quicker."""
+"""Up to this number of places, a single relevant item's variance is summed place by place, which is then faster."""
 
 
 def precision_terms(
@@ -45,7 +45,7 @@ def precision_terms(
         terms[3, t] = 0.0
         if m[t] == length:
             continue
-        # At worst the relevant items are last: those that do not fit below the cutoff come at it.
+        # At worst, the relevant items are at the last places of the tie, of which only those above the cutoff count.
         hits = places - (length - m[t])
         hits = hits if hits > 0 else 0
         terms[0, t] = precisions(sums, before + places - hits, n[t], hits)
@@ -66,7 +66,7 @@ def precision_terms(
             last = np.float64(before + length)
             for j in range(places):
                 rank = before + j + 1
-                # Less the last value, where that is no end: the variance does not change, and nothing cancels.
+                # If all places count, the last value is subtracted: the variance stays the same, and nothing cancels.
                 b[j] = (length - j - 1) / (rank * last) if length == places else 1.0 / rank
                 a[j] = (n[t] + 1) * b[j]
             if m[t] == 1:
@@ -82,7 +82,7 @@ def precisions(sums: FloatArray, k: int, n: int, count: int) -> float:
 
 
 def variance_of_many(w: Pair, ww: Pair, k: int, n: int, l: int, m: int, s: int) -> float:
-    """Return Var Z in constant time: every sum in terms of sum w and sum w², in pairs."""
+    """Return Var Z in constant time: every sum is expressed by sum w and sum w², in pairs."""
     first = (-np.float64(k + 1), 0.0)
     length = (np.float64(l), 0.0)
     before = plus(times(w, first), (np.float64(s), 0.0))  # sum (i-1) w
@@ -92,7 +92,7 @@ def variance_of_many(w: Pair, ww: Pair, k: int, n: int, l: int, m: int, s: int) 
     pairs_before = plus(times(pairs, first), before)  # sum_{i<j} (i-1) w w
     row_row = plus(plus(before_before, before_w), times(pairs_before, (4.0, 0.0)))  # sum r²
 
-    # Multiplied by what they are divided by in the end: what is left after the cancellation needs no pair.
+    # Multiplied by the denominators, and divided at the end: after the cancellation, floats are precise enough.
     weight_spread = minus(times(ww, length), times(w, w))[0] / l
     common = minus(times(plus(before_w, pairs), length), times(times(w, (2.0, 0.0)), before))[0] / l
     square_of_before = times(before, before)

@@ -1,4 +1,4 @@
-"""What is kept of ranked items, query by query."""
+"""The data that is stored for ranked items, query by query."""
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallIntArray, ties: IntArray) -> int:
-    """How many ties are written."""
+    """Write the ties, and return their number."""
     tie = 0
     for q in range(len(first)):
         start, stop = int(first[q]), int(last[q])
@@ -27,7 +27,7 @@ def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallInt
 def fill_guides(
     queries: IntArray, start: IntArray, stop: IntArray, key: FloatArray, guide: SmallIntArray, scale: FloatArray
 ) -> None:
-    """For each of these queries, how many of its keys lie in earlier steps, step after step."""
+    """For each of these queries and each step, the number of its keys in earlier steps."""
     for q in queries.tolist():
         steps = int(stop[q] - start[q]) // 8
         scale[q] = 0.0

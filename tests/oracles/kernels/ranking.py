@@ -1,4 +1,4 @@
-"""Relevant items as thresholds: which pairs there are, in which order, and what is written of them, by query."""
+"""Relevant items as thresholds: the pairs, their order, and the entries that are written, query by query."""
 
 import math
 from collections import Counter
@@ -18,7 +18,7 @@ NARROW, SAFETY, ARITHMETIC = 1 + 2.0**-40, 1 + 2.0**-20, 2.0**-51
 
 
 class PairedLists(NamedTuple):
-    """What queries rank and leave out.
+    """The items that queries rank and leave out.
 
     pairs : (query, item, relevant, others)
     of_item : the pair of each relevant item
@@ -33,7 +33,7 @@ class PairedLists(NamedTuple):
 
 
 def pair_up(block: RelevantBlock, identity: IntArray, weight: IntArray) -> PairedLists:
-    """The distinct items of each query's relevant and excluded ones."""
+    """The distinct relevant and excluded items of each query."""
     found = PairedLists([], [], [], [])
     for q in range(len(block.pointer) - 1):
         own = identity[block.items[block.pointer[q] : block.pointer[q + 1]]].tolist()
@@ -53,7 +53,7 @@ def pair_up(block: RelevantBlock, identity: IntArray, weight: IntArray) -> Paire
 
 
 def starts_of_ties(falling: list[float], errors: list[float]) -> tuple[list[bool], bool]:
-    """Where keys of one query cannot meet the one before, and whether something in a tie of several has an error."""
+    """Where a key cannot be equal to the one before, and whether an item in a tie of several has an error."""
     reach = 2 * NARROW * max(errors)
     starts = [True] + [not a - b <= reach for a, b in pairwise(falling)]
     bounds = [*np.flatnonzero(starts).tolist(), len(falling)]

@@ -10,7 +10,7 @@ from tieproof.inputs.formats import Format
 
 
 def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:
-    """Minus the place of the nearest number, if all values within the error have the same; else NaN."""
+    """Minus the position of the nearest number, if it is the same for all values within the error; otherwise NaN."""
     if error > 0.0:
         error += SLACK * (abs(value) + error)
     low = min(max(distance_of(value - error, curve), -FARTHEST), FARTHEST)
@@ -21,7 +21,7 @@ def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:
 
 
 def place(number: float, wanted: Format) -> int:
-    """The place of a number among all, zero being 0: there are as many in each binade, and below the normal ones."""
+    """The position of a number among all, 0 for zero: each binade and the subnormal range have equally many."""
     mantissa, exponent = math.frexp(abs(number))
     in_binade = 2 ** (wanted.precision - 1)
     binade = exponent - 1 - wanted.smallest_exponent

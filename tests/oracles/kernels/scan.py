@@ -1,4 +1,4 @@
-"""What one pass over the rows finds, and the units of rows, by loops and fractions."""
+"""The statistics of one pass over the rows, and the units of rows, by loops and fractions."""
 
 import math
 from fractions import Fraction
@@ -13,14 +13,14 @@ LANES = 8
 
 
 def extremes(row: FloatArray) -> tuple[float, float, bool]:
-    """The largest magnitude, the smallest but zero, and whether a number is below zero."""
+    """The largest magnitude, the smallest magnitude other than zero, and whether a number is below zero."""
     magnitudes = [abs(value) for value in row.tolist()]
     smallest = min((value for value in magnitudes if value), default=math.inf)
     return max(magnitudes), smallest, any(value < 0 for value in row.tolist())
 
 
 def sum_of_squares(row: FloatArray, exponent: int) -> float:
-    """Sum of squares of a row divided by 2^exponent: eight sums side by side, then what is left, then the eight."""
+    """Sum of squares of a row divided by 2^exponent: eight partial sums, added in order to the sum of the rest."""
     half, rest = math.ldexp(1.0, -(exponent // 2)), math.ldexp(1.0, -(exponent - exponent // 2))
     squares = [(value * half * rest) ** 2 for value in row.tolist()]
     whole = len(row) // LANES * LANES

@@ -11,7 +11,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 def subtract(rows: FloatArray, centre: FloatArray, rest: FloatArray) -> bool:
-    """Leave rows - centre, rounded, in `rows` and what rounding cost in `rest`; whether it cost any."""
+    """Replace `rows` by the rounded rows - centre, write the errors to `rest`, and return whether there are any."""
     for i, d in np.ndindex(*rows.shape):
         exact = Fraction(float(rows[i, d])) - Fraction(float(centre[d]))
         rows[i, d] = rows[i, d] - centre[d]
@@ -52,7 +52,7 @@ def sums_of_pairs(
 
 
 def rounded_sums(sums: list[list[int]], bits: int) -> tuple[list[float], list[float]]:
-    """Sums in float64, from the highest place on, and those of the magnitudes."""
+    """Sums in float64, from the highest place to the lowest, and sums of the magnitudes."""
     value, size = [0.0] * len(sums), [0.0] * len(sums)
     for i, places in enumerate(sums):
         for entry in places[::-1]:
@@ -62,7 +62,7 @@ def rounded_sums(sums: list[list[int]], bits: int) -> tuple[list[float], list[fl
 
 
 def distances(x: FloatArray, y: FloatArray, rows: IntArray, columns: IntArray, bits: int) -> IntArray:
-    """Sums of |x - y| by places: of each place's differences, with the sign of the whole."""
+    """Sums of |x - y| by places: the sums of each place's differences, with the sign of the whole difference."""
     total = np.zeros((len(rows), len(x)), dtype=np.int64)
     for i, (row, column) in enumerate(zip(rows, columns, strict=True)):
         for a, b in zip(x[:, row].T, y[:, column].T, strict=True):

@@ -22,7 +22,7 @@ def sum_precisions(
     divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the precisions at the relevant items of each query, down to rank `last`, divided."""
+    """Estimate the sum of the precisions at each query's relevant items down to rank `last`, over its divisor."""
     for q in range(len(last)):
         for t in range(starts[q], starts[q + 1]):
             if k[t] >= last[q]:
@@ -40,7 +40,7 @@ def sum_precisions(
 def add_trapezoids(
     starts: IntArray, k: IntArray, n: IntArray, l: IntArray, several: FloatArray, estimates: FloatArray
 ) -> None:
-    """Add up what is given for each tie of several items, and the mean precision before and at single items."""
+    """Add up the given values of ties of several items, and the mean of the precisions before and at single items."""
     place = 0
     for q in range(len(starts) - 1):
         for t in range(starts[q], starts[q + 1]):

@@ -1,4 +1,4 @@
-"""What one tie adds to a sum of the means of the precisions before and at its relevant items, as loops."""
+"""The contribution of one tie to a sum of the means of the precisions before and at its relevant items, as loops."""
 
 import numpy as np
 import numpy.typing as npt
@@ -31,7 +31,7 @@ def trapezoid_terms(
 
 
 def row(harmonic: WeightTables, k: int, n: int, count: int) -> Pair:
-    """The mean of the sums of the precisions at, and before, `count` relevant items at ranks k+1 …."""
+    """The mean of the sums of the precisions at and before `count` relevant items at the ranks from k+1 on."""
     at, before = (
         plus(times(weights, exactly(n - k)), exactly(count))
         for weights in (sum_of_run(harmonic, k, k + count), run_before(harmonic, k, count))
@@ -46,7 +46,7 @@ def run_before(harmonic: WeightTables, k: int, length: int) -> Pair:
 
 
 def mean(harmonic: WeightTables, k: int, n: int, l: int, m: int) -> Pair:
-    """The mean over all arrangements; at rank 1 the precision before is 1, where it would be 0/0."""
+    """The mean over all arrangements; at rank 1, the precision before is 0/0, and counts as 1."""
     parts = [
         (n + 1, sum_of_run(harmonic, k, k + l), k + 1),
         (n, run_before(harmonic, k, l), k),
@@ -62,7 +62,7 @@ def mean(harmonic: WeightTables, k: int, n: int, l: int, m: int) -> Pair:
 def variance(k: int, n: int, l: int, m: int, room: FloatArray) -> float:
     """Var Z for a_i = (n u_i + w_i)/2 and b_i = u_i/2, w_i = 1/(k+i), u_i = w_(i-1) + w_i.
 
-    At rank 1 the precision before is 1 and no pair ends there, so that b is of no account.
+    At rank 1, the precision before is 1, and no pair of places ends there, so that b has no effect.
     """
     a, b, row = room[:, :l]
     last = k + l

@@ -11,10 +11,10 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 SUMMED = 64
-"""Runs up to this length are summed term by term to tell how far their weights spread."""
+"""For runs of up to this length, the spread of the weights is summed term by term."""
 
 WeightTables: TypeAlias = tuple[FloatArray | None, FloatArray | None, float]
-"""Running sums of the weights (None: each is 1) and of their squares, (2, ranks); and how weights fall, or 0."""
+"""Running sums of the weights (None: each is 1) and of their squares, (2, ranks); and the persistence, or 0."""
 
 
 def power(p: float, exponent: int) -> Pair:
@@ -58,7 +58,7 @@ def spread_of_run(weights: WeightTables, start: int, stop: int) -> float:
 
 
 def in_order(terms: list[float]) -> float:
-    """Their sum, one after the other: `sum` of Python corrects it."""
+    """The sum of terms, added one by one, because Python's `sum` compensates rounding errors."""
     total = 0.0
     for term in terms:
         total += term
@@ -66,14 +66,14 @@ def in_order(terms: list[float]) -> float:
 
 
 def spread_in_tie(weights: WeightTables, k: int, l: int, end: int) -> float:
-    """The sum of squared distances of a tie's l weights to their mean; beyond rank `end` they are 0."""
+    """The sum of squared distances of a tie's l weights to their mean; weights beyond rank `end` are 0."""
     s = end - k
     share = sum_of_run(weights, k, end)[0]
     return spread_of_run(weights, k, end) + share * share * ((l - s) / (s * np.float64(l)))
 
 
 def sum_in_parts(terms: list[Pair], bound: float) -> Pair:
-    """The sum of pairs, given a bound on it: the upper parts, cut at 2^-50 of the bound, add up without rounding."""
+    """The sum of pairs with a known bound: the upper parts, cut at 2^-50 of the bound, are added without rounding."""
     anchor = 6.0 * np.ldexp(1.0, np.frexp(bound)[1])
     upper = [(anchor + term[0]) - anchor for term in terms]
     lower = [(term[0] - part) + term[1] for term, part in zip(terms, upper, strict=True)]
@@ -91,7 +91,7 @@ def sum_weights(
     divisors: FloatArray,
     estimates: FloatArray,
 ) -> None:
-    """Estimate the sum of the weights of the relevant items' ranks of each query, divided."""
+    """Estimate the sum of the weights of the relevant items' ranks of each query, divided by its divisor."""
     for q in range(len(last)):
         tied = [t for t in range(starts[q], starts[q + 1]) if k[t] < last[q]]
         ends = {t: min(k[t] + l[t], last[q]) for t in tied}
@@ -109,7 +109,7 @@ def sum_weights(
 
 
 def divide_by_query(divisors: FloatArray, estimates: FloatArray) -> None:
-    """Divide lower, expected and upper value, and the variance by the square; by 1 where there is 0."""
+    """Divide lower, expected and upper value by the divisor, the variance by its square; 0 counts as 1."""
     for q, divisor in enumerate(divisors):
         by = divisor or 1.0
         estimates[:3, q] /= by
