@@ -27,7 +27,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
-def test_exit_status_tells_what_was_found(run: Run) -> None:
+def test_the_exit_status_depends_on_the_worst_finding(run: Run) -> None:
     report = tp.audit("zoo:lower", attacks=["zeros", "nan"], items=60)
     assert run("zoo:lower", "-a", "zeros", "-a", "nan", *FEW) == (0, f"{report}\n", "")
     assert run("zoo:upper", "-a", "zeros", *FEW)[0] == 3

@@ -82,9 +82,7 @@ def isolated(name: str) -> Isolated:
         ("floods_descriptors", "too much output", "it printed more than 1,000,000 characters", 0),
     ],
 )
-def test_what_ends_the_process_of_an_evaluator(
-    name: str, problem: str, said: str, processes: int, numbers: Path
-) -> None:
+def test_evaluators_that_end_their_process(name: str, problem: str, said: str, processes: int, numbers: Path) -> None:
     call = isolated(name)
     started = time.monotonic()
     try:
@@ -96,7 +94,7 @@ def test_what_ends_the_process_of_an_evaluator(
     assert time.monotonic() - started < MUCH_LATER
 
 
-def test_what_an_evaluator_leaves_ends_with_the_audit(numbers: Path) -> None:
+def test_processes_that_an_evaluator_leaves_end_with_the_audit(numbers: Path) -> None:
     leaving = ["leaves_a_program", "leaves_a_daemon", "leaves_a_program_without_environment"]
     for count, name in enumerate(leaving[: 3 if sys.platform == "linux" else 1], 1):
         call = isolated(name)

@@ -90,7 +90,7 @@ def local() -> Callable[..., float]:
         (zoo.by_sorting, "settings", {"vary": {"sort": [np.sort, zoo.unsorted]}}),
     ],
 )
-def test_what_no_line_would_show_has_none(
+def test_findings_that_no_line_reproduces_have_none(
     evaluator: Callable[..., float], attack: str, options: dict[str, Any]
 ) -> None:
     """A function without a name, functions whose numbers change or are remembered, options without a literal form."""

@@ -124,7 +124,7 @@ def test_every_guilty_evaluator_is_seen(name: str) -> None:
     assert found.verdict in verdicts, found
 
 
-def test_what_gives_all_random_embeddings_one_score() -> None:
+def test_an_evaluator_with_one_score_for_all_random_embeddings() -> None:
     report = tp.audit(zoo_guilty.cache_by_shape(), attacks=["zeros"], items=60)
     assert report.finding("random embeddings").verdict == "always the same"
 
@@ -149,19 +149,19 @@ def test_scikit_learn_that_ignores_ties() -> None:
     assert tp.audit(zoo_guilty.ndcg_ignoring_ties, takes="relevance", attacks=["zeros"]).exploitable
 
 
-def test_what_is_compiled_is_no_fault() -> None:
+def test_time_for_compilation_is_no_fault() -> None:
     report = tp.audit(zoo_honest.Compiles(0.5), attacks=["zeros", "zeros of much data"], items=40, time_limit=0.2)
     assert report.held
 
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.heavy) for seed in (1, 2, 3))])
-def test_size_alone_accuses_nobody(seed: int) -> None:
+def test_the_size_of_numbers_alone_is_no_fault(seed: int) -> None:
     attacks = ["huge norms", "overflow"]
     options: dict[str, Any] = {"takes": "relevance", "items": 80, "queries": 80, "seed": seed}
     assert tp.audit(zoo_honest.of_rounded_scores, attacks=attacks, **options).held
 
 
-def test_order_search_alone_accuses_nobody() -> None:
+def test_the_order_search_alone_finds_no_exploit() -> None:
     report = tp.audit(zoo.stable_sort, attacks=["order search"], items=60)
     assert not report.exploitable
     assert report.finding("order search").verdict == "depends on order"

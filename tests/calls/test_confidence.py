@@ -104,7 +104,7 @@ def published(errors: Array, confidence: Array) -> float:
 
 
 @pytest.mark.parametrize("levels", [20, 10**9])
-def test_curve_holds_what_others_compute(levels: int) -> None:
+def test_the_interval_contains_the_values_of_other_libraries(levels: int) -> None:
     random = np.random.default_rng(2)
     errors, confidence = random.random(500), random.integers(0, levels, 500) / levels
     area = error_reject_curve(errors, confidence).area

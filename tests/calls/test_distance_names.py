@@ -99,7 +99,7 @@ class Learned:
 @pytest.mark.parametrize(
     ("function", "name"), [(cosine, "cosine"), (Learned(), "Learned"), (lambda x, y: cosine(x, y), "<lambda>")]
 )
-def test_a_function_is_said_to_be_one(function: Any, name: str) -> None:
+def test_a_function_is_reported_as_a_function(function: Any, name: str) -> None:
     said = f"the distance of the function {name}"
     choices: list[dict[str, Any]] = [{}, {"precision": "float16"}]
     for options in choices:

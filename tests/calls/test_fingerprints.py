@@ -174,7 +174,7 @@ def test_given_rankings_in_any_order() -> None:
     assert of(tp.evaluate_distances(-SCORES, RELEVANCE)) == expected
 
 
-def test_what_given_rankings_rank_matters() -> None:
+def test_scores_and_relevance_change_the_fingerprint() -> None:
     expected = of(tp.evaluate_scores(SCORES, RELEVANCE))
     at = tuple(np.argwhere(RELEVANCE == 2)[0])
     for scores, relevance in ((SCORES, RELEVANCE.copy()), (SCORES.copy(), RELEVANCE)):

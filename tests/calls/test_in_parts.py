@@ -209,7 +209,7 @@ def test_copies_in_different_shards_are_tied(monkeypatch: pytest.MonkeyPatch) ->
     assert result.ties.ambiguous_ties == 16
 
 
-def test_what_fits_is_read_once_and_evaluated_in_memory(counted: list[tuple[int, int]]) -> None:
+def test_shards_that_fit_into_memory_are_read_once(counted: list[tuple[int, int]]) -> None:
     random = np.random.default_rng(7)
     data, labels = random.normal(size=(50, 3)), random.integers(0, 5, size=50)
     assert tp.evaluate(cut(random, data), labels).to_json() == tp.evaluate(data, labels).to_json()

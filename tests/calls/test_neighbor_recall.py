@@ -357,7 +357,7 @@ def test_answers_of_usearch_and_qdrant_are_found_items() -> None:
         assert result.to_dict() == expected.to_dict()
 
 
-def test_what_answers_lack_is_about_what_was_found() -> None:
+def test_the_answer_to_a_single_query_is_refused_as_found() -> None:
     single = SimpleNamespace(keys=np.array([4]), distances=np.array([1.0]))
     with pytest.raises(tp.InputError, match="answer to a single query") as caught:
         tp.neighbor_recall(single, ([[4]], [[1.0]]), k=1)

@@ -45,7 +45,7 @@ def test_categories_and_averages_are_those_of_evaluate() -> None:
     assert {**result.category(2)} == {**whole.category(2)}
 
 
-def test_what_is_recorded_of_grades_knows_those_that_are_unseen() -> None:
+def test_fingerprints_include_the_grades_of_unlisted_items() -> None:
     def fingerprint(grade: int) -> str:
         triples = [(0, 0, 2), (0, 1, grade)]
         return tp.evaluate_neighbors([[0]], [[0.5]], relevance=triples, n_items=4).fingerprint

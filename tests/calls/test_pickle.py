@@ -135,7 +135,7 @@ def test_values(name: str, trip: str) -> None:
         assert shown(again) == before
 
 
-def test_what_came_out_of_a_pipe_can_be_asked_everything() -> None:
+def test_an_unpickled_result_has_all_methods() -> None:
     value, again = evaluated(), pickle.loads(pickle.dumps(evaluated()))
     assert again.category("y")["AP"] == value.category("y")["AP"]
     assert again.error_reject("AP").area == value.error_reject("AP").area

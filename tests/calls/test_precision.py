@@ -293,7 +293,7 @@ def test_zero_vectors_are_those_of_exact_distances(distance: str) -> None:
     assert kept == exact == (3 if distance == "cosine" else 0)
 
 
-def test_what_is_too_far_is_tied() -> None:
+def test_distances_beyond_the_format_are_tied() -> None:
     # 40,000 and 70,000 are different numbers, and in float16 the second one is infinite, as is 90,000.
     data = np.array([[0.0], [40_000.0], [70_000.0], [90_000.0]])
     relevance = [(0, 2)]

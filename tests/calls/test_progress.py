@@ -42,7 +42,7 @@ def test_short_work_is_silent(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown(monkeypatch, 3) == ""
 
 
-def test_nobody_asks_for_it(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_bar_without_progress(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     with watched(False)(3_000_000) as advance:
         advance(1_000_000)
@@ -64,7 +64,7 @@ def test_threads_advance_it(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "4000/4000" in stream.getvalue()
 
 
-def test_it_goes_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bar_is_removed_when_the_work_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     stream, threads = Terminal(), threading.active_count()
     monkeypatch.setattr(sys, "stderr", stream)

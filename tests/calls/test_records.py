@@ -320,7 +320,7 @@ def test_numbers_of_another_byte_order_are_read(tmp_path: Path) -> None:
     check_same(result, tp.load(packed(tmp_path / "run.tieproof", parts | turned)))
 
 
-def test_what_can_not_be_saved_is_refused(tmp_path: Path) -> None:
+def test_results_that_cannot_be_saved_are_refused(tmp_path: Path) -> None:
     result = RESULTS["strings"]()
     with pytest.raises(tp.InputError, match=r"name of a record must end in \.tieproof"):
         result.save(tmp_path / "run.npz")
@@ -342,7 +342,7 @@ def test_queries_of_any_names_come_back(names: Any, tmp_path: Path) -> None:
     assert tp.load(tmp_path / "run.tieproof").query_ids.tolist() == list(names)
 
 
-def test_values_that_are_none_only_where_nothing_is_relevant(tmp_path: Path) -> None:
+def test_values_are_nan_only_for_queries_without_relevant_items(tmp_path: Path) -> None:
     result = tp.evaluate(EMBEDDINGS, [*LABELS[:-1], 99], empty="nan", measures=["AP", "RR"])
     result.save(tmp_path / "run.tieproof")
     parts = parts_of(tmp_path / "run.tieproof")

@@ -97,7 +97,7 @@ def test_equality_and_copies_are_those_of_an_object() -> None:
 
 
 @pytest.mark.parametrize("as_number", [float, np.float64, math.sqrt, "%.3f".__mod__])
-def test_an_estimate_is_no_number(as_number: Callable[[Any], Any]) -> None:
+def test_an_estimate_does_not_convert_to_a_number(as_number: Callable[[Any], Any]) -> None:
     with pytest.raises(TypeError, match=r"Take \.lower, which is the score to report .*, \.expected or \.upper\."):
         as_number(result()["AP"])
 

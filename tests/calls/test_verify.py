@@ -171,7 +171,7 @@ def test_what_the_record_decides_is_refused() -> None:
         tp.verify(RESULTS["strings"]().category(LONG[0]), EMBEDDINGS, LONG)
 
 
-def test_another_version_is_said(tmp_path: Path) -> None:
+def test_another_version_of_tieproof_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "run.tieproof"
     tp.evaluate(EMBEDDINGS, LABELS).save(path)
     parts = parts_of(path)

@@ -1011,7 +1011,7 @@ def test_text_is_clean_at_any_width(width: int | None) -> None:
         assert f"{result[name].std:.4f}" in text
 
 
-def test_text_has_colours_only_where_asked() -> None:
+def test_text_has_colours_only_on_request() -> None:
     result = result_of(POINTS, [1, 1, 2, 2, 1])
     coloured = render(result, color=True)
     assert "\x1b" not in str(result)

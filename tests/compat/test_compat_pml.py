@@ -167,7 +167,7 @@ def test_names_chosen() -> None:
     assert "r_precision" not in calculator.get_accuracy(queries, labels, exclude=["r_precision"])
 
 
-def test_nothing_relevant_is_said() -> None:
+def test_queries_without_relevant_items_cause_a_warning() -> None:
     calculator = AccuracyCalculator(include=("precision_at_1",))
     with pytest.warns(UserWarning, match="No query has a relevant reference item"):
         assert np.isnan(calculator.get_accuracy([[0.0], [1.0]], [0, 1])["precision_at_1"])

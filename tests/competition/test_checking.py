@@ -209,7 +209,7 @@ def broken(tmp_path: Path, *names: str) -> Path:
     return bundle
 
 
-def test_what_is_no_bundle(tmp_path: Path) -> None:
+def test_files_that_are_no_bundle_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="is not a bundle of a known platform"):
         check(broken(tmp_path, "competition.yaml"))
     with pytest.raises(InputError, match="is not a folder or \\.zip"):

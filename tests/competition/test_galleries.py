@@ -159,7 +159,7 @@ def test_a_bundle_with_a_gallery_holds(tmp_path: Path, monkeypatch: pytest.Monke
     assert {finding.attack: finding.verdict for finding in report.findings} == attacks
 
 
-def test_a_truth_with_an_unknown_role_is_no_truth(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_truth_with_an_unknown_role_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bundle = new(organised(tmp_path, gallery=True, cameras=False), tmp_path / "bundle")
     place = bundle / "reference_data_final" / "labels.csv"
     place.write_text(place.read_text().replace(",query\n", ",probe\n"))

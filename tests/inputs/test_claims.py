@@ -108,7 +108,7 @@ def test_a_small_npz_whose_directory_claims_what_its_array_does(tmp_path: Path) 
     assert "data.npz:labels is cut short" in said
 
 
-def test_what_packing_gives_is_read(tmp_path: Path) -> None:
+def test_a_highly_compressed_array_is_read(tmp_path: Path) -> None:
     zeros = np.zeros((300, 3000), np.int64)
     np.savez_compressed(tmp_path / "data.npz", embeddings=zeros)
     assert (tmp_path / "data.npz").stat().st_size * 900 < zeros.nbytes

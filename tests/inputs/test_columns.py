@@ -92,7 +92,7 @@ def test_confidences_and_ids_are_no_dimensions(tmp_path: Path, extension: str) -
 @each_format
 @pytest.mark.parametrize("command", ["evaluate", "fnmr", "collisions"])
 @pytest.mark.parametrize("with_gallery", [False, True])
-def test_whatever_an_option_names_is_no_dimension(
+def test_columns_named_by_an_option_are_no_dimensions(
     tmp_path: Path, extension: str, command: str, with_gallery: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     own = {"kind": SPLIT + 7, "sure": SURE} if command == "evaluate" else {}
@@ -122,7 +122,7 @@ def test_the_principal_components_of_a_table(tmp_path: Path, capsys: pytest.Capt
 
 
 @each_format
-def test_columns_whose_names_do_not_count_are_said(
+def test_columns_that_may_not_be_dimensions_cause_a_warning(
     tmp_path: Path, extension: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = write(tmp_path / f"data{extension}", split=SPLIT, species=LABELS + 7)

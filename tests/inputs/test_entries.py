@@ -38,7 +38,7 @@ MEANT: dict[str, dict[str, Array]] = {
 
 
 @pytest.mark.parametrize("arrays", MEANT.values(), ids=MEANT)
-def test_what_is_meant(tmp_path: Path, arrays: dict[str, Array]) -> None:
+def test_arrays_are_chosen_by_name_and_shape(tmp_path: Path, arrays: dict[str, Array]) -> None:
     path = tmp_path / "data.npz"
     np.savez(path, **arrays)  # type: ignore[arg-type]
     assert np.array_equal(read_embeddings(path), VECTORS)

@@ -71,7 +71,7 @@ def test_space_in_the_header_of_a_data_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", STORED.values(), ids=STORED)
-def test_what_was_never_written(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_data_sets_that_were_never_written(tmp_path: Path, options: dict[str, Any]) -> None:
     path = tmp_path / "data.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("embeddings", VECTORS.shape, "f4", **options)

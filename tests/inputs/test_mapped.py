@@ -89,7 +89,7 @@ def test_a_change_is_refused(call: Callable[..., object], event: Callable[[Path]
 
 @pytest.mark.parametrize("event", [read, removed, replaced])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
-def test_what_leaves_the_mapped_file_alone(
+def test_events_that_do_not_change_the_mapped_file(
     call: Callable[..., Any], event: Callable[[Path], None], path: Path
 ) -> None:
     found = call(mapped(path), distance=cityblock_with(event, path))
@@ -164,7 +164,7 @@ def test_cut_short_before(call: Callable[[Any], object], path: Path) -> None:
         call(values)
 
 
-def test_what_was_written_before(path: Path) -> None:
+def test_values_that_were_not_flushed_before_the_call(path: Path) -> None:
     values = np.memmap(path.with_name("new.bin"), np.float32, "w+", shape=VALUES.shape)
     values[:] = VALUES  # not flushed
     assert tp.evaluate(values, LABELS).to_json() == tp.evaluate(VALUES, LABELS).to_json()

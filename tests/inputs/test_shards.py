@@ -166,7 +166,7 @@ def test_a_folder_and_a_pattern_are_in_natural_order_and_a_list_as_it_is(tmp_pat
     ]
 
 
-def test_what_else_lies_in_a_folder_is_left_out(tmp_path: Path) -> None:
+def test_other_files_in_a_folder_are_left_out(tmp_path: Path) -> None:
     write(tmp_path, ".parquet", vectors(), LABELS, cuts=[20])
     for name in ("_SUCCESS", ".part-0.parquet.crc", "_metadata.parquet", "readme.md", "labels.txt"):
         (tmp_path / name).write_text("nothing")
@@ -174,7 +174,7 @@ def test_what_else_lies_in_a_folder_is_left_out(tmp_path: Path) -> None:
     assert len(tp.open(tmp_path)) == 40
 
 
-def test_a_file_that_is_called_like_a_pattern_is_that_file(tmp_path: Path) -> None:
+def test_a_file_whose_name_looks_like_a_pattern_is_opened(tmp_path: Path) -> None:
     np.save(tmp_path / "part[0].npy", vectors())
     np.save(tmp_path / "part0.npy", vectors()[:3])
     assert len(tp.open(tmp_path / "part[0].npy")) == 40

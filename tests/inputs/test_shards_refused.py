@@ -174,7 +174,7 @@ def test_parts_of_hdf5_that_were_never_written(tmp_path: Path) -> None:
     assert "1 of its 4 chunks were written" in refusal(lambda: tp.open(tmp_path))
 
 
-def test_storages_that_nobody_knows() -> None:
+def test_unknown_storages_are_refused() -> None:
     pytest.importorskip("fsspec")
     assert "belongs to no storage that fsspec knows" in refusal(lambda: tp.open("nowhere://a/b.npy"), "paths")
     assert "does not exist" in refusal(lambda: tp.open("memory://nowhere/b.npy"), "paths")

@@ -181,7 +181,7 @@ def test_what_is_written_reads_back(bound: str) -> None:
     assert ir_measures.parse_measure("MRR(bound='lower')@10") == ours.RR(bound="lower") @ 10
 
 
-def test_what_names_no_bound_is_what_it_was() -> None:
+def test_names_without_a_bound_are_measures_of_ir_measures() -> None:
     for text in ("nDCG@10", "AP", "MAP(rel=2)", "P@5", "MRR"):
         measure = ir_measures.parse_measure(text)
         assert type(measure) in SHARED
@@ -232,7 +232,7 @@ def test_first_choice(bound: Any, pipeline: list[Any]) -> None:
     assert found[asked[3]] == ours.AP(bound="upper").calc_aggregate(qrels, run)
 
 
-def test_first_choice_leaves_what_means_something_else(pipeline: list[Any]) -> None:
+def test_first_choice_does_not_take_over_measures_of_another_meaning(pipeline: list[Any]) -> None:
     ours.first_choice("lower")
     assert not pipeline[0].supports(ir_measures.RBP)  # a sum of grades
     assert not pipeline[0].supports(ir_measures.define_byquery(lambda qrels, run: 1.0, name="AP"))

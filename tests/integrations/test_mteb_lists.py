@@ -369,7 +369,7 @@ def test_a_place_without_predictions(tmp_path: Path, run: CommandLine) -> None:
 
 
 @pytest.mark.parametrize("name", ["Toy_qrels.json", "Toy.json"])
-def test_what_stands_beside_predictions_is_not_overwritten(tmp_path: Path, run: CommandLine, name: str) -> None:
+def test_files_next_to_predictions_are_not_overwritten(tmp_path: Path, run: CommandLine, name: str) -> None:
     saved(tmp_path)
     (tmp_path / "Toy.json").write_text('{"scores": {}}')
     before = (tmp_path / name).read_bytes()

@@ -34,7 +34,7 @@ def test_table_of_the_page(script: dict[str, Any]) -> None:
         assert rows in page(), "a definition changed; run python docs/integrations/recall_of_an_index.py"
 
 
-def test_what_each_index_is_caught_by(script: dict[str, Any]) -> None:
+def test_definitions_outside_the_interval_of_each_index(script: dict[str, Any]) -> None:
     """The definitions that are below or above an index's true recall, in the order of the table."""
     outside = [re.findall(r"\*\*(.*?)\*\*", row) for row in script["table"]().splitlines()[2:]]
     assert [len(values) for values in outside] == [0, 3, 3, 3, 0, 1, 2, 2, 0, 0]

@@ -735,7 +735,7 @@ def test_refused(name: str) -> None:
         ours(*arguments, **options)
 
 
-def test_what_is_known_with_the_model_is_refused() -> None:
+def test_models_that_do_not_fit_are_refused() -> None:
     model = numbered_model([[1.0, 0.0], [1.0, 0.5], [0.0, 1.0]])
     with pytest.raises(tp.InputError, match=r"main_score_function is 'dot', but the evaluation has only cosine"):
         ours(QUERIES, CORPUS, RELEVANT, main_score_function="dot")(model)

@@ -237,7 +237,7 @@ def test_embeddings() -> None:
     assert scorer(pca, X, columns) == scorer(pca, X, sparse.csr_array(columns)) == expected
 
 
-def test_the_response_that_is_asked_for() -> None:
+def test_the_response_method_that_is_chosen() -> None:
     X, y = load_iris(return_X_y=True)
     both = LinearDiscriminantAnalysis().fit(X, y)
     by_classes, by_items = tieproof_scorer("AP"), tieproof_scorer("AP", response_method="transform")

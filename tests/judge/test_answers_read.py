@@ -47,12 +47,12 @@ READ: dict[str, tuple[bytes, list[str]]] = {
 
 
 @pytest.mark.parametrize("what", READ)
-def test_what_is_read(what: str) -> None:
+def test_answers_in_every_form_are_read_or_refused(what: str) -> None:
     content, refused = READ[what]
     assert read_answers(content, ITEMS, MOST).refused == refused
 
 
-def test_what_is_read_of_pairs() -> None:
+def test_answers_for_pairs() -> None:
     found = read_answers(b"b , c,2\na,b,1,1\nb,a,7\na\n", PAIRS, 1)
     assert (found.refused, found.unknown) == (["wrong shape", ""], 2)
     assert found.vectors[1].tolist() == [2.0]

@@ -102,6 +102,6 @@ def test_addresses_that_do_not_answer(
     assert judgment.refused == ({reason: 12},)
 
 
-def test_an_address_where_nobody_is(tmp_path: Path) -> None:
+def test_an_address_without_a_server(tmp_path: Path) -> None:
     judgment = judge(organise(tmp_path), "http://127.0.0.1:9/none", name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({"crashed": 12},)

@@ -142,7 +142,7 @@ def test_whatever_a_system_does_it_scores_as_if_it_were_blind(
     assert judgment["AP"].ties == zeros["AP"]
 
 
-def test_what_a_system_said_last_is_reported(tmp_path: Path) -> None:
+def test_the_last_message_of_a_system_is_reported(tmp_path: Path) -> None:
     judgment = judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no licence found')")
     assert judgment.said.endswith("no licence found")
     assert log_of(tmp_path)["said"] == judgment.said
@@ -184,7 +184,7 @@ def test_the_time_of_a_run_is_limited(tmp_path: Path) -> None:
     assert 10 <= judgment.refused[0]["late"] <= 11
 
 
-def test_names_that_nobody_asked_about_are_counted_and_ignored(tmp_path: Path) -> None:
+def test_answers_for_unknown_names_are_counted_and_ignored(tmp_path: Path) -> None:
     judgment = judged(tmp_path, f"{HONEST}print('0123,1,2,3,4')", judge_batch=100, judge_repeats=0)
     check_same(judgment.results[0], EXPECTED)
     assert log_of(tmp_path)["runs"][0]["unknown_names"] == 1

@@ -106,7 +106,9 @@ def test_without_a_seal_the_report_says_what_a_spy_finds(
     assert seals.FILES_OPEN in said
 
 
-def test_where_no_sandbox_works_that_is_found_out_and_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sandbox_that_does_not_work_is_noticed_and_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """If bwrap is installed but may not create namespaces, as in many containers, the report says so."""
     broken = tmp_path / "bin" / "bwrap"
     broken.parent.mkdir()

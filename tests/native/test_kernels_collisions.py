@@ -161,7 +161,7 @@ def test_gaps_between_values_with_errors_of_their_own(shaped: Curve, epsilon: fl
     assert states.tolist() == [reference.judge_bounds(*pair, epsilon) for pair in bounds]
 
 
-def test_what_float64_does_not_hold_has_no_bound() -> None:
+def test_distances_beyond_float64_have_no_bound() -> None:
     shaped, low, high = curve(LINEAR, Fraction(2) ** 30), np.empty(2), np.empty(2)
     bounds_of_each(np.array([-1e300, 1e300]), np.zeros(2), 1.0, shaped, low, high)
     assert (low[0], high[1]) == (-math.inf, math.inf)

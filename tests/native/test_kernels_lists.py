@@ -136,7 +136,7 @@ def test_there_is_room_for_more_than_was_expected() -> None:
     ],
 )
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_grade_that_is_none_is_seen(level: str, element: str, value: float, wrong: bool) -> None:
+def test_an_invalid_grade_is_noticed(level: str, element: str, value: float, wrong: bool) -> None:
     for size in (1, 9, 3000):
         relevance = np.zeros(size, dtype=element)
         relevance[-1] = value

@@ -354,7 +354,7 @@ def test_keys_that_are_not_known_decide_nothing() -> None:
     assert set(found) == {sum(61 - len(masked) for masked in case.masked)}
 
 
-def test_an_error_that_is_not_known_decides_nothing() -> None:
+def test_an_unknown_error_leaves_all_items_undecided() -> None:
     random = np.random.default_rng(0)
     case = with_errors(random, np.float32, 61, 1e-3, 1e-3, 4)
     case.error.constant[:] = np.inf

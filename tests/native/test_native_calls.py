@@ -132,7 +132,7 @@ def test_rows_may_be_apart_and_read_only(toys: Callable[[Any], Call], change: st
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_what_is_packed_is_what_it_was_and_crosses_as_it_is(toys: Callable[[Any], Call], dtype: Any) -> None:
+def test_packed_values_keep_their_arrays_and_pass_unchanged(toys: Callable[[Any], Call], dtype: Any) -> None:
     outer = Outer(7, True, np.array([[1.0, 2.0], [3.0, 4.0]], dtype=dtype), inner(4, 5))
     weights = np.array([1.0, 0.5], dtype=dtype)
     ready = packed(outer)

@@ -106,7 +106,7 @@ def test_every_script_has_its_figures() -> None:
     assert {path.stem.removesuffix("-full") for path in FOLDER.glob("*.json")} == set(SCRIPTS)
 
 
-def test_what_is_quick_runs_often_and_what_takes_long_once(load: Any) -> None:
+def test_quick_calls_run_often_and_slow_ones_once(load: Any) -> None:
     calls = {"quick": lambda: 0.1, "ordinary": lambda: 2.0, "slow": lambda: 50.0}
     found = load("measuring").take_turns(calls, clock=lambda call: call())
     assert found == {"quick": 9 * [0.1], "ordinary": 3 * [2.0], "slow": [50.0]}

@@ -66,7 +66,7 @@ def test_zig_is_told_what_machine_this_is(monkeypatch: Patch, machine: tuple[str
     assert zig_of(building.this_machine()) == MACHINES[machine]
 
 
-def test_what_a_compiler_says_is_in_the_error(tmp_path: Path) -> None:
+def test_the_error_contains_the_message_of_the_compiler(tmp_path: Path) -> None:
     (tmp_path / "kept").touch()
     with pytest.raises(RuntimeError, match=r"kernels\.c(.|\n)*no-such-flag"):
         compile_kernels(str(tmp_path), building.this_machine(), ["--no-such-flag"])

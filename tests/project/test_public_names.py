@@ -143,7 +143,7 @@ def test_all_that_has_a_dot() -> None:
         assert [f"{place} names tieproof.{name}" for place, name in shown if not resolves(name)] == []
 
 
-def test_what_does_not_resolve_is_noticed() -> None:
+def test_names_that_do_not_exist_are_noticed() -> None:
     assert resolves("Result.per_query")
     assert resolves("compat.oml")
     assert resolves("audit.ATTACKS")
@@ -196,7 +196,7 @@ def test_doors_hold_what_they_promise(module: str) -> None:
 
 
 @pytest.mark.parametrize("module", ["tieproof", "tieproof.audit", "tieproof.confidence", "tieproof.engine"])
-def test_what_is_handed_on_later_is_what_type_checkers_see(module: str) -> None:
+def test_names_imported_lazily_are_those_that_type_checkers_see(module: str) -> None:
     (branch,) = (node for node in statements(module) if isinstance(node, ast.If))
     seen = {
         alias.name: None if is_module(f"{node.module}.{alias.name}") else node.module

@@ -139,7 +139,7 @@ def test_intervals_are_those_of_clopper_and_pearson() -> None:
     assert [str(Rate(*each)) for each in ((0, 430), (5, 5), (0, 0))] == ["0.0 to 0.9 %", "47.8 to 100.0 %", "any"]
 
 
-def test_what_was_done_is_not_done_again(tmp_path: Path) -> None:
+def test_finished_audits_are_not_repeated(tmp_path: Path) -> None:
     path = tmp_path / "audits.json"
     wanted = [Task("lower bound, gallery", 100, 0), Task("data order", 20, 1)]
     done = [Audit(*wanted[0], False, True, {}), Audit(*wanted[1], True, False, {"exploitable": ["zeros"]})]

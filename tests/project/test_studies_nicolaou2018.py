@@ -153,7 +153,7 @@ def test_constant_changes_distances_near_0_only() -> None:
     assert published.changed_by_constant(distances, np.ones((2, 2), dtype=np.bool_)) == (1, 1e-6)
 
 
-def test_percent_that_is_cut_off() -> None:
+def test_percentages_are_cut_off_as_in_the_paper() -> None:
     assert [published.cut(value) for value in (0.95349506, 0.6428571, 2 / 3, 0.5)] == [
         "95.34",
         "64.28",

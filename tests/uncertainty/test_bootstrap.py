@@ -145,7 +145,7 @@ def test_the_same_in_any_order_and_turned_round(name: str) -> None:
     assert bca(-values[:, None], strata, 0.95) == [(-high, -low)]
 
 
-def test_turned_round_where_the_sum_is_zero() -> None:
+def test_negated_values_with_sum_zero_have_the_negated_interval() -> None:
     values = np.array([[3.0], [-1.0], [-1.0], [-1.0]])
     strata = one_group(values)
     ((low, high),) = bca(values, strata, 0.95)
@@ -153,7 +153,7 @@ def test_turned_round_where_the_sum_is_zero() -> None:
     assert low < 0 < high
 
 
-def test_about_zero_where_values_are_minus_themselves() -> None:
+def test_symmetric_values_have_a_symmetric_interval() -> None:
     both = np.array([[1.0], [-1.0], [0.0], [0.25], [-0.25]])
     for strata in (one_group(both), Strata(np.array([3, 2]))):
         ((low, high),) = bca(both, strata, 0.95)

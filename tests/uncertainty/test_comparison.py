@@ -182,7 +182,7 @@ def test_p_lower_is_the_largest_over_all_orderings_of_ties() -> None:
         assert found[a, b, "AP"].p_value <= limit
 
 
-def test_where_all_goes_against_the_one_ahead() -> None:
+def test_p_lower_has_all_ties_against_the_system_ahead() -> None:
     found = tp.compare(SYSTEMS, measures=["AP"])["base", "ours", "AP"]
     assert found.expected < 0
     of_each = tp.compare(SYSTEMS).per_query("ours", "base", "AP")

@@ -26,7 +26,7 @@ def test_bits_are_bits(tmp_path: Path) -> None:
     assert "<dt>Dimensions</dt><dd>6</dd>" in (tmp_path / "page.html").read_text()
 
 
-def test_what_is_tied_of_rates_are_pairs(tmp_path: Path) -> None:
+def test_pages_of_rates_speak_of_tied_pairs(tmp_path: Path) -> None:
     tp.fnmr_at_fmr_of_distances([1, 2, 2], [2, 3], fmr=0.5, method="exact").report(tmp_path / "page.html")
     assert "over all orderings of tied pairs</li>" in (tmp_path / "page.html").read_text()
 

@@ -405,7 +405,7 @@ def test_names_that_take_all_the_room() -> None:
     assert len(unpacked(table.data["choices"][0]["columns"][0])) == table.kept
 
 
-def test_measures_that_there_is_no_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measures_without_room_in_the_table_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_table, "CHARACTERS", 700)
     values = np.linspace(0, 1, 60)
     choices = [Choice(name, (values, None, None)) for name in ("AP", "P@1", "RR")]

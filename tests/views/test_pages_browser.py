@@ -67,7 +67,7 @@ def shown(page: Any) -> str:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_nothing_is_said_and_nothing_asked_for(browser: Any, files: dict[str, Path], name: str) -> None:
+def test_pages_log_nothing_and_request_nothing_else(browser: Any, files: dict[str, Path], name: str) -> None:
     opened = Opened(browser, files[name])
     with opened as page:
         assert page.title().endswith("– tieproof")
