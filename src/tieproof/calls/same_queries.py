@@ -93,7 +93,7 @@ def check_queries(first: str, one: Result, name: str, other: Result) -> None:
 def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
     """Refuse results with different relevance; results of the same function are compared query by query."""
     if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
-        mine, theirs = (f"{len(result.empty_ids):,} queries with nothing relevant" for result in (one, other))
+        mine, theirs = (f"{len(result.empty_ids):,} queries without relevant items" for result in (one, other))
         refuse(first, name, "labels", mine, theirs, SAME_LABELS)
     origins = one.evaluated.origin, other.evaluated.origin
     if origins[0].call != origins[1].call:
