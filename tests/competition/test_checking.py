@@ -5,6 +5,7 @@ import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
+from zipfile import ZipFile
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from tieproof.audit import ATTACKS as AUDITED
 from tieproof.audit import Verdict
 from tieproof.competition import ATTACKS, CheckReport, check, new
 from tieproof.competition.inspection import process
+from tieproof.competition.inspection.moulds import mould_of
 from tieproof.errors import InputError
 
 CLIMBS = """
@@ -240,3 +242,20 @@ def test_what_is_no_sample(tmp_path: Path) -> None:
 def test_options_that_are_refused(options: dict[str, Sequence[str]], says: str, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=says):
         check(tmp_path, **options)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", ["file", "allow_pickle", "args"])
+def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None:
+    rows = np.array([[1.0, 2.0], [3.0, 4.0]])
+    with ZipFile(tmp_path / "sample.npz", "w") as archive:
+        for member, array in {name: np.arange(5), "ids": np.array(["a", "b"]), "rows": rows}.items():
+            with archive.open(f"{member}.npy", "w") as stream:
+                np.lib.format.write_array(stream, array)
+    mould = mould_of(tmp_path / "sample.npz")
+    mould.write(tmp_path / "other.npz", ["c", "d"], 2 * rows)
+    with np.load(tmp_path / "other.npz", allow_pickle=False) as written:
+        assert {member: written[member].tolist() for member in written} == {
+            name: [0, 1, 2, 3, 4],
+            "ids": ["c", "d"],
+            "rows": [[2, 4], [6, 8]],
+        }

@@ -253,7 +253,8 @@ def test_parquet_of_columns(tmp_path: Path) -> None:
 def test_parquet_with_a_column_of_lists(tmp_path: Path) -> None:
     path = tmp_path / "data.parquet"
     for type_ in (pa.list_(pa.float16()), pa.large_list(pa.float16()), pa.list_(pa.float16(), 3)):
-        column = pa.chunked_array([pa.array(part.tolist(), type_) for part in np.split(vectors("float16"), [2])])
+        parts = [list(map(list, part)) for part in np.split(vectors("float16"), [2])]
+        column = pa.chunked_array([pa.array(part, type_) for part in parts])
         kinds = pa.array(list("ababa")).dictionary_encode()
         pq.write_table(pa.table({"text": list("vwxyz"), "vec": column, "label": kinds}), path)
         assert same(read_embeddings(path), vectors("float16"))

@@ -161,10 +161,14 @@ def test_lists_of_other_lengths(tmp_path: Path) -> None:
     assert "two.parquet:v has lists of different lengths: 2 numbers in row 0 and 1 in row 10" in message
 
 
+@pytest.mark.parametrize("length", [-1, 2])
 @pytest.mark.parametrize("wrong", [None, [1.0, None]])
-def test_nulls_in_lists(tmp_path: Path, wrong: Any) -> None:
-    column = pa.array([[1.0, 2.0]] * 10 + [wrong] + [[3.0, 4.0]], pa.list_(pa.float32(), 2))
-    pq.write_table(pa.table({"v": column}), tmp_path / "a.parquet")
+def test_nulls_in_lists(tmp_path: Path, wrong: Any, length: int) -> None:
+    column = pa.array([[1.0, 2.0]] * 10 + [wrong] + [[3.0, 4.0]], pa.list_(pa.float32(), length))
+    try:
+        pq.write_table(pa.table({"v": column}), tmp_path / "a.parquet")
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this version of pyarrow cannot write a null in place of a list of fixed length")
     assert "a.parquet:v has a null in row 10; fill it in" in refusal(lambda: tp.open(tmp_path).read(0, 12))
 
 

@@ -5,6 +5,7 @@
 import itertools
 import math
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal, getcontext
 from fractions import Fraction
@@ -19,7 +20,7 @@ from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
 from tieproof.measures.precision_sums import best, mean, terms_of_ties, worst
-from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, spread_in_tie
+from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, growing_tables, spread_in_tie
 from tieproof.ties import IntArray, Ties
 
 TOLERANCE = 1e-12
@@ -28,6 +29,13 @@ UNDERFLOW = Fraction(1, 10**150)
 CUTOFFS = (1, 2, 3, 5, 8, 50)
 OTHER_VALUES = {"p": 0.25, "max_grade": 3}
 """Values of numeric parameters that are tested in addition to the default."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def keep_tables() -> Iterator[None]:
+    """Tables of a million ranks are computed once for all of these tests, not for each."""
+    with growing_tables():
+        yield
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ A format is the list of its numbers. A distance is a real number that can be com
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import cache
 
 import numpy as np
 
@@ -20,7 +21,8 @@ LARGEST = {"float16": 2**16, "bfloat16": 2**128, "float32": 2**128}
 
 def known(number: Fraction | int | float) -> Comparison:
     """A rational number."""
-    return lambda other: sign(Fraction(number) - other)
+    above, below = Fraction(number).as_integer_ratio()
+    return lambda other: sign(above * other.denominator - other.numerator * below)
 
 
 def sign(number: Fraction | int) -> int:
@@ -29,15 +31,16 @@ def sign(number: Fraction | int) -> int:
 
 def distance(name: str, x: Vector, y: Vector) -> Comparison:
     """The distance as a real number."""
-    key = KEYS[name](x, y)
+    compare = known(KEYS[name](x, y))
     if name == "euclidean":
-        return lambda other: sign(key - other**2) if other >= 0 else 1
+        return lambda other: compare(other**2) if other.numerator >= 0 else 1
     if name == "cosine":
         # 1 - c with the signed square of c: compare c with 1 - other by signed squares.
-        return lambda other: sign((1 - other) * abs(1 - other) + key)
-    return known(key)
+        return lambda other: compare((other - 1) * abs(other - 1))
+    return compare
 
 
+@cache
 def number_of_bits(name: str, bits: int) -> Fraction:
     """The number with these bits; the bits of infinity represent the power of two that would be the next number."""
     if name == "float16":

@@ -18,7 +18,7 @@ DIAMONDS = ("D",)
 
 def faults(ax: Any) -> list[str]:
     """All faults of the figure that the axes are in."""
-    figure = ax.get_figure(root=True)
+    figure = ax.figure.figure
     FigureCanvasAgg(figure)
     figure.draw_without_rendering()
     texts = shown_texts(figure)
@@ -62,7 +62,7 @@ def extent(artist: Any) -> Bbox:
     box = Bbox.null()
     box.update_from_data_xy(artist.get_transform().transform([point for each in segments for point in each]))
     marked = isinstance(artist, Line2D) and artist.get_marker() in DIAMONDS
-    return box.padded(artist.get_markersize() / 2 * artist.get_figure(root=True).dpi / 72) if marked else box
+    return box.padded(artist.get_markersize() / 2 * artist.figure.figure.dpi / 72) if marked else box
 
 
 def within(inner: Bbox, outer: Bbox) -> bool:

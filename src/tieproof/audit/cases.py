@@ -58,7 +58,7 @@ class Case:
         arrays = {name: array for name, array in arrays.items() if array is not None}
         arrays["writing"] = np.array(self.writing, dtype=np.int64)
         packed = BytesIO()
-        np.savez(packed, allow_pickle=False, **arrays)
+        np.savez(packed, **arrays)
         return packed.getvalue()
 
     @classmethod

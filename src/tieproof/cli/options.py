@@ -78,7 +78,11 @@ def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] = 
 
 def argument(name: str, **more: Any) -> Decorator:
     """Make an argument with its explanation."""
-    return click.argument(name, cls=Argument, **more)
+
+    def add(function: Callable[..., Any]) -> Any:
+        return click.argument(name, cls=Argument, **more)(function)  # click 8.1.0 takes cls away at the first use
+
+    return add
 
 
 file_option = partial(option, metavar="FILE", parser=file_path)

@@ -183,6 +183,7 @@ def blockwise(
 def once(function: Callable[..., tuple[FloatArray, ...]], *columns: IntArray) -> tuple[FloatArray, ...]:
     """Return function(*columns), element-wise over columns of shape (T,), computed once for equal rows."""
     different, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
+    which = which.ravel()  # a column in NumPy 2.0
     return tuple(values[which] for values in function(*np.ascontiguousarray(different.T)))
 
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -75,8 +76,10 @@ def of_npz(path: Path) -> Mould | None:
     def write(path: Path, ids: Sequence[str], rows: Array) -> None:
         kept = {name: array for name, array in arrays.items() if name not in (matrix, *lists[:1])}
         given = {name: np.array(ids).astype(arrays[name].dtype.kind, copy=False) for name in lists[:1]}
-        with path.open("wb") as file:
-            np.savez(file, allow_pickle=False, **kept, **given, **{matrix: rows})
+        with ZipFile(path, "w") as archive:  # not savez, whose own arguments would collide with names of arrays
+            for name, array in {**kept, **given, matrix: rows}.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    np.lib.format.write_array(member, array, allow_pickle=False)
 
     return Mould("", ids, rows, write, bool(lists))
 

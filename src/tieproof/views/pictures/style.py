@@ -160,7 +160,7 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
     """Draw a legend below the label of the x axis, where it hides nothing."""
     from matplotlib.transforms import ScaledTranslation
 
-    figure = ax.get_figure(root=True)
+    figure = ax.figure.figure  # the whole figure, also of axes in a subfigure
     below = ax.transAxes + ScaledTranslation(0, -BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
     return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)

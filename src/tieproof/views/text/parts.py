@@ -43,7 +43,7 @@ def table(
     from rich.table import Table
 
     grid = Table(
-        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", collapse_padding=True
+        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", padding=(0, 0, 0, 1)
     )
     for name in header:
         style = "bold" if name == HEADLINE else None
