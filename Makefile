@@ -10,7 +10,7 @@ unexport PYTHONPATH
 # Targets share $(VENV) and dist, and long ones use all processors by themselves.
 .NOTPARALLEL:
 
-.PHONY: demo help kernels wheels test test-newest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+.PHONY: demo help kernels wheels test test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
 	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
@@ -46,6 +46,22 @@ test-newest:  ## run some tests on the newest Python that is installed, with the
 		$(NEWEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)' && \
 		$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS); \
 	fi
+
+# The commands, the files and the pictures: these tests show first what an old click, rich, pyarrow or Matplotlib lacks.
+OLDEST_TESTS = tests/cli/test_cli.py tests/cli/test_cli_report.py tests/inputs/test_readers.py tests/inputs/test_columns.py \
+	tests/inputs/test_shards.py tests/inputs/test_shards_refused.py tests/calls/test_lists.py tests/views/test_plots.py \
+	tests/competition/test_galleries.py tests/measures/test_measures.py::test_trapezoid_of_a_large_tie \
+	tests/native/test_native_calls.py tests/promises/test_spot_values.py
+OLDEST = $(VENV)/of-oldest/bin/python
+
+test-oldest: $(VENV)/installed  ## run some tests with the oldest allowed versions of all dependencies
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv venv --quiet --clear --python $(BIN)/python $(VENV)/of-oldest
+	$(BIN)/uv pip install --quiet --python $(OLDEST) --requirement pyproject.toml --extra test --no-build \
+		--resolution lowest-direct
+	$(BIN)/uv pip install --quiet --python $(OLDEST) --no-deps --editable .
+	$(OLDEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)'
+	$(OLDEST) -m pytest -n auto -q $(OLDEST_TESTS)
 
 # Heavy tests use one version of torch, so that it is known which version was tested. open-metric-learning is installed
 # without its dependencies, an old NumPy and libraries for images, because the tests need neither.

@@ -162,7 +162,7 @@ CASES = [
 DEFINITIONS = """
 ## One name, several definitions
 
-The names of two measures stand for different definitions. `tests/calls/test_judged_only.py` and
+Each of these two names has several definitions. `tests/calls/test_judged_only.py` and
 `tests/measures/test_parity.py` compare tieproof with the programs that are named here.
 
 - **ERR** models a reader who stops at an item of grade g with probability (2^g - 1) / 2^max. For Chapelle et al.

@@ -29,8 +29,9 @@ means the oldest allowed versions of all dependencies, required and optional, th
 
 REMAINDER = """
 In addition, `.ci/run` tests every change on Linux x86-64 with Python 3.11 and the newest dependencies that support
-it, and runs a part of the tests on the newest Python of the machine (`make test-newest`). `make test-arm` records
-calls of kernels there, repeats them on ARM under qemu, and compares every bit.
+it. It also runs a part of the tests on the newest Python of the machine (`make test-newest`) and with the oldest
+dependencies (`make test-oldest`). `make test-arm` records calls of kernels there, repeats them on ARM under qemu, and
+compares every bit.
 
 ## What has not been run
 

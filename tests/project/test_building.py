@@ -29,6 +29,22 @@ def test_a_compiler_that_cannot_do_it_is_none(monkeypatch: Patch) -> None:
     assert system_compiler() is None
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="the compiler here is a script of a Unix shell")
+@pytest.mark.parametrize("folder", ["my tools", "back\\slashes"])
+def test_the_path_of_a_compiler_may_contain_any_character(monkeypatch: Patch, tmp_path: Path, folder: str) -> None:
+    monkeypatch.delenv("CC", raising=False)
+    known = system_compiler()
+    if known is None:
+        pytest.skip("this machine has no C compiler")
+    (tmp_path / folder).mkdir()
+    path = tmp_path / folder / "cc"
+    path.write_text(f'#!/bin/sh\nexec {" ".join(known)} "$@"\n')
+    path.chmod(0o755)
+    system_compiler.cache_clear()
+    monkeypatch.setenv("CC", str(path))
+    assert system_compiler() == (str(path),)
+
+
 def test_no_compiler_at_all(monkeypatch: Patch, tmp_path: Path) -> None:
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))

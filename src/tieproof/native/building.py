@@ -125,7 +125,8 @@ def system_compiler() -> tuple[str, ...] | None:
     import shlex
     import shutil
 
-    named = shlex.split(os.environ.get("CC", ""))
+    given = os.environ.get("CC", "")
+    named = [given] if shutil.which(given) else shlex.split(given)  # a path may contain spaces or backslashes
     for command in [named] if named else [["cc"], ["gcc"], ["clang"]]:
         if shutil.which(command[0]) and can_compile(command):
             return tuple(command)
