@@ -135,7 +135,7 @@ def test_page_of_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     written = ["collisions.html", "comparison.html", "rates.html", "report.html", "run.html"]
     assert sorted(path.name for path in tmp_path.glob("*.html")) == written
     assert isinstance(names["result"], tp.Result)
-    assert f"AP of at least {names['result']['AP'].lower:.4f}," in text_of("docs/reports.md")
+    assert f"AP is at least {names['result']['AP'].lower:.4f}," in text_of("docs/reports.md")
 
 
 def test_page_of_costs() -> None:
