@@ -470,14 +470,14 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         RUN_OF_ONE,
         {"missing": "error"},
-        "1 of 3 queries of the qrels have no document in the run; the first is 'q2'. Complete the run, or set "
+        "The run has no document for 1 of 3 queries of the qrels; the first is 'q2'. Complete the run, or set "
         "missing to zero or skip.",
     ),
     "nothing relevant": (
         QRELS,
         RUN_OF_ONE,
         {"empty": "error"},
-        "1 of 3 queries have no relevant document in the qrels; the first is 'q3'. Leave them out, or set empty to "
+        "The qrels have no relevant document for 1 of 3 queries; the first is 'q3'. Leave them out, or set empty to "
         "skip, zero or one.",
     ),
     "items alone": (

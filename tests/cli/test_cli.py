@@ -716,13 +716,13 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "missing": (
         {},
         "qrels.txt run.txt --missing error",
-        "qrels.txt, run.txt: 1 of 4 queries of the qrels have no document in the run; the first is 'q4'. Complete "
+        "qrels.txt, run.txt: The run has no document for 1 of 4 queries of the qrels; the first is 'q4'. Complete "
         "the run, or set missing to zero or skip.",
     ),
     "empty": (
         {},
         "qrels.txt run.txt --empty error",
-        "qrels.txt, run.txt: 1 of 4 queries have no relevant document in the qrels; the first is 'q3'. Leave them "
+        "qrels.txt, run.txt: The qrels have no relevant document for 1 of 4 queries; the first is 'q3'. Leave them "
         "out, or set empty to skip, zero or one.",
     ),
     "too few items": (
@@ -733,7 +733,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "a name like an argument": (
         {"judged.txt": "n_items 0 d1 1\nq1 0 d1 1\n"},
         "judged.txt run.txt --missing error",
-        "judged.txt, run.txt: 1 of 2 queries of the qrels have no document in the run; the first is 'n_items'.",
+        "judged.txt, run.txt: The run has no document for 1 of 2 queries of the qrels; the first is 'n_items'.",
     ),
     "too many items": (
         {},

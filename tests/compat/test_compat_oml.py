@@ -354,7 +354,7 @@ def test_refused_while_collecting() -> None:
     with pytest.raises(tp.InputError, match=r"from 0 to 2, .*but contains 3"):
         metrics.update(torch.eye(2), [0, 3])
     metrics.update(torch.eye(2), [0, 2])
-    with pytest.raises(tp.InputError, match="1 of 3 items have no embedding, the first is item 1"):
+    with pytest.raises(tp.InputError, match="There is no embedding of 1 of 3 items; the first is item 1"):
         metrics.compute_metrics()
     metrics.update(torch.ones(1, 2), [1])
     with warnings.catch_warnings():

@@ -71,7 +71,7 @@ CASES: dict[str, Case] = {
     "labels of which no two are equal": Case(evaluate(labels=range(6)), r"No query has a relevant item"),
     "queries without relevant items, with empty='error'": Case(
         evaluate(labels=[0, 0, 1, 2, 3, 4], empty="error"),
-        r"4 of 6 queries have no relevant item; the first is query 2",
+        r"No item is relevant to 4 of 6 queries; the first is query 2",
     ),
     "labels that float16 may have rounded": Case(
         evaluate(labels=np.array([0, 0, 1, 1, 2048, 2048], np.float16)),

@@ -235,13 +235,13 @@ def choose(
         )
     if missing == "error" and absent.any():
         raise InputError(
-            f"{absent.sum()} of {has_judgment.sum()} queries of the qrels have no document in the run; the first is "
+            f"The run has no document for {absent.sum()} of {has_judgment.sum()} queries of the qrels; the first is "
             f"'{min(names[absent])}'. Complete the run, or set missing to zero or skip."
         )
     barren = has_judgment & ~has_relevant
     if empty == "error" and barren.any():
         raise InputError(
-            f"{barren.sum()} of {has_judgment.sum()} queries have no relevant document in the qrels; the first is "
+            f"The qrels have no relevant document for {barren.sum()} of {has_judgment.sum()} queries; the first is "
             f"'{min(names[barren])}'. Leave them out, or set empty to skip, zero or one."
         )
     left_out = {NOT_IN_RUN: absent & (missing == "skip"), NOT_JUDGED: in_run & ~has_judgment}

@@ -181,7 +181,7 @@ def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
     """Refuse queries with nothing relevant if the policy is "error", or if no query is left to average."""
     if len(empty_ids) and setting.empty == "error":
         raise InputError(
-            f"{len(empty_ids)} of {setting.queries} queries have no relevant item; the first is query "
+            f"No item is relevant to {len(empty_ids)} of {setting.queries} queries; the first is query "
             f"{empty_ids[0]}. Leave them out, or set empty to skip, zero, one or nan."
         )
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):

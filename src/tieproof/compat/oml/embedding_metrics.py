@@ -187,8 +187,8 @@ class EmbeddingMetrics:
         missing = np.setdiff1d(np.arange(len(self.dataset)), indices)
         if len(missing):
             raise InputError(
-                f"{len(missing)} of {len(self.dataset)} items have no embedding, the first is item {missing[0]}. "
-                "Call update() for every item of the data set before compute_metrics()."
+                f"There is no embedding of {len(missing)} of {len(self.dataset)} items; the first is item "
+                f"{missing[0]}. Call update() for every item of the data set before compute_metrics()."
             )
         return embeddings
 
