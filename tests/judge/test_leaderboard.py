@@ -57,9 +57,11 @@ def test_ties_never_pay() -> None:
     assert ranks(board) == [(1, "good"), (2, "chance"), (3, "zeros")]
 
 
-def test_a_copy_shares_the_rank_of_what_it_copies() -> None:
+def test_a_copy_shares_the_rank_of_what_it_copies(tmp_path: Path) -> None:
     board = leaderboard({"copy": system(2.0), "original": system(2.0), "chance": system(0.0)})
     assert [rank for rank, _ in ranks(board)] == [1, 1, 3]
+    board.report(tmp_path / "board.html")
+    assert "not told apart" in (tmp_path / "board.html").read_text()
 
 
 def test_the_same_board_in_any_order() -> None:
@@ -118,7 +120,9 @@ def test_a_folder_of_what_judges_wrote(folder: Path, capsys: pytest.CaptureFixtu
     assert "silent: disqualified; 12 of 12 answers refused" in " ".join(str(board).split())
     page = folder / "board.html"
     board.report(page)
-    assert "not told apart" in page.read_text()
+    # In some runs of this test, the random system is told apart by luck.
+    told_apart = "chance" in {*found["honest"].ahead_of, *found["honest"].behind}
+    assert ("not told apart" in page.read_text()) is not told_apart
 
 
 def test_scores_are_those_of_records_and_not_of_logs(folder: Path) -> None:
