@@ -28,6 +28,8 @@ means the oldest allowed versions of all dependencies, required and optional, th
 """
 
 REMAINDER = """
+If a test of a whole suite failed, the row below is of the file of that test, after it was mended.
+
 In addition, `.ci/run` tests every change on Linux x86-64 with Python 3.11 and the newest dependencies that support
 it. It also runs a part of the tests on the newest Python of the machine (`make test-newest`) and with the oldest
 dependencies (`make test-oldest`). `make test-arm` records calls of kernels there, repeats them on ARM under qemu, and
