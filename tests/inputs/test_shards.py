@@ -103,6 +103,12 @@ def test_wherever_it_is_cut(tmp_path_factory: pytest.TempPathFactory, form: str,
     assert same(shards.read(0, 40), rows)
 
 
+@pytest.mark.parametrize("at", [0, 7, 20, 40])
+def test_no_rows_may_be_read_anywhere_even_at_the_end(tmp_path: Path, at: int) -> None:
+    rows = vectors()
+    assert same(tp.open(write(tmp_path, ".npy", rows, cuts=[7, 20])).read(at, at), rows[at:at])
+
+
 @pytest.mark.parametrize("group", [1, 3, 40])
 @pytest.mark.parametrize("fixed", [True, False])
 def test_lists_of_parquet_in_row_groups_of_any_size(tmp_path: Path, fixed: bool, group: int) -> None:

@@ -63,7 +63,9 @@ class StoredRows:
         """Return the rows start … stop-1, (stop-start, d), of one or several shards."""
         if not 0 <= start <= stop <= len(self):
             raise IndexError(f"rows {start} to {stop} of {len(self)}")
-        first, last = np.searchsorted(self.bounds, (start, max(stop - 1, start)), side="right") - 1
+        if start == stop:
+            return np.empty((0, self.shape[1]), self.dtype)
+        first, last = np.searchsorted(self.bounds, (start, stop - 1), side="right") - 1
         if first == last:
             return self.part(int(first), start, stop)
         found = np.empty((stop - start, self.shape[1]), self.dtype)
