@@ -38,14 +38,11 @@ NEWEST_TESTS = tests/promises/test_exact.py::test_query_and_gallery tests/promis
 NEWEST = $(VENV)/of-newest/bin/python
 
 test-newest:  ## run some tests on the newest Python that is installed, with the newest dependencies, in a minute
-	python="$(NEWEST_PYTHON)"; if [ -z "$$python" ]; then \
-		echo "test-newest is skipped: no Python 3.13 or later was found; NEWEST_PYTHON names one."; \
-	else \
-		$$python -m venv --clear $(VENV)/of-newest && \
-		$(NEWEST) -m pip install --quiet --editable '.[test]' && \
-		$(NEWEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)' && \
-		$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS); \
-	fi
+	@test -n "$(NEWEST_PYTHON)" || { echo "No Python 3.13 or later was found; NEWEST_PYTHON=… names one." && false; }
+	$(NEWEST_PYTHON) -m venv --clear $(VENV)/of-newest
+	$(NEWEST) -m pip install --quiet --editable '.[test]'
+	$(NEWEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)'
+	$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS)
 
 # The commands, the files and the pictures: these tests show first what an old click, rich, pyarrow or Matplotlib lacks.
 OLDEST_TESTS = tests/cli/test_cli.py tests/cli/test_cli_report.py tests/inputs/test_readers.py tests/inputs/test_columns.py \
