@@ -1,6 +1,7 @@
 """Interrupts evaluations at many moments; run by test_interrupted.py in a process of its own."""
 
 import _thread
+import signal
 import threading
 import time
 from collections.abc import Callable
@@ -57,6 +58,7 @@ def interrupted(call: Callable[[], Any], delay: float) -> float | None:
 def main() -> None:
     """Try all moments; the last line states how often the interruption came before the end."""
     met = 0
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     tp.evaluate(SMALL, np.arange(300) % 5)  # loads libraries
     before = state()
     for name, (function, data) in CALLS.items():
