@@ -10,7 +10,7 @@ unexport PYTHONPATH
 # Targets share $(VENV) and dist, and long ones use all processors by themselves.
 .NOTPARALLEL:
 
-.PHONY: demo help kernels wheels test test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+.PHONY: demo help kernels wheels test test-all test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
 	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
@@ -22,8 +22,13 @@ help:  ## list the targets
 kernels:  ## recompile the kernels after a change of their sources
 	$(PYTHON) src/tieproof/native/building.py
 
-test: $(VENV)/installed  ## run the tests, a few minutes on two cores
+test: $(VENV)/installed  ## run the tests, a few minutes on two cores; of crossed parameters a sample
 	$(BIN)/python -m pytest -n auto -q
+
+CROSSINGS ?= all
+
+test-all: $(VENV)/installed  ## run the tests with all crossings of their parameters; CROSSINGS=rest: those that test leaves out
+	$(BIN)/python -m pytest -n auto -q --crossings $(CROSSINGS)
 
 # python3 may be an older Python, for which the newest NumPy has no wheel. pyenv's other commands do not start a Python.
 PYENV = $(or $(PYENV_ROOT),$(HOME)/.pyenv)/versions
@@ -42,7 +47,7 @@ test-newest:  ## run some tests on the newest Python that is installed, with the
 	$(NEWEST_PYTHON) -m venv --clear $(VENV)/of-newest
 	$(NEWEST) -m pip install --quiet --editable '.[test]'
 	$(NEWEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)'
-	$(NEWEST) -m pytest -n auto -q $(NEWEST_TESTS)
+	$(NEWEST) -m pytest -n auto -q --crossings all $(NEWEST_TESTS)
 
 # The commands, the files and the pictures: these tests show first what an old click, rich, pyarrow or Matplotlib lacks.
 OLDEST_TESTS = tests/cli/test_cli.py tests/cli/test_cli_report.py tests/inputs/test_readers.py tests/inputs/test_columns.py \
@@ -58,12 +63,12 @@ test-oldest: $(VENV)/installed  ## run some tests with the oldest allowed versio
 		--resolution lowest-direct
 	$(BIN)/uv pip install --quiet --python $(OLDEST) --no-deps --editable .
 	$(OLDEST) -c 'import platform, numpy; print("Python", platform.python_version(), "and NumPy", numpy.__version__)'
-	$(OLDEST) -m pytest -n auto -q $(OLDEST_TESTS)
+	$(OLDEST) -m pytest -n auto -q --crossings all $(OLDEST_TESTS)
 
 # Heavy tests use one version of torch, so that it is known which version was tested. open-metric-learning is installed
 # without its dependencies, an old NumPy and libraries for images, because the tests need neither.
 test-heavy: $(VENV)/installed-heavy  ## run the tests that need torch, scikit-learn and other heavy libraries
-	$(BIN)/python -m pytest -n auto -q -m heavy
+	$(BIN)/python -m pytest -n auto -q --crossings all -m heavy
 
 # The browser is Debian's package chromium; without it, the tests are skipped with that reason. They open the site that
 # the target docs builds.
@@ -78,7 +83,7 @@ RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
 test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
 	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
 	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
-		$(BIN)/python -m pytest -q -n auto tests/engine tests/native --ignore=tests/native/test_other_machines.py
+		$(BIN)/python -m pytest -q -n auto --crossings all tests/engine tests/native --ignore=tests/native/test_other_machines.py
 
 # qemu is Debian's package qemu-user; without it, the test is skipped with that reason.
 test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu, and compare every bit
@@ -94,7 +99,7 @@ fuzz: $(VENV)/installed  ## compare evaluations of random data with fractions, f
 
 # Kernels are not included, because they are not Python; nor are processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
-	$(BIN)/python -m pytest -n auto -q --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto -q --crossings all --cov --cov-report=term-missing
 
 # The prose of the project's pages; the studies' reports are left as the studies printed them. .proselintrc.json turns off
 # the checks that mistake code, tables and other correct text for faults.
@@ -145,7 +150,7 @@ test-wheel: wheels  ## install the wheel for this machine, and run the tests and
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel
 	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
 	$(WHEEL) -m pip install --quiet 'tieproof[test]'
-	$(WHEEL) -m pytest -n auto -q $(TESTS)
+	$(WHEEL) -m pytest -n auto -q --crossings all $(TESTS)
 	$(WHEEL) -m pytest -n auto -q -p conftest --rootdir . --pyargs tieproof
 
 include release/release.mk

@@ -2,8 +2,13 @@
 
 Doctests of modules that need heavy libraries are marked as heavy, and are not collected if these libraries are not
 installed. Tests of the kernels' sources are left out if an installed wheel is tested, which has no sources.
+
+A test that crosses several parameters has many cases. By default, a sample of them runs: every value of every
+parameter at least once, and at least `LEAST` cases. `--crossings rest` runs the others, `--crossings all` runs all.
 """
 
+import random
+from collections import defaultdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -43,9 +48,58 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if any(collection_path.is_relative_to(path) for path in ABSENT) else None
 
 
+PLAIN = str | int | float | bytes | None
+"""The types of values that are the same if they are equal; other values are the same if they are one object."""
+
+LEAST = 12
+"""The cases of a test that always run; a test with no more than these is never sampled."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option that chooses among the cases of crossed parameters."""
+    parser.addoption(
+        "--crossings",
+        choices=("sample", "rest", "all"),
+        default="sample",
+        help="of tests that cross several parameters, run a sample (with every parameter's values), the rest, or all",
+    )
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the doctests of modules that need heavy libraries."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark the doctests of modules that need heavy libraries, and leave out the cases that were not chosen."""
     for item in items:
         if any(item.path.is_relative_to(path) for path in NEEDED):
             item.add_marker(pytest.mark.heavy)
+    wanted = config.getoption("crossings")
+    named = any("::" in argument and "[" in argument for argument in config.args)
+    if wanted == "all" or named:
+        return
+    chosen = sample(items)
+    left = [item for item in items if (item in chosen) != (wanted == "sample")]
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if (item in chosen) == (wanted == "sample")]
+
+
+def sample(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The cases that always run: in a random order that is the same each time, those with a value not met before."""
+    tests: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    chosen: set[pytest.Item] = set()
+    for test, cases in tests.items():
+        order = random.Random(test).sample(cases, len(cases))
+        met: set[object] = set()
+        new = []
+        for case in order:
+            parameters = case.callspec.params.items() if hasattr(case, "callspec") else ()
+            values = {
+                (key, type(value), value if isinstance(value, PLAIN) else id(value)) for key, value in parameters
+            }
+            if len(cases) <= LEAST or values - met:
+                new.append(case)
+            met |= values
+        chosen.update(new)
+        chosen.update([case for case in order if case not in new][: max(0, LEAST - len(new))])
+    return chosen
