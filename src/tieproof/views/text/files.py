@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -100,15 +101,34 @@ def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
 
 
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+"""Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def as_text_cell(text: str) -> str:
+    r"""The text with an apostrophe before what a spreadsheet would evaluate, as OWASP advises; numbers are kept.
+
+    >>> [as_text_cell(text) for text in ("=1+1", "-5", "-5+1", "a;@SUM(1)", "q-1")]
+    ["'=1+1", '-5', "'-5+1", "a;'@SUM(1)", 'q-1']
+    """
+    return text if NUMBER.fullmatch(text) else FORMULA.sub("'", text)
+
+
 def csv_writer() -> Writer:
     """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
 
     def write(result: Result, path: Path) -> None:
         columns = storable(result.columns())
+        cells = (
+            map(as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
+            for column in columns.values()
+        )
         with path.open("w", encoding="utf-8", newline="") as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)
-            table.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+            table.writerows(zip(*cells, strict=True))
 
     return write
 
