@@ -32,6 +32,7 @@ from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers.location import split
+from tieproof.inputs.readers.pipes import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, with_pipes_read
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.evaluated import EMPTY
 from tieproof.results.records import EXTENSION
@@ -44,7 +45,8 @@ HELP = (
     "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
     "can explain, and how much remains.\n\n"
     f"FILES are runs, with --qrels; or records ({EXTENSION}); or a file of labels, followed by the embeddings of "
-    "each system. The name of a system is that of its file, without folder and extension."
+    "each system. The name of a system is that of its file, without folder and extension. The qrels or a run may "
+    "be -, which is standard input."
 )
 
 EXAMPLES = (
@@ -63,7 +65,7 @@ TAKES = {
 }
 """The options of the evaluation that each kind of files takes; records are already evaluated."""
 
-Evaluation = Callable[[str], tieproof.Result]
+Evaluation = Callable[[Any], tieproof.Result]
 """Returns the result of the system in a file."""
 
 
@@ -133,7 +135,6 @@ def command(
         if name not in TAKES[kind]:
             raise InputError(f"--{name} does not apply to {kind}, which were given; leave it out.")
     systems = named(files[1:] if kind == EMBEDDINGS else files)
-    make = evaluation_of(kind, qrels or files[0], settings | {"measures": measures or DEFAULT_MEASURES})
     how: dict[str, Any] = {
         "baseline": next((name for name, file in systems.items() if file == baseline), baseline),
         "test": test,
@@ -141,10 +142,16 @@ def command(
         "measures": measures or None,
         "confidence": confidence,
     }
-    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
+
+    def compared() -> tieproof.Comparison:
+        given = (qrels or files[0], *systems.values())
+        judged_by, *found = with_pipes_read(*given) if kind == RUNS else given
+        make = evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
+        return tieproof.compare({name: make(file) for name, file in zip(systems, found, strict=True)}, **how)
+
     found = written(
-        lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
-        read,
+        compared,
+        [split(file).path for file in (*files, qrels, evaluation["categories"]) if file],
         [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison"))],
     )
     answer(json, render, found)
@@ -187,15 +194,17 @@ def named(files: Sequence[str]) -> dict[str, str]:
 
 def short_name(file: str) -> str:
     """Return the name of the system in a file."""
+    if file == STANDARD_INPUT:
+        return STANDARD_INPUT_IN_WORDS
     path, entry = split(file)
     name = Path(path.name.removesuffix(".gz")).stem
     return f"{name}:{entry}" if entry else name
 
 
-def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Evaluation:
-    """Return the function that makes the result of a system from its file.
+def evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Evaluation:
+    """Return the function that makes the result of a system from its file, or from what came through a pipe.
 
-    judged_by : the file of the qrels, or of the labels
+    judged_by : the qrels, or the file of the labels
     """
     if kind == RECORDS:
         return tieproof.load

@@ -183,8 +183,8 @@ ci = option(
 json = file_option("--json", text="Write the result as JSON; - is standard output.")
 per_query = file_option(
     "--per-query",
-    text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe is put before names "
-    "that a spreadsheet would evaluate, such as =1+1.",
+    text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "
+    "names that a spreadsheet would evaluate, such as =1+1.",
 )
 save = file_option(
     "--save", text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks."

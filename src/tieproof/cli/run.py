@@ -17,6 +17,7 @@ from tieproof.cli.reports import Shown, read_named, with_page
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
+from tieproof.inputs.readers.pipes import Piped, with_pipes_read
 from tieproof.results.evaluated import NOT_JUDGED
 from tieproof.views.text import lines
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
@@ -30,9 +31,10 @@ HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header. RUN has lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
-    "sentence-transformers (.jsonl). Both may be compressed by gzip. Documents are ranked by their scores alone: the "
-    "ranks in the file, the order of the lines and the names of documents change nothing. Means are over the queries "
-    "of QRELS; with --empty zero they are those of trec_eval -c."
+    "sentence-transformers (.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
+    "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
+    "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
+    "QRELS; with --empty zero they are those of trec_eval -c."
 )
 
 EXAMPLES = (
@@ -109,7 +111,7 @@ def command(
     check_options(measures=settings["measures"])
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(showing(function, ci), qrels, run, **settings),
+        lambda: evaluated_files(showing(function, ci), *with_pipes_read(qrels, run), **settings),
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
@@ -130,7 +132,7 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
 
 
 def evaluated_files(
-    function: Callable[..., Answer], qrels: str, run: str, categories: Text, **options: Any
+    function: Callable[..., Answer], qrels: str | Piped, run: str | Piped, categories: Text, **options: Any
 ) -> Answer:
     """Apply a function of runs to the files.
 
