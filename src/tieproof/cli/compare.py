@@ -18,6 +18,7 @@ from tieproof.cli.options import (
     between_0_and_1,
     check_options,
     choice_option,
+    distance_option,
     file_argument,
     file_option,
     measures_option,
@@ -94,9 +95,7 @@ Evaluation = Callable[[Any], tieproof.Result]
 @measures_option(
     text="A measure, or several with commas between them; repeat it for more. Default for records: all of theirs.",
 )
-@option(
-    "--distance", "-d", metavar="NAME", text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}"
-)
+@distance_option(text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}")
 @file_option("--categories", text="The file with a category for each query.")
 @choice_option(
     "--average",
