@@ -130,6 +130,18 @@ def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -
     return option(*names, text=text, metavar="NAME", parser=known, shell_complete=among(words), **more)
 
 
+EARLIER = {"quiet": "lines", "per-query-lines": "lines"}
+"""Names that `--lines` had, which still work."""
+
+EARLIER_NAMES = {"token_normalize_func": lambda name: EARLIER.get(name, name)}
+"""The settings of a command that takes `lines_option`."""
+
+
+def lines_option(contents: str) -> Decorator:
+    """Make the option that replaces the table by lines for scripts."""
+    return click.option("--lines", "-q", is_flag=True, help=f"Print plain lines instead of the table: {contents}.")
+
+
 CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
     "distance": ("--distance", our_name),
     "measure": ("--measure", parse),

@@ -11,16 +11,26 @@ import tieproof
 from tieproof.calls.runs import MISSING
 from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
-from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, showing, written
+from tieproof.cli.options import (
+    EARLIER_NAMES,
+    TIE_STD,
+    Text,
+    check_options,
+    choice_option,
+    count_option,
+    file_argument,
+    file_option,
+    lines_option,
+)
+from tieproof.cli.output import answer, check_lines, showing, written
 from tieproof.cli.reports import Shown, read_named, with_page
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.inputs.readers.pipes import Piped, with_pipes_read
 from tieproof.results.evaluated import NOT_JUDGED
-from tieproof.views.text import lines
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.text.lines import render as render_lines
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import render
@@ -48,16 +58,12 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
 @file_argument("qrels", meaning="The judgments; a grade above 0 is relevant.")
 @file_argument("run", meaning="The documents of a system and their scores.")
 @options.measures
-@click.option(
-    "--per-query-lines",
-    "-q",
-    is_flag=True,
-    help="Print lines as trec_eval -q does instead of the table: measure, query (all for the mean) and value. The "
-    "value is the lower bound; --per-query writes the whole interval.",
+@lines_option(
+    "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole interval"
 )
 @file_option(
     "--categories", text="The file with a line of query and category; the result of each category is shown, too."
@@ -90,7 +96,7 @@ EXAMPLES = (
 def command(
     qrels: str,
     run: str,
-    per_query_lines: bool,
+    lines: bool,
     ci: float | None,
     json: Text,
     per_query: Text,
@@ -104,8 +110,7 @@ def command(
     """Read the files, evaluate the run, write and show the result."""
     if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
-    if per_query_lines and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
+    check_lines(lines, json)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
     check_options(measures=settings["measures"])
@@ -115,8 +120,8 @@ def command(
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
-    if per_query_lines:
-        say(lines.render(result))
+    if lines:
+        say(render_lines(result))
         for sentence in left_out(result):
             print(sentence, file=sys.stderr)
     else:
