@@ -662,6 +662,7 @@ BAD_INPUTS: dict[str, Case] = {
         "embeddings.npy bad.npy --empty error",
         ["bad.npy", "1 of 40 queries", "query 39"],
     ),
+    "labels given first": ({}, "labels.npy embeddings.npy", ["labels.npy contains labels only", "embeddings first"]),
     "labels in an array of vectors": ({}, "embeddings.npy", ["embeddings.npy", "single array", "as LABELS"]),
     "too few categories": (
         {"bad.npy": LABELS[1:]},

@@ -32,8 +32,10 @@ from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
+from tieproof.inputs.readers import only_labels
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.readers.pipes import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, with_pipes_read
+from tieproof.inputs.shards.places import are_shards
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.evaluated import EMPTY
 from tieproof.results.records import EXTENSION
@@ -45,8 +47,8 @@ NONE = "none"
 HELP = (
     "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
     "can explain, and how much remains.\n\n"
-    f"FILES are runs, with --qrels; or records ({EXTENSION}); or a file of labels, followed by the embeddings of "
-    "each system. The name of a system is that of its file, without folder and extension. The qrels or a run may "
+    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
+    "file of labels. The name of a system is that of its file, without folder and extension. The qrels or a run may "
     "be -, which is standard input."
 )
 
@@ -130,6 +132,8 @@ def command(
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
     kind = kind_of(files, qrels)
+    if kind == EMBEDDINGS and labels_are_last(files):
+        files = (files[-1], *files[:-1])
     for name in settings:
         if name not in TAKES[kind]:
             raise InputError(f"--{name} does not apply to {kind}, which were given; leave it out.")
@@ -165,12 +169,19 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
     if systems < 2:
-        labels = f" after the labels {files[0]}" if kind == EMBEDDINGS else ""
+        labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(
             f"A comparison needs the {kind} of two or more systems, and {'one was' if systems == 1 else 'none were'} "
             f"given{labels}."
         )
     return kind
+
+
+def labels_are_last(files: Sequence[str]) -> bool:
+    """Whether the last file contains the labels, as for `tieproof evaluate`, and not the first one."""
+    if any(are_shards(files[at]) for at in (0, -1)):
+        return False
+    return only_labels(files[-1]) and not only_labels(files[0])
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
