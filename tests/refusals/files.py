@@ -135,7 +135,7 @@ CASES: dict[str, Case] = {
     ),
     "the labels before the embeddings": Case(
         labels_first,
-        r"labels.npy contains labels only, but .*embeddings.npy contains more; give the embeddings first, then the labels\.",
+        r"labels.npy contains labels only, but .*embeddings.npy contains more; give the embeddings first, then",
         in_folder=True,
     ),
     "a CSV file of integers whose first row is 0, 1, 2": Case(

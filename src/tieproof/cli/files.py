@@ -110,8 +110,8 @@ class Files(NamedTuple):
             return
         if self.labels is not None and only_labels(self.embeddings) and not only_labels(self.labels):
             raise InputError(
-                f"{self.embeddings} contains labels only, but {self.labels} contains more; give the embeddings first, "
-                "then the labels."
+                f"{self.embeddings} contains labels only, but {self.labels} contains more; give the embeddings "
+                "first, then the labels."
             )
         if self.labels is None and self.needs_labels and is_single(self.embeddings):
             raise InputError(
