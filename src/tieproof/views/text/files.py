@@ -17,7 +17,7 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 from tieproof.views.pictures import style
 from tieproof.views.records import write as write_record
-from tieproof.whole_files import atomic_write
+from tieproof.whole_files import naming, unfinished_file
 
 
 class HasJson(Protocol):
@@ -63,13 +63,11 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
             f"Use one of: {', '.join(formats)}."
         )
     writer = formats[extension]()
-    with atomic_write(path) as unfinished:
+    with unfinished_file(path) as unfinished:
 
         def write(result: Any) -> None:
-            try:
+            with naming(path):
                 writer(result, unfinished)
-            except OSError as error:
-                raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
 
         yield write
 
