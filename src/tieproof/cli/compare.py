@@ -226,4 +226,4 @@ def evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Eva
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories=categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), categories, **further)

@@ -1,7 +1,7 @@
 """`tieproof run`."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -116,7 +116,7 @@ def command(
     check_options(measures=settings["measures"])
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(showing(function, ci), *with_pipes_read(qrels, run), **settings),
+        lambda: evaluated_files(showing(function, ci), with_pipes_read(qrels, run), **settings),
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
@@ -137,19 +137,19 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
 
 
 def evaluated_files(
-    function: Callable[..., Answer], qrels: str | Piped, run: str | Piped, categories: Text, **options: Any
+    function: Callable[..., Answer], files: Sequence[str | Piped], categories: Text, **options: Any
 ) -> Answer:
-    """Apply a function of runs to the files.
+    """Apply a function of runs to the files of the qrels and of the run.
 
     An error of reading a file names that file; any other error names the files that it is about.
     """
     if categories is not None:
         options["categories"] = query_categories.read(categories)
     try:
-        return function(qrels, run, **options)
+        return function(*files, **options)
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise
-        meant = categories if error.argument == "categories" else f"{qrels}, {run}"
+        meant = categories if error.argument == "categories" else ", ".join(map(str, files))
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
         raise InputError(f"{meant}: {said}", error.argument) from error

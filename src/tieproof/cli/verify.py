@@ -62,7 +62,7 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
         found = written(
             lambda: evaluated_files(
                 lambda qrels, run, **options: tieproof.verify(known, qrels, run, **options),
-                *with_pipes_read(data, more),
+                with_pipes_read(data, more),
                 categories,
             ),
             [Path(path) for path in (record, data, more, categories) if path],

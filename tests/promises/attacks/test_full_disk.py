@@ -11,7 +11,7 @@ import pytest
 import bundles
 import tieproof as tp
 from command_line import exit_status
-from tieproof import competition, whole_files
+from tieproof import competition
 from tieproof.cluster.ledger import FolderLedger
 from tieproof.competition import making
 
@@ -69,7 +69,7 @@ def saved(path: Path) -> None:
 def kept(path: Path) -> None:
     ledger = FolderLedger(path.parent, [])
     ledger.files["unit"] = path  # type: ignore[index]
-    ledger.keep("unit", [np.arange(100)])  # type: ignore[arg-type, list-item]
+    ledger.keep("unit", [np.arange(100)])  # type: ignore[arg-type]
 
 
 WRITERS: dict[str, Callable[[Path], None]] = {"old.tieproof": saved, "old.npz": kept}
@@ -97,7 +97,7 @@ def test_a_disk_that_is_full_only_at_the_end(folder: Path, monkeypatch: pytest.M
     def full(descriptor: int) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(whole_files.os, "fsync", full)
+    monkeypatch.setattr("os.fsync", full)
     Path("old.json").write_text("old")
     np.savez("data.npz", features=EMBEDDINGS, labels=LABELS)
     before = contents(folder)
