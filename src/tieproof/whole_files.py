@@ -14,31 +14,53 @@ UNFINISHED = ".tieproof-"
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield the path of a new file that replaces `path` at the end, as `unfinished_file` does.
+
+    An OSError of the block, such as that of a full disk, becomes an InputError that names `path`.
+    """
+    with naming(path), unfinished_file(path) as unfinished:
+        yield unfinished
+
+
+@contextmanager
+def naming(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Raise InputError, with the name of the file that was meant, where writing it fails."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
+
+
+@contextmanager
+def unfinished_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """Yield the path of a new file in the folder of `path`, with the same extension, that replaces `path` at the end.
 
     If the block raises an exception, even an interrupt, the new file is removed and an old file at `path` stays as
     it was. The new file gets the permissions of the old one; symbolic links are followed.
 
-    Raises InputError if `path` is a folder or not a regular file, or if its folder does not exist or is not
-    writable.
+    Raises InputError if `path` is a folder or not a regular file, if its folder does not exist or is not writable, or
+    if the disk is full at the end.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with atomic_write(f"{folder}/result.json") as unfinished:
+    ...     with unfinished_file(f"{folder}/result.json") as unfinished:
     ...         _ = unfinished.write_text("{}")
     ...     Path(folder, "result.json").read_text()
     '{}'
     """
+    if "\0" in os.fsdecode(path):
+        raise InputError(f"{os.fsdecode(path)!r} contains a zero character, which no path has; leave it out.")
     target = Path(os.path.realpath(path))
     unfinished = target.with_name(f"{UNFINISHED}{os.urandom(8).hex()}{target.suffix}")
     try:
         _create(unfinished, target, os.fspath(path))
         yield unfinished
-        with unfinished.open("rb+") as file:
-            os.fsync(file.fileno())  # otherwise the new name may reach the disk before the content
-        if target.exists():
-            shutil.copymode(target, unfinished)
-        os.replace(unfinished, target)
+        with naming(path):
+            with unfinished.open("rb+") as file:
+                os.fsync(file.fileno())  # otherwise the new name may reach the disk before the content
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            os.replace(unfinished, target)
     except BaseException:
         with suppress(OSError):  # the file, or its folder, may not exist
             unfinished.unlink()

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import numpy as np
 import numpy.typing as npt
 import pyarrow.parquet as pq
@@ -29,7 +30,7 @@ from tieproof import cli
 from tieproof.calls.runs import MISSING
 from tieproof.calls.scoring import Empty
 from tieproof.cli import exits
-from tieproof.cli.commands import COMMANDS
+from tieproof.cli.commands import COMMANDS, program
 from tieproof.distances import DISTANCES
 from tieproof.measures import REGISTRY
 from tieproof.results.evaluated import EMPTY
@@ -447,6 +448,32 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
         assert not outcome.err or "-q" in example
 
 
+def test_a_short_option_means_one_thing_everywhere() -> None:
+    meanings: dict[str, set[str]] = {}
+    with click.Context(program) as ctx:
+        found = [program.get_command(ctx, name) for name in COMMANDS]
+        found += [each for group in found if isinstance(group, click.Group) for each in group.commands.values()]
+    for command in found:
+        for param in command.params if command else ():
+            for short in (name for name in param.opts if isinstance(param, click.Option) and name[:2] != "--"):
+                meanings.setdefault(short, set()).add(max(param.opts, key=len))
+    assert meanings == {
+        "-a": {"--attack"},
+        "-d": {"--distance"},
+        "-k": {"-k"},
+        "-m": {"--measure"},
+        "-q": {"--lines"},
+    }
+
+
+def test_earlier_names_of_an_option_still_work(run: Run) -> None:
+    lines = run("run", "qrels.txt", "run.txt", "-q")
+    assert run("run", "qrels.txt", "run.txt", "--per-query-lines") == lines
+    assert run("leaderboard", "judged", "--quiet") == run("leaderboard", "judged", "-q")
+    assert "--quiet" in run("evaluate", "--quiet").err
+    assert "--quiet" not in run("leaderboard", "--help").out
+
+
 def test_help_lists_what_the_registries_hold(run: Run) -> None:
     text = run("evaluate", "--help").out
     for name in [*DISTANCES, *tp.DEFAULT_MEASURES, *EMPTY]:
@@ -635,6 +662,7 @@ BAD_INPUTS: dict[str, Case] = {
         "embeddings.npy bad.npy --empty error",
         ["bad.npy", "1 of 40 queries", "query 39"],
     ),
+    "labels given first": ({}, "labels.npy embeddings.npy", ["labels.npy contains labels only", "embeddings first"]),
     "labels in an array of vectors": ({}, "embeddings.npy", ["embeddings.npy", "single array", "as LABELS"]),
     "too few categories": (
         {"bad.npy": LABELS[1:]},
@@ -775,7 +803,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "two outputs on one screen": (
         {},
         "qrels.txt run.txt -q --json -",
-        "-q and --json - both print on standard output; write the JSON to a file.",
+        "--lines (-q) and --json - both print on standard output; write the JSON to a file.",
     ),
     "output over input": (
         {"run.json": RUN},

@@ -39,6 +39,18 @@ def test_embeddings(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
+def test_labels_may_be_given_last(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    np.savez("all.npz", labels=LABELS, good=GOOD)
+    Path("labels.txt").write_text("\n".join(map(str, LABELS)))
+    assert run("compare", "labels.npy", "good.npy", "bits.npy") == 0
+    expected = capsys.readouterr().out
+    for labels in ("labels.npy", "labels.txt", "all.npz:labels"):
+        assert run("compare", "good.npy", "bits.npy", labels) == 0
+        assert capsys.readouterr().out == expected
+    assert run("compare", "all.npz", "good.npy", "bits.npy") == 0
+    assert capsys.readouterr().out == expected
+
+
 def test_options_are_those_of_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = {
         name: tp.evaluate(embeddings, LABELS, distance="euclidean", measures=["AP", "P@1"], average="macro")
@@ -86,7 +98,7 @@ def test_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (
             ["labels.npy", "good.npy"],
-            "needs the embeddings of two or more systems, and one was given after the labels",
+            "needs the embeddings of two or more systems, and one was given, in addition to a file of labels",
         ),
         (["--qrels", "qrels.txt", "base.run"], "needs the runs of two or more systems, and one was given."),
         (

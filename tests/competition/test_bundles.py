@@ -25,6 +25,7 @@ from platform_rules import (
 )
 from tieproof.competition import new
 from tieproof.competition.bundles import BUNDLES
+from tieproof.errors import InputError
 
 PHASES = ("Development", "Final")
 TASKS = {"embeddings": lambda folder: competition(folder, PHASES), "run": competition_of_runs}
@@ -289,7 +290,7 @@ def test_a_bundle_appears_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytes
     settings = competition(tmp_path)
     before = set(tmp_path.iterdir())
     monkeypatch.setattr("shutil.copytree", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match="No space left"):
         new(settings, tmp_path / "bundle")
     assert set(tmp_path.iterdir()) == before
 

@@ -96,7 +96,7 @@ def test_without_anything_that_fits_there_is_no_hint(tmp_path: Path) -> None:
 
 
 def test_a_table_hints_at_a_column_that_does_not_count(tmp_path: Path) -> None:
-    (tmp_path / "data.csv").write_text("f0,f1,species,kind\n1,2,3,4\n")
+    (tmp_path / "data.csv").write_text("f0,f1,species,height\n1,2,3,4\n1,2,3,5\n")
     with pytest.raises(tp.InputError, match=r"such as '.*data.csv:species'"):
         read_labels(tmp_path / "data.csv")
 

@@ -76,7 +76,10 @@ REFUSED = {
         ["judge", COMPETITION, "--system", "cat {items}", "--seal", "firejail"],
         "'firejail' is not one of",
     ),
-    "both": (["judge", COMPETITION, "--system", "cat {items}", "-q", "--json", "-"], "-q and --json - both print"),
+    "both": (
+        ["judge", COMPETITION, "--system", "cat {items}", "-q", "--json", "-"],
+        "--lines (-q) and --json - both print",
+    ),
     "over a secret": (
         ["judge", COMPETITION, "--system", "cat {items}", "--json", "organiser/labels.txt"],
         "is read in this evaluation",

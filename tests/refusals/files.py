@@ -14,6 +14,7 @@ import tieproof as tp
 from refusals.case import Case
 from tieproof.cli.files import Files, from_files
 from tieproof.inputs import readers
+from tieproof.inputs.readers import pipes
 
 VECTORS = np.arange(12.0).reshape(6, 2)
 
@@ -94,6 +95,15 @@ def npz_of_nothing(folder: Path) -> object:
     return readers.read_labels(path)
 
 
+IRISES = "a/0.jpg,setosa,1,2\na/1.jpg,setosa,3,4\na/2.jpg,virginica,5,6\na/3.jpg,virginica,7,8\n"
+
+
+def labels_first(folder: Path) -> object:
+    np.save(folder / "labels.npy", np.arange(6) % 2)
+    np.save(folder / "embeddings.npy", VECTORS)
+    return from_files(tp.evaluate, [Files(str(folder / "labels.npy"), str(folder / "embeddings.npy"), None)])
+
+
 CASES: dict[str, Case] = {
     "a CSV file with the labels among its dimensions": Case(
         text("data.csv", "f0,f1,species\n1,2,0\n3,4,0\n5,6,1\n7,8,1\n", evaluated),
@@ -103,6 +113,29 @@ CASES: dict[str, Case] = {
     "a CSV file of coordinates as labels": Case(
         text("data.csv", "x,y\n1,2\n3,4\n", readers.read_labels),
         r"does not say which of its entries are the labels: it contains 'x' \(column 1\), 'y' \(column 2\)",
+        in_folder=True,
+    ),
+    "a CSV file of paths and species": Case(
+        text("data.csv", f"path,species,f0,f1\n{IRISES}", readers.read_labels),
+        r"does not say which of its entries are the labels: .* such as '.*data.csv:species'",
+        in_folder=True,
+    ),
+    "a CSV file of paths": Case(
+        text("data.csv", "path,f0,f1\na/0.jpg,1.5,2\na/1.jpg,3.5,4\n", readers.read_labels),
+        r"Choose one by a colon and its name, or give the labels in another file\.",
+        in_folder=True,
+    ),
+    "a CSV file of paths as embeddings": Case(
+        text("data.csv", f"path,label,f0,f1\n{IRISES}", readers.read_embeddings),
+        r"has 'a/0.jpg' on line 2 in column 1 \('path'\), where a number .* is not a dimension to 'id'\.",
+        in_folder=True,
+    ),
+    "standard input for both the qrels and the run": Case(
+        lambda: pipes.with_pipes_read("-", "-"), r"- is given twice, but standard input can be read only once"
+    ),
+    "the labels before the embeddings": Case(
+        labels_first,
+        r"labels.npy contains labels only, but .*embeddings.npy contains more; give the embeddings first, then",
         in_folder=True,
     ),
     "a CSV file of integers whose first row is 0, 1, 2": Case(

@@ -38,6 +38,9 @@ def verified(**more: object) -> Callable[[], object]:
 
 
 CASES: dict[str, Case] = {
+    "a path with a zero character": Case(
+        lambda: evaluate()().save("a\0.tieproof"), r"'a.x00.tieproof' contains a zero character, which no path has"
+    ),
     "the path of a record that does not exist": Case(
         lambda: tp.load("none.tieproof"), "none.tieproof does not exist or is not a file"
     ),

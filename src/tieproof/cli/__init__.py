@@ -6,11 +6,15 @@ arguments ──► commands.py: which command ──► evaluate.py, run.py, fn
 
 import atexit
 import gc
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NoReturn
 
-from tieproof.cli.commands import program
+import click
+
+from tieproof.cli.commands import COMPLETE, program
 from tieproof.cli.exits import status_of
 
 __all__ = ["main"]
@@ -29,4 +33,15 @@ def main(args: Sequence[str] | None = None) -> NoReturn:
     A reader that closes the pipe early, such as `head`, does not change the status. `tieproof audit` and `tieproof
     competition check` have two more statuses, and `tieproof verify` has one more.
     """
+    if asked := os.environ.get(COMPLETE):
+        sys.exit(complete(asked))
     sys.exit(status_of(program, sys.argv[1:] if args is None else list(args)))
+
+
+def complete(asked: str) -> int:
+    """Answer a shell, which asks for its script or for the words that may follow; a wrong command has none."""
+    from click.shell_completion import shell_complete
+
+    with suppress(click.ClickException):
+        return shell_complete(program, {}, "tieproof", COMPLETE, asked)
+    return 0

@@ -19,6 +19,8 @@ from tieproof.cli.options import (
     argument,
     check_options,
     choice_option,
+    complete_measure,
+    distance_option,
     file_option,
     one_of,
     option,
@@ -105,12 +107,10 @@ def as_value(text: str) -> Any:
     "--measure",
     "-m",
     metavar="NAME",
+    shell_complete=complete_measure,
     text="The measure of tieproof that the evaluator computes; its numbers are compared with the exact interval.",
 )
-@option(
-    "--distance",
-    "-d",
-    metavar="NAME",
+@distance_option(
     default="cosine",
     text=f"The distance by which the evaluator ranks, for --measure. {one_of(DISTANCES)}",
 )

@@ -4,6 +4,7 @@ import gc
 from importlib import import_module
 
 import click
+from click.shell_completion import CompletionItem
 
 import tieproof
 from tieproof.cli.documented import Command
@@ -30,6 +31,9 @@ COMMANDS = (
     "demo",
 )
 """Each name is a file of this folder, with underscores for hyphens; the file defines `command`."""
+
+COMPLETE = "_TIEPROOF_COMPLETE"
+"""The variable of the environment by which a shell asks for completions."""
 
 HELP = (
     "Score embeddings and rankings so that ties never pay: every measure with its lowest, expected and highest value "
@@ -61,10 +65,15 @@ class Commands(Command, click.Group):
                 gc.enable()
         return command
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands and options that begin so, without importing the commands."""
+        commands = [CompletionItem(name) for name in COMMANDS if name.startswith(incomplete)]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
 
 def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> None:
     """Print the version and stop."""
-    if wanted:
+    if wanted and not ctx.resilient_parsing:
         say(f"tieproof {tieproof.__version__}")
         ctx.exit()
 
@@ -72,7 +81,10 @@ def show_version(ctx: click.Context, param: click.Parameter, wanted: bool) -> No
 @click.command(
     cls=Commands,
     help=HELP,
-    examples=["tieproof demo"],
+    examples=[
+        "tieproof demo",
+        f'eval "$({COMPLETE}=bash_source tieproof)"  # completion in bash; zsh_source and fish_source exist, too',
+    ],
     invoke_without_command=True,
     context_settings={
         "help_option_names": ["--help", "-h"],

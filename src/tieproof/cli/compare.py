@@ -18,6 +18,7 @@ from tieproof.cli.options import (
     between_0_and_1,
     check_options,
     choice_option,
+    distance_option,
     file_argument,
     file_option,
     measures_option,
@@ -31,7 +32,10 @@ from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
+from tieproof.inputs.readers import only_labels
 from tieproof.inputs.readers.location import split
+from tieproof.inputs.readers.pipes import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, with_pipes_read
+from tieproof.inputs.shards.places import are_shards
 from tieproof.measures import DEFAULT_MEASURES
 from tieproof.results.evaluated import EMPTY
 from tieproof.results.records import EXTENSION
@@ -43,8 +47,9 @@ NONE = "none"
 HELP = (
     "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
     "can explain, and how much remains.\n\n"
-    f"FILES are runs, with --qrels; or records ({EXTENSION}); or a file of labels, followed by the embeddings of "
-    "each system. The name of a system is that of its file, without folder and extension."
+    f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
+    "file of labels. The name of a system is that of its file, without folder and extension. The qrels or a run may "
+    "be -, which is standard input."
 )
 
 EXAMPLES = (
@@ -63,7 +68,7 @@ TAKES = {
 }
 """The options of the evaluation that each kind of files takes; records are already evaluated."""
 
-Evaluation = Callable[[str], tieproof.Result]
+Evaluation = Callable[[Any], tieproof.Result]
 """Returns the result of the system in a file."""
 
 
@@ -92,9 +97,7 @@ Evaluation = Callable[[str], tieproof.Result]
 @measures_option(
     text="A measure, or several with commas between them; repeat it for more. Default for records: all of theirs.",
 )
-@option(
-    "--distance", "-d", metavar="NAME", text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}"
-)
+@distance_option(text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}")
 @file_option("--categories", text="The file with a category for each query.")
 @choice_option(
     "--average",
@@ -129,11 +132,12 @@ def command(
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
     kind = kind_of(files, qrels)
+    if kind == EMBEDDINGS and labels_are_last(files):
+        files = (files[-1], *files[:-1])
     for name in settings:
         if name not in TAKES[kind]:
             raise InputError(f"--{name} does not apply to {kind}, which were given; leave it out.")
     systems = named(files[1:] if kind == EMBEDDINGS else files)
-    make = evaluation_of(kind, qrels or files[0], settings | {"measures": measures or DEFAULT_MEASURES})
     how: dict[str, Any] = {
         "baseline": next((name for name, file in systems.items() if file == baseline), baseline),
         "test": test,
@@ -141,10 +145,16 @@ def command(
         "measures": measures or None,
         "confidence": confidence,
     }
-    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
+
+    def compared() -> tieproof.Comparison:
+        given = (qrels or files[0], *systems.values())
+        judged_by, *found = with_pipes_read(*given) if kind == RUNS else given
+        make = evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
+        return tieproof.compare({name: make(file) for name, file in zip(systems, found, strict=True)}, **how)
+
     found = written(
-        lambda: tieproof.compare({name: make(file) for name, file in systems.items()}, **how),
-        read,
+        compared,
+        [split(file).path for file in (*files, qrels, evaluation["categories"]) if file],
         [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison"))],
     )
     answer(json, render, found)
@@ -159,12 +169,19 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     else:
         kind, systems = EMBEDDINGS, len(files) - 1
     if systems < 2:
-        labels = f" after the labels {files[0]}" if kind == EMBEDDINGS else ""
+        labels = ", in addition to a file of labels" if kind == EMBEDDINGS else ""
         raise InputError(
             f"A comparison needs the {kind} of two or more systems, and {'one was' if systems == 1 else 'none were'} "
             f"given{labels}."
         )
     return kind
+
+
+def labels_are_last(files: Sequence[str]) -> bool:
+    """Whether the last file contains the labels, as for `tieproof evaluate`, and not the first one."""
+    if any(are_shards(files[at]) for at in (0, -1)):
+        return False
+    return only_labels(files[-1]) and not only_labels(files[0])
 
 
 def named(files: Sequence[str]) -> dict[str, str]:
@@ -187,15 +204,17 @@ def named(files: Sequence[str]) -> dict[str, str]:
 
 def short_name(file: str) -> str:
     """Return the name of the system in a file."""
+    if file == STANDARD_INPUT:
+        return STANDARD_INPUT_IN_WORDS
     path, entry = split(file)
     name = Path(path.name.removesuffix(".gz")).stem
     return f"{name}:{entry}" if entry else name
 
 
-def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Evaluation:
-    """Return the function that makes the result of a system from its file.
+def evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Evaluation:
+    """Return the function that makes the result of a system from its file, or from what came through a pipe.
 
-    judged_by : the file of the qrels, or of the labels
+    judged_by : the qrels, or the file of the labels
     """
     if kind == RECORDS:
         return tieproof.load
@@ -207,4 +226,4 @@ def evaluation_of(kind: str, judged_by: str, settings: Mapping[str, Any]) -> Eva
         )
     if further.get("average") == "macro" and categories is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    return lambda file: evaluated_files(tieproof.evaluate_run, judged_by, file, categories=categories, **further)
+    return lambda file: evaluated_files(tieproof.evaluate_run, (judged_by, file), categories, **further)

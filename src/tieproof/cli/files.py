@@ -15,6 +15,7 @@ from tieproof.inputs.readers import (
     column_of,
     holds_labels,
     is_single,
+    only_labels,
     read_confidences,
     read_embeddings,
     read_labels,
@@ -104,9 +105,14 @@ class Files(NamedTuple):
         }
 
     def check_labels(self) -> None:
-        """Refuse a single array without labels: it would be read as its own labels."""
+        """Refuse a single array without labels, which would be read as its own labels, and labels given first."""
         if self.in_shards:
             return
+        if self.labels is not None and only_labels(self.embeddings) and not only_labels(self.labels):
+            raise InputError(
+                f"{self.embeddings} contains labels only, but {self.labels} contains more; give the embeddings "
+                "first, then the labels."
+            )
         if self.labels is None and self.needs_labels and is_single(self.embeddings):
             raise InputError(
                 f"{split(self.embeddings).path} contains a single array and no labels; give the labels in another "

@@ -7,10 +7,18 @@ import click
 
 from tieproof.cli import options
 from tieproof.cli.documented import Command
-from tieproof.cli.options import Text, choice_option, count_option, file_argument, file_option, option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, written
+from tieproof.cli.options import (
+    EARLIER_NAMES,
+    Text,
+    choice_option,
+    count_option,
+    file_argument,
+    file_option,
+    lines_option,
+    option,
+)
+from tieproof.cli.output import answer, check_lines, written
 from tieproof.cli.streams import is_terminal, say
-from tieproof.errors import InputError
 from tieproof.judge import Competition, judge
 from tieproof.judge.contests import contest
 from tieproof.judge.sealing import HOW
@@ -39,7 +47,7 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
 @file_argument("competition", meaning="The file of the competition, in TOML.")
 @option("--system", metavar="SYSTEM", required=True, text="The system to judge.")
 @option("--name", metavar="NAME", default="system", text="The name of the system, which its files begin with.")
@@ -48,7 +56,7 @@ EXAMPLES = (
 @count_option("--runs", text="The number of runs of the system. Default: that of the competition.")
 @choice_option("--seal", default="auto", text="How the system is kept from everything but its items.", choices=HOW)
 @file_option("--show", multiple=True, text="A file or folder that the system may read; repeat it for more.")
-@click.option("--quiet", "-q", is_flag=True, help="Print only the lower bound by which systems are ranked.")
+@lines_option("only the lower bound by which systems are ranked")
 @options.json
 def command(
     competition: str,
@@ -59,12 +67,11 @@ def command(
     runs: int | None,
     seal: str,
     show: Sequence[str],
-    quiet: bool,
+    lines: bool,
     json: Text,
 ) -> None:
     """Read the competition, run and score the system, write and show the judgment."""
-    if quiet and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
+    check_lines(lines, json)
     found = Competition.read(competition)
     judgment = written(
         lambda: judge(
@@ -81,7 +88,7 @@ def command(
         [*contest(found, phase).secrets],
         [(json, MEANS)],
     )
-    if quiet:
+    if lines:
         say(in_short(judgment))
     else:
         answer(json, render, judgment)

@@ -8,18 +8,19 @@ import click
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
+    EARLIER_NAMES,
     Text,
     between_0_and_1,
     check_options,
     file_argument,
     file_option,
+    lines_option,
     measures_option,
     option,
 )
-from tieproof.cli.output import STANDARD_OUTPUT, answer, written
+from tieproof.cli.output import answer, check_lines, written
 from tieproof.cli.reports import page_of
 from tieproof.cli.streams import say
-from tieproof.errors import InputError
 from tieproof.judge import Leaderboard, leaderboard
 from tieproof.views.printable import in_one_line
 from tieproof.views.text.files import MEANS
@@ -40,7 +41,7 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
 @file_argument(
     "folder", meaning="A folder of records of the same queries (.tieproof), and of logs of tieproof judge."
 )
@@ -54,17 +55,16 @@ EXAMPLES = (
     parser=between_0_and_1,
     text="The confidence with which systems are told apart; 1 - SHARE is the level of the tests.",
 )
-@click.option("--quiet", "-q", is_flag=True, help="Print only rank, lower bound and name of each system.")
+@lines_option("rank, lower bound and name of each system")
 @options.json
 @file_option("--html", text="Write the leaderboard as a page (.html).")
-def command(folder: str, measures: Sequence[str], confidence: float, quiet: bool, json: Text, html: Text) -> None:
+def command(folder: str, measures: Sequence[str], confidence: float, lines: bool, json: Text, html: Text) -> None:
     """Read the records, rank the systems, write and show the leaderboard."""
-    if quiet and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
+    check_lines(lines, json)
     check_options(measures=measures or None)
     options: dict[str, Any] = {"measures": measures or None, "confidence": confidence}
     board = written(lambda: leaderboard(folder, **options), [], [(json, MEANS), (html, page_of(html, "leaderboard"))])
-    if quiet:
+    if lines:
         say(in_short(board))
     else:
         answer(json, render, board)

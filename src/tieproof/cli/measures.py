@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import click
 
 from tieproof.cli.documented import Command
-from tieproof.cli.options import argument
+from tieproof.cli.options import argument, complete_measure
 from tieproof.cli.output import show
 from tieproof.views.text.measures import find, render
 
@@ -18,7 +18,13 @@ EXAMPLES = ("tieproof measures", "tieproof measures nDCG", "tieproof measures ma
 
 
 @click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@argument("names", nargs=-1, metavar="[NAME]...", meaning="The measures to show. Default: all.")
+@argument(
+    "names",
+    nargs=-1,
+    metavar="[NAME]...",
+    meaning="The measures to show. Default: all.",
+    shell_complete=complete_measure,
+)
 def command(names: Sequence[str]) -> None:
     """Show the measures of the registry."""
     show(render, find(names))

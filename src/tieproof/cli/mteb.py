@@ -11,7 +11,16 @@ from tieproof.calls.scoring import parse_measures
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.exits import BAD_INPUT
-from tieproof.cli.options import Text, check_options, count_option, file_argument, file_path, measures_option, option
+from tieproof.cli.options import (
+    Text,
+    check_options,
+    complete_file,
+    count_option,
+    file_argument,
+    file_path,
+    measures_option,
+    option,
+)
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import complain, is_terminal
 from tieproof.errors import InputError
@@ -46,6 +55,7 @@ EXAMPLES = (
     "--qrels",
     metavar="FOLDER",
     parser=file_path,
+    shell_complete=complete_file,
     text="The folder of the judgments: {Task}_qrels.json, which write_qrels of tieproof.integrations.mteb writes, or "
     "{Task}/{subset}/{split}.tsv or .txt in the format of BEIR or TREC, without {subset}/ if the subset is default. "
     "Default: the folder of the predictions.",
@@ -54,6 +64,7 @@ EXAMPLES = (
     "--results",
     metavar="FOLDER",
     parser=file_path,
+    shell_complete=complete_file,
     text="The folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: the folder of the predictions.",
 )
 @measures_option(

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 from tieproof.calls.scoring import parse_measures
 from tieproof.cli.documented import Argument
@@ -12,7 +13,7 @@ from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.measures import DEFAULT_MEASURES, parse
+from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.results.evaluated import EMPTY
 from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
 
@@ -85,13 +86,35 @@ def argument(name: str, **more: Any) -> Decorator:
     return add
 
 
-file_option = partial(option, metavar="FILE", parser=file_path)
+def among(words: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return a function that completes the beginning of one of the words."""
+    return lambda ctx, param, incomplete: [word for word in words if word.startswith(incomplete)]
+
+
+def complete_file(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Let the shell complete the path of a file."""
+    return [CompletionItem(incomplete, type="file")]
+
+
+def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[str]:
+    """Complete the last of several measures with commas between them; names with brackets need quotes in a shell."""
+    before, comma, begun = incomplete.rpartition(",")
+    usual = (
+        f"{name}@10" if each.cutoff == "required" else name for name, each in REGISTRY.items() if "(" not in name
+    )
+    names = dict.fromkeys([*DEFAULT_MEASURES, *usual])
+    return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
+
+
+file_option = partial(option, metavar="FILE", parser=file_path, shell_complete=complete_file)
 number_option = partial(option, metavar="NUMBER", parser=whole_number)
 count_option = partial(option, metavar="NUMBER", parser=count)
 share_option = partial(option, metavar="SHARE", parser=share)
-measures_option = partial(option, "--measure", "-m", "measures", metavar="NAME", multiple=True)
+measures_option = partial(
+    option, "--measure", "-m", "measures", metavar="NAME", multiple=True, shell_complete=complete_measure
+)
 
-file_argument = partial(argument, type=file_path)
+file_argument = partial(argument, type=file_path, shell_complete=complete_file)
 
 
 def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -> Decorator:
@@ -103,7 +126,20 @@ def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -
             raise click.BadParameter(f"{word!r} is not one of {', '.join(words)}")
         return word
 
-    return option(*names, text=f"{text} {one_of(words)}", metavar="NAME", parser=known, **more)
+    text = f"{text} {one_of(words)}"
+    return option(*names, text=text, metavar="NAME", parser=known, shell_complete=among(words), **more)
+
+
+EARLIER = {"quiet": "lines", "per-query-lines": "lines"}
+"""Names that `--lines` had, which still work."""
+
+EARLIER_NAMES = {"token_normalize_func": lambda name: EARLIER.get(name, name)}
+"""The settings of a command that takes `lines_option`."""
+
+
+def lines_option(contents: str) -> Decorator:
+    """Make the option that replaces the table by lines for scripts."""
+    return click.option("--lines", "-q", is_flag=True, help=f"Print plain lines instead of the table: {contents}.")
 
 
 CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -137,7 +173,8 @@ groups = file_option(
     "--groups", text="The groups; items with both the label and the group of the query are excluded."
 )
 gallery_groups = file_option("--gallery-groups", text="The groups of the gallery.")
-distance = option("--distance", "-d", metavar="NAME", default="cosine", text=one_of(DISTANCES))
+distance_option = partial(option, "--distance", "-d", metavar="NAME", shell_complete=among(DISTANCES))
+distance = distance_option(default="cosine", text=one_of(DISTANCES))
 bits = number_option("--bits", text="The number of bits of a packed code (hamming).")
 memory = option("--memory", metavar="SIZE", default="1GiB", text="The memory to use in addition to the embeddings.")
 cluster = option(
@@ -145,12 +182,14 @@ cluster = option(
     metavar="ADDRESS",
     text="Count on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
     "then those of each worker.",
+    shell_complete=among(["auto", "local"]),
 )
 checkpoint = option(
     "--checkpoint",
     metavar="FOLDER",
     text="Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
     parser=file_path,
+    shell_complete=complete_file,
 )
 threads = number_option("--threads", text="The number of threads. Default: one per processor.")
 
@@ -181,7 +220,11 @@ ci = option(
     parser=between_0_and_1,
 )
 json = file_option("--json", text="Write the result as JSON; - is standard output.")
-per_query = file_option("--per-query", text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}).")
+per_query = file_option(
+    "--per-query",
+    text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "
+    "names that a spreadsheet would evaluate, such as =1+1.",
+)
 save = file_option(
     "--save", text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
 )

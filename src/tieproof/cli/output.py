@@ -43,6 +43,12 @@ def written(make: Callable[[], Answer], read: Sequence[File], outputs: Outputs) 
     return made
 
 
+def check_lines(lines: bool, json: Text) -> None:
+    """Refuse two texts on standard output."""
+    if lines and json == STANDARD_OUTPUT:
+        raise InputError("--lines (-q) and --json - both print on standard output; write the JSON to a file.")
+
+
 def showing(evaluate: Callable[..., Result], ci: float | None) -> Callable[..., Result]:
     """Return the evaluation; if `ci` is given, its results have confidence intervals over the queries."""
     if ci is None:

@@ -1,7 +1,7 @@
 """`tieproof run`."""
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -11,15 +11,26 @@ import tieproof
 from tieproof.calls.runs import MISSING
 from tieproof.cli import options, reports
 from tieproof.cli.documented import Command
-from tieproof.cli.options import TIE_STD, Text, check_options, choice_option, count_option, file_argument, file_option
-from tieproof.cli.output import STANDARD_OUTPUT, answer, showing, written
+from tieproof.cli.options import (
+    EARLIER_NAMES,
+    TIE_STD,
+    Text,
+    check_options,
+    choice_option,
+    count_option,
+    file_argument,
+    file_option,
+    lines_option,
+)
+from tieproof.cli.output import answer, check_lines, showing, written
 from tieproof.cli.reports import Shown, read_named, with_page
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
+from tieproof.inputs.readers.pipes import Piped, with_pipes_read
 from tieproof.results.evaluated import NOT_JUDGED
-from tieproof.views.text import lines
 from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.text.lines import render as render_lines
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run
 from tieproof.views.text.text import render
@@ -30,9 +41,10 @@ HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header. RUN has lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
-    "sentence-transformers (.jsonl). Both may be compressed by gzip. Documents are ranked by their scores alone: the "
-    "ranks in the file, the order of the lines and the names of documents change nothing. Means are over the queries "
-    "of QRELS; with --empty zero they are those of trec_eval -c."
+    "sentence-transformers (.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
+    "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
+    "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
+    "QRELS; with --empty zero they are those of trec_eval -c."
 )
 
 EXAMPLES = (
@@ -46,16 +58,12 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
+@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
 @file_argument("qrels", meaning="The judgments; a grade above 0 is relevant.")
 @file_argument("run", meaning="The documents of a system and their scores.")
 @options.measures
-@click.option(
-    "--per-query-lines",
-    "-q",
-    is_flag=True,
-    help="Print lines as trec_eval -q does instead of the table: measure, query (all for the mean) and value. The "
-    "value is the lower bound; --per-query writes the whole interval.",
+@lines_option(
+    "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole interval"
 )
 @file_option(
     "--categories", text="The file with a line of query and category; the result of each category is shown, too."
@@ -88,7 +96,7 @@ EXAMPLES = (
 def command(
     qrels: str,
     run: str,
-    per_query_lines: bool,
+    lines: bool,
     ci: float | None,
     json: Text,
     per_query: Text,
@@ -102,19 +110,18 @@ def command(
     """Read the files, evaluate the run, write and show the result."""
     if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
-    if per_query_lines and json == STANDARD_OUTPUT:
-        raise InputError("-q and --json - both print on standard output; write the JSON to a file.")
+    check_lines(lines, json)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
     check_options(measures=settings["measures"])
     function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
     result = written(
-        lambda: evaluated_files(showing(function, ci), qrels, run, **settings),
+        lambda: evaluated_files(showing(function, ci), with_pipes_read(qrels, run), **settings),
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
-    if per_query_lines:
-        say(lines.render(result))
+    if lines:
+        say(render_lines(result))
         for sentence in left_out(result):
             print(sentence, file=sys.stderr)
     else:
@@ -130,19 +137,19 @@ def left_out(result: tieproof.Result) -> Iterator[str]:
 
 
 def evaluated_files(
-    function: Callable[..., Answer], qrels: str, run: str, categories: Text, **options: Any
+    function: Callable[..., Answer], files: Sequence[str | Piped], categories: Text, **options: Any
 ) -> Answer:
-    """Apply a function of runs to the files.
+    """Apply a function of runs to the files of the qrels and of the run.
 
     An error of reading a file names that file; any other error names the files that it is about.
     """
     if categories is not None:
         options["categories"] = query_categories.read(categories)
     try:
-        return function(qrels, run, **options)
+        return function(*files, **options)
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise
-        meant = categories if error.argument == "categories" else f"{qrels}, {run}"
+        meant = categories if error.argument == "categories" else ", ".join(map(str, files))
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
         raise InputError(f"{meant}: {said}", error.argument) from error

@@ -13,6 +13,7 @@ from tieproof.cli.options import Text, file_argument
 from tieproof.cli.output import answer, written
 from tieproof.cli.run import evaluated_files
 from tieproof.errors import InputError
+from tieproof.inputs.readers.pipes import with_pipes_read
 from tieproof.views.text.files import MEANS
 from tieproof.views.text.verification import render
 
@@ -60,7 +61,9 @@ def command(record: str, data: str, more: Text, categories: Text, json: Text, **
             )
         found = written(
             lambda: evaluated_files(
-                lambda qrels, run, **options: tieproof.verify(known, qrels, run, **options), data, more, categories
+                lambda qrels, run, **options: tieproof.verify(known, qrels, run, **options),
+                with_pipes_read(data, more),
+                categories,
             ),
             [Path(path) for path in (record, data, more, categories) if path],
             outputs,

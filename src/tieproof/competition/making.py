@@ -15,6 +15,7 @@ from tieproof.competition.settings import Competition
 from tieproof.competition.submissions import SubmissionError
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
+from tieproof.whole_files import naming
 
 ZIP = ".zip"
 
@@ -79,11 +80,12 @@ def new(
     files = BUNDLES[platform](found)
     unfinished = target.with_name(f".tieproof-{os.urandom(8).hex()}")
     try:
-        if target.suffix.lower() == ZIP:
-            write_zip(unfinished, files)
-        else:
-            write_folder(unfinished, files)
-        os.rename(unfinished, target)
+        with naming(target):
+            if target.suffix.lower() == ZIP:
+                write_zip(unfinished, files)
+            else:
+                write_folder(unfinished, files)
+            os.rename(unfinished, target)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
         unfinished.unlink(missing_ok=True)

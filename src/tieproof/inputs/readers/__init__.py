@@ -40,6 +40,7 @@ __all__ = [
     "holds_labels",
     "is_single",
     "labels_in",
+    "only_labels",
     "read_confidences",
     "read_embeddings",
     "read_labels",
@@ -213,6 +214,13 @@ def holds_labels(location: Place) -> bool:
     where = Location(split(location).path)
     entries = entries_of(where)
     return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
+
+
+def only_labels(location: Place) -> bool:
+    """Whether a file, or the entry that is named, has a single axis, and thus cannot be embeddings."""
+    where = split(location)
+    entries = [entry for entry in entries_of(where) if where.entry in (None, entry.name)]
+    return len(entries) == 1 and len(entries[0].shape) == 1
 
 
 def _form(where: Location) -> FileFormat:

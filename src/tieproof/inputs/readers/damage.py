@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.inputs.readers.pipes import Piped
 from tieproof.inputs.readers.remote import File, RemoteFile
 
 # The first bytes of files that often have a wrong extension.
@@ -55,7 +56,7 @@ def not_text(path: File, kind: str, error: UnicodeDecodeError) -> str:
     return f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8."
 
 
-def looks_like(path: File) -> str | None:
+def looks_like(path: File | Piped) -> str | None:
     """Return the other kind of file that begins with the same bytes, if any."""
     with path.open("rb") as file:
         beginning = file.read(32)
@@ -63,7 +64,7 @@ def looks_like(path: File) -> str | None:
     return None if found is None or path.suffix.lower() in found else found
 
 
-def broken(path: File, kind: str) -> str:
+def broken(path: File | Piped, kind: str) -> str:
     """Return the message for a file that is not of its kind, with the kind that it looks like."""
     found = looks_like(path)
     if found is None:

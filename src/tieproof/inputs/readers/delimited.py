@@ -135,14 +135,14 @@ def _find_fault(table: Table, left_out: Sequence[int]) -> None:
             if at not in left_out and not is_number(cell):
                 raise InputError(
                     f"{table.path} has {_shown(cell)} on line {row.line} in column {_name(table, at)}, where "
-                    "a number is expected; correct it, or rename a column that is not a dimension to 'id' or 'label'."
+                    "a number is expected; correct it, or rename a column that is not a dimension to 'id'."
                 )
 
 
 def _entry(table: Table, at: int) -> Entry:
-    def load() -> Array:
+    def load(most: int | None = None) -> Array:
         labels = []
-        for row in table.rows():
+        for row in islice(table.rows(), most):
             label = row.cells[at].strip()
             if not label:
                 raise InputError(
@@ -153,7 +153,7 @@ def _entry(table: Table, at: int) -> Entry:
         _check_labels(table, at, labels)
         return from_text(labels, Location(table.path, table.columns[at]))
 
-    return Entry(table.columns[at], (None,), f"column {at + 1}", load)
+    return Entry(table.columns[at], (None,), f"column {at + 1}", load, first=lambda: load(ROWS))
 
 
 def _check_labels(table: Table, at: int, labels: Sequence[str]) -> None:

@@ -7,7 +7,10 @@ read as the labels is never read as a part of the embeddings.
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
+
+import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.location import Location
@@ -26,10 +29,10 @@ ENDINGS = {name: kind for kind, names in NAMES.items() if kind != "ids" for name
 ENDING = re.compile(f"[^a-z0-9]({'|'.join(ENDINGS)})$")
 COORDINATES = ("x", "y")  # if both have one axis
 
-FLOATS = re.compile(r"b?f\d|b?float|halffloat|double", re.IGNORECASE)
-"""The beginning of a description of floats, which are seldom labels."""
-
 MOST_LISTED = 20
+
+ROWS, ENDS = 1000, 4
+"""How many rows are looked at to suggest labels, and how many entries at either end of a file."""
 
 
 Rows = Callable[[int, int], Array]
@@ -45,6 +48,7 @@ class Entry(NamedTuple):
     load : reads the array
     stored : the type of its floats, if NumPy does not have that type
     rows : reads some of the rows; None if the format can only be read as a whole
+    first : reads the first rows of a format whose other rows take time
     """
 
     name: str
@@ -53,6 +57,7 @@ class Entry(NamedTuple):
     load: Callable[[], Array]
     stored: str | None = None
     rows: Rows | None = None
+    first: Callable[[], Array] | None = None
 
 
 class Wanted(NamedTuple):
@@ -173,10 +178,29 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: Wanted) ->
     odd = set(outside([entry.name for entry in apt]))
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
-        if fitting:
-            likely = min(fitting, key=lambda entry: wanted is LABELS and bool(FLOATS.match(entry.holds)))
+        likely = _like_labels(fitting) if wanted is LABELS else next(iter(fitting), None)
+        if likely is not None:
             return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
+    if _fitting(once, wanted):
+        return "Choose one by a colon and its name, or give the labels in another file."
     if len(once) < len(entries):
         return "Give every entry a different name."
     shape = "(n, d)" if wanted is EMBEDDINGS else "(n,)"
     return f"None of them has the shape {shape} of {wanted.what}. Give a file that contains {wanted.what}."
+
+
+def _like_labels(entries: Sequence[Entry]) -> Entry | None:
+    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers."""
+    integers = None
+    for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
+        with suppress(InputError):
+            values = np.asarray((entry.first or entry.load)()).reshape(-1)[:ROWS]
+            if values.dtype.kind not in "biufUS" or len(np.unique(values)) == len(values):
+                continue
+            try:
+                numbers = values.astype(np.float64)
+            except ValueError:
+                return entry
+            if np.equal(numbers, np.rint(numbers)).all():
+                integers = integers or entry
+    return integers

@@ -85,7 +85,7 @@ def _numbers(column: Array, where: Location) -> Array:
     if column.dtype.kind not in "biuf":
         raise InputError(
             f"{where} is a column of {name_of(column.dtype)}, where numbers are expected; "
-            "leave the column out, or rename it to 'id' or 'label'."
+            "leave the column out, or rename it to 'id'."
         )
     return column
 

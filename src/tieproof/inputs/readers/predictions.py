@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.location import check
-from tieproof.inputs.readers.trec import BYTE_ORDER_MARK, shown, unpacked
+from tieproof.inputs.readers.pipes import Piped
+from tieproof.inputs.readers.trec import BYTE_ORDER_MARK, checked, shown, unpacked
 
 EXTENSIONS = ".jsonl", ".jsonl.gz"
 
@@ -36,7 +36,7 @@ def is_called_so(location: str | os.PathLike[str]) -> bool:
     return os.fsdecode(location).lower().endswith(EXTENSIONS)
 
 
-def read(location: str | os.PathLike[str]) -> PredictedRows:
+def read(location: str | os.PathLike[str] | Piped) -> PredictedRows:
     r"""Read predictions; a malformed line is refused with its number.
 
     >>> import tempfile
@@ -46,8 +46,7 @@ def read(location: str | os.PathLike[str]) -> PredictedRows:
     ...     read(path)
     PredictedRows(query=['q1'], document=['d1'], score=[0.5], line=[1])
     """
-    path = Path(location)
-    check(path)
+    path = checked(location)
     rows = PredictedRows([], [], [], [])
     text = unpacked(path).tobytes().removeprefix(BYTE_ORDER_MARK)
     for number, line in enumerate(text.split(b"\n"), 1):
@@ -58,7 +57,7 @@ def read(location: str | os.PathLike[str]) -> PredictedRows:
     return rows
 
 
-def add(rows: PredictedRows, path: Path, number: int, line: bytes) -> None:
+def add(rows: PredictedRows, path: Path | Piped, number: int, line: bytes) -> None:
     """Add the documents of one query."""
     try:
         found = json.loads(line)
@@ -79,7 +78,7 @@ def add(rows: PredictedRows, path: Path, number: int, line: bytes) -> None:
     rows.line.extend([number] * len(results))
 
 
-def of_each(results: list[Any], name: str, path: Path, number: int) -> list[Any]:
+def of_each(results: list[Any], name: str, path: Path | Piped, number: int) -> list[Any]:
     """Return the value of a field of each result."""
     try:
         return [result[name] for result in results]
@@ -87,14 +86,14 @@ def of_each(results: list[Any], name: str, path: Path, number: int) -> list[Any]
         return [of_field(result, name, path, number) for result in results]
 
 
-def of_field(found: Any, name: str, path: Path, number: int) -> Any:
+def of_field(found: Any, name: str, path: Path | Piped, number: int) -> Any:
     """Return the value of a field; a missing field is refused."""
     if not isinstance(found, dict) or name not in found:
         raise InputError(f"{path} has no field '{name}' on line {number} where one is expected. {EXPECTED}")
     return found[name]
 
 
-def as_id(name: Any, field: str, path: Path, number: int) -> str:
+def as_id(name: Any, field: str, path: Path | Piped, number: int) -> str:
     """Return an id, which must be a string or an integer; 7 and "7" are the same."""
     if isinstance(name, str):
         return name
@@ -106,7 +105,7 @@ def as_id(name: Any, field: str, path: Path, number: int) -> str:
     )
 
 
-def as_score(score: Any, path: Path, number: int) -> float:
+def as_score(score: Any, path: Path | Piped, number: int) -> float:
     """Return a score in float64; an integer must be exact in float64."""
     if isinstance(score, float):
         return score

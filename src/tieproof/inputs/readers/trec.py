@@ -21,6 +21,7 @@ from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.readers import trec_lines
 from tieproof.inputs.readers.damage import broken
 from tieproof.inputs.readers.location import check
+from tieproof.inputs.readers.pipes import Piped
 from tieproof.inputs.readers.trec_lines import (
     LONGEST_LINE,
     NEWLINE,
@@ -81,7 +82,7 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers) -> TrecRows:
+def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers) -> TrecRows:
     """Read a file of this layout; ids of queries get their numbers from `queries`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
@@ -93,8 +94,7 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers)
     ...     read(f"{folder}/qrels", QRELS, numbering()).value
     array([1.])
     """
-    path = Path(location)
-    check(path)
+    path = checked(location)
     text = text_of(path, layout)
     layout, start = behind_header(text, layout)
     columns = LineLayout(len(layout.columns), *(map(layout.columns.index, ("query", "document", layout.value))))
@@ -116,6 +116,15 @@ def read(location: str | os.PathLike[str], layout: TrecLayout, queries: Numbers)
     return TrecRows(Documents(text, at, length, query), value)
 
 
+def checked(location: str | os.PathLike[str] | Piped) -> Path | Piped:
+    """Return a path that can be read, or what came through a pipe."""
+    if isinstance(location, Piped):
+        return location
+    path = Path(location)
+    check(path)
+    return path
+
+
 def joined(array: Array, parts: Sequence[slice]) -> Array:
     """Join parts of an array; empty lines leave gaps between them."""
     if all(before.stop == after.start for before, after in pairwise(parts)):
@@ -123,7 +132,7 @@ def joined(array: Array, parts: Sequence[slice]) -> Array:
     return np.concatenate([array[part] for part in parts])
 
 
-def text_of(path: Path, layout: TrecLayout) -> Bytes:
+def text_of(path: Path | Piped, layout: TrecLayout) -> Bytes:
     """Return the content of the file, unpacked if compressed; a file with NUL bytes is refused."""
     text = unpacked(path)
     if text.min(initial=1) == 0:
@@ -131,7 +140,7 @@ def text_of(path: Path, layout: TrecLayout) -> Bytes:
     return text
 
 
-def unpacked(path: Path) -> Bytes:
+def unpacked(path: Path | Piped) -> Bytes:
     """Return the content of the file, unpacked if compressed."""
     try:
         return trec_lines.text_of(path)
@@ -158,7 +167,7 @@ def behind_header(text: Bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:
     return layout, start
 
 
-def read_numbers(path: Path, layout: TrecLayout, text: Bytes, room: LineRows, found: LinesRead) -> None:
+def read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: LineRows, found: LinesRead) -> None:
     """Read the numbers that are left to Python: long ones, and cells that may not be numbers."""
     for row, at, length in zip(
         *(part[: found.open] for part in (room.open, room.open_at, room.open_length)), strict=True
@@ -172,7 +181,7 @@ def read_numbers(path: Path, layout: TrecLayout, text: Bytes, room: LineRows, fo
         room.value[row] = float(cell)
 
 
-def refuse_line(path: Path, layout: TrecLayout, text: Bytes, found: LinesRead) -> NoReturn:
+def refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, found: LinesRead) -> NoReturn:
     """Raise for a line that is too long or has the wrong number of columns."""
     line = text[found.at : found.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
     if found.status == TOO_LONG:

@@ -16,6 +16,7 @@ import numpy as np
 from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
+from tieproof.inputs.readers.pipes import Piped
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
@@ -76,8 +77,11 @@ READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
 """The reasons why reading stops: the end, a line with wrong columns, a line that is too long."""
 
 
-def text_of(path: Path) -> Bytes:
+def text_of(path: Path | Piped) -> Bytes:
     """Return the content of the file, unpacked if compressed; exceptions of opening, reading and unpacking pass."""
+    if isinstance(path, Piped):
+        packed = path.content.startswith(GZIP)
+        return np.frombuffer(gzip.decompress(path.content) if packed else path.content, np.uint8)
     with unchanged([os.fspath(path)]):
         with path.open("rb") as file:
             packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size

@@ -4,6 +4,7 @@ The colours are those of Okabe and Ito (Color Universal Design, 2008, https://jf
 information is shown only by colour: each colour has a marker and a hatch.
 """
 
+import io
 import textwrap
 import warnings
 from pathlib import Path
@@ -193,4 +194,6 @@ def write(drawn: Any, path: Path) -> None:
     with matplotlib("A picture").rc_context(repeatable), warnings.catch_warnings():
         if path.suffix.lower() == ".svg":  # the program that shows the file uses its own fonts
             warnings.filterwarnings("ignore", "Glyph .* missing from font")
-        drawn.savefig(path, dpi=150, metadata=METADATA[path.suffix.lower()])
+        extension, picture = path.suffix.lower(), io.BytesIO()  # on a full disk, the writer of PDF fails otherwise
+        drawn.savefig(picture, dpi=150, metadata=METADATA[extension], format=extension.removeprefix("."))
+        path.write_bytes(picture.getvalue())

@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module
@@ -16,7 +17,7 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 from tieproof.views.pictures import style
 from tieproof.views.records import write as write_record
-from tieproof.whole_files import atomic_write
+from tieproof.whole_files import naming, unfinished_file
 
 
 class HasJson(Protocol):
@@ -62,13 +63,11 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
             f"Use one of: {', '.join(formats)}."
         )
     writer = formats[extension]()
-    with atomic_write(path) as unfinished:
+    with unfinished_file(path) as unfinished:
 
         def write(result: Any) -> None:
-            try:
+            with naming(path):
                 writer(result, unfinished)
-            except OSError as error:
-                raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
 
         yield write
 
@@ -100,15 +99,34 @@ def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
 
 
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+"""Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def as_text_cell(text: str) -> str:
+    r"""The text with an apostrophe before what a spreadsheet would evaluate, as OWASP advises; numbers are kept.
+
+    >>> [as_text_cell(text) for text in ("=1+1", "-5", "-5+1", "a;@SUM(1)", "q-1")]
+    ["'=1+1", '-5', "'-5+1", "a;'@SUM(1)", 'q-1']
+    """
+    return text if NUMBER.fullmatch(text) else FORMULA.sub("'", text)
+
+
 def csv_writer() -> Writer:
     """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
 
     def write(result: Result, path: Path) -> None:
         columns = storable(result.columns())
+        cells = (
+            map(as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
+            for column in columns.values()
+        )
         with path.open("w", encoding="utf-8", newline="") as file:
             table = csv.writer(file, lineterminator="\n")
             table.writerow(columns)
-            table.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
+            table.writerows(zip(*cells, strict=True))
 
     return write
 
