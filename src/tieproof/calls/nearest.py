@@ -138,7 +138,8 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
     origin = origin_of_embeddings(problem, given.get("bits"))
     check_fingerprint(result, origin.fingerprint)
     relevant = with_counts(origin.relevant[queries], np.diff(block.pointer))
-    check_order(result, places, origin._replace(relevant=relevant))
+    rows = origin.queries[result.query_ids]
+    check_order(result, places, origin._replace(relevant=relevant, queries=rows))
     own = np.split(block.items, block.pointer[1:-1])
     for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), own, strict=True):
         yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
@@ -155,7 +156,7 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
     check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     check_numbers(result, places, len(rows), longest)
-    again = CALLS[name](**{**given, "measures": ["P@1"]})
+    again = CALLS[name](**{**given, "measures": ["P@1"], "empty": result.setting.empty})
     check_fingerprint(result, again.fingerprint)
     origin = again.evaluated.origin
     check_order(result, places, origin._replace(relevant=origin.relevant[places]))
@@ -216,7 +217,7 @@ def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int
     """Refuse numbers of queries and items that differ from the result's, and queries that have names."""
     check_same("number of queries", n_queries, result.setting.queries)
     check_same("number of items", n_items, result.setting.gallery)
-    ids = result.query_ids[places]
+    ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
             f"The queries of this result have names, such as {ids.tolist()[0]!r}, but those of the data are numbered "
@@ -232,13 +233,20 @@ def check_fingerprint(result: Result, fingerprint: str) -> None:
 def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     """Refuse the same data in another order, which would show other items than those of each query.
 
-    Results of many rows, and records, have no digest of each row; their order is checked by what is relevant to each
-    query.
+    The order of a gallery is checked only for results of few rows that are not from a record, and that of queries in
+    records before version 3 by what is relevant to each query.
 
-    origin : the origin of the data passed now, with the words of the queries at these positions
+    origin : the origin of the data passed now, with the digests of all evaluated queries, and the words of what is
+        relevant to the queries at these positions
     """
-    known, arrived = result.evaluated.origin.data, origin.data
-    moved = (result.evaluated.origin.relevant[places] != origin.relevant).any()
+    found = result.evaluated
+    known, arrived = found.origin.data, origin.data
+    before, now = found.query_digests(), found._replace(origin=origin).query_digests()
+    if before is None:
+        assert not isinstance(found.origin.relevant, str)
+        moved = bool((found.origin.relevant[places] != origin.relevant).any())
+    else:
+        moved = not np.array_equal(before, now)
     if isinstance(known, Digests) and isinstance(arrived, Digests):
         moved |= any((one != other).any() for one, other in zip(known.sides, arrived.sides, strict=True))
     if moved:
