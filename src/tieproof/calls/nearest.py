@@ -220,8 +220,8 @@ def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int
     ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
-            f"The queries of this result have names, such as {ids.tolist()[0]!r}, but those of the data are numbered "
-            f"0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
+            f"The queries of this result have names, such as {ids[places].tolist()[0]!r}, but those of the data are "
+            f"numbered 0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
         )
 
 
@@ -242,8 +242,7 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     found = result.evaluated
     known, arrived = found.origin.data, origin.data
     before, now = found.query_digests(), found._replace(origin=origin).query_digests()
-    if before is None:
-        assert not isinstance(found.origin.relevant, str)
+    if before is None or now is None:
         moved = bool((found.origin.relevant[places] != origin.relevant).any())
     else:
         moved = not np.array_equal(before, now)

@@ -45,7 +45,7 @@ EXAMPLES = (
     "tieproof leaderboard judged",
     "tieproof leaderboard judged --html board.html --json board.json",
     "tieproof leaderboard judged -m AP -q",
-    "tieproof leaderboard judged --verify 'ours.tieproof ours.npy labels.npy' --verify 'base.tieproof base.npy labels.npy'",
+    "tieproof leaderboard judged --verify 'a.tieproof a.npy labels.npy' --verify 'b.tieproof b.npy labels.npy'",
 )
 
 
@@ -88,7 +88,9 @@ def command(
     check_options(measures=measures or None)
     data = dict(data_of(folder, words) for words in verify)
     options: dict[str, Any] = {"measures": measures or None, "confidence": confidence, "verify": data}
-    board = written(lambda: leaderboard(folder, **options), [], [(json, MEANS), (html, page_of(html, "leaderboard"))])
+    read = [Path(word) for words in verify for word in shlex.split(words)]
+    outputs = [(json, MEANS), (html, page_of(html, "leaderboard"))]
+    board = written(lambda: leaderboard(folder, **options), read, outputs)
     if quiet:
         say(in_short(board))
     else:

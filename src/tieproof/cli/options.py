@@ -183,6 +183,8 @@ ci = option(
 json = file_option("--json", text="Write the result as JSON; - is standard output.")
 per_query = file_option("--per-query", text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}).")
 save = file_option(
-    "--save", text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+    "--save",
+    text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks. With the "
+    "embeddings, its scores of every query reveal what is relevant.",
 )
 plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")

@@ -151,7 +151,7 @@ def of_data(entrant: Entrant, data: Mapping[str, Mapping[str, Any]]) -> Entrant:
             return entrant._replace(record=DIFFERS, remarks=(differing(name, verification),))
         runs[name] = again
         if not verification.same_order:
-            remarks.append(f"the queries in {name} have not the order or not the names of the data, which are used here")
+            remarks.append(f"{name} has another order or other names of queries than the data, which counts here")
     return entrant._replace(runs=runs, record=record, remarks=tuple(remarks))
 
 

@@ -61,8 +61,8 @@ class Origin(NamedTuple):
     call: str
     options: Mapping[str, Any]
     data: Digests | Hashed
-    relevant: Words | str
-    queries: Words | None
+    relevant: Any
+    queries: Any
     version: str | None = None
 
     @property
@@ -110,7 +110,7 @@ class Evaluated(NamedTuple):
         With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
         test a guess of one label. None if the result is from a record before version 3 of the format.
         """
-        rows = self.origin.queries
+        rows: Words | None = self.origin.queries
         if rows is None or rows.ndim == 1:
             return rows
         groups = [] if self.categories is None else [self.categories.of_query]

@@ -36,8 +36,9 @@ QUERY_DIGESTS = 3
 """The first version in which the scores of a query are bound to its row of the data."""
 
 REVEALS = (
-    "The scores, counts, ids, categories and confidences of every query are in this file. Its hashes say nothing about "
-    "labels without all the data, but whoever has the embeddings or runs can infer from scores what is relevant."
+    "The scores, counts, ids, categories and confidences of every query are in this file. Its hashes say nothing "
+    "about labels without all the data, but whoever has the embeddings or runs can infer from the scores what is "
+    "relevant."
 )
 """What a record tells a stranger, for its reader."""
 
@@ -184,8 +185,8 @@ def load(path: Any) -> Result:
     if contents.facts["version"] < QUERY_DIGESTS:
         warn(
             f"{place} has version {contents.facts['version']} of the format, which does not tell which row of the "
-            "data each query is, so that it can only be verified in the order of the data; and it shows which queries "
-            "have the same labels. Evaluate the data again and save the result."
+            "data each query is, so that it can only be verified in the order of the data; and it shows which "
+            "queries have the same labels. Evaluate the data again and save the result."
         )
     return result
 

@@ -100,8 +100,6 @@ def matched(old: Evaluated, new: Evaluated) -> IntArray | None:
 def reordered(found: Evaluated, place: IntArray, names: Array) -> Evaluated:
     """The queries at these places, with other names."""
     origin, groups = found.origin, found.categories
-    assert not isinstance(origin.relevant, str)
-    assert origin.queries is not None
     return found._replace(
         query_ids=names,
         origin=origin._replace(relevant=origin.relevant[place], queries=origin.queries[place]),
@@ -147,12 +145,9 @@ def about_all(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
 def has_relevance(old: Evaluated, new: Evaluated) -> bool:
     """Whether the hash of a record is that of what is relevant now to its queries, in their order or that of ids."""
     known, relevant = old.origin.relevant, new.origin.relevant
-    if isinstance(relevant, str):
-        return known == relevant
-    return len(relevant) == len(old.query_ids) and known in (
-        hash_of(relevant),
-        hash_of(relevant[np.argsort(old.query_ids, kind="stable")]),
-    )
+    if isinstance(relevant, str) or len(relevant) != len(old.query_ids):
+        return bool(known == relevant)
+    return known in (hash_of(relevant), hash_of(relevant[np.argsort(old.query_ids, kind="stable")]))
 
 
 def left_out_of(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, Array, Array]]:

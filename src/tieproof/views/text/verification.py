@@ -25,7 +25,7 @@ def sentences(found: Verification) -> Iterator[str]:
             "The queries are in another order or under other names in the record, where each has its own values. If "
             "the data was not reordered, the record was, so do not compare it with others query by query."
             if found.agrees
-            else "The queries are in another order or under other names in the record; they are matched by their rows."
+            else "The queries are in another order or under other names in the record; their rows match them."
         )
     yield from found.differences
     if found.differences and found.same_data:
