@@ -241,14 +241,13 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     """
     found = result.evaluated
     known, arrived = found.origin.data, origin.data
-    before, now = found.query_digests(), found._replace(origin=origin).query_digests()
-    if before is None or now is None:
-        moved = bool((found.origin.relevant[places] != origin.relevant).any())
-    else:
-        moved = not np.array_equal(before, now)
     if isinstance(known, Digests) and isinstance(arrived, Digests):
-        moved |= any((one != other).any() for one, other in zip(known.sides, arrived.sides, strict=True))
-    if moved:
+        pairs = [*zip(known.sides, arrived.sides, strict=True)]
+    elif found.origin.queries is None:
+        pairs = [(found.origin.relevant[places], origin.relevant)]
+    else:
+        pairs = [(found.query_digests(), found._replace(origin=origin).query_digests())]
+    if not all(np.array_equal(one, other) for one, other in pairs):
         raise InputError(
             "The data is that of the result, but in another order, so that the wrong items would be shown for each "
             "query. Pass the data in the order of the evaluation."

@@ -130,6 +130,7 @@ def fewer_ties(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
 
 def a_query_without_relevant_items(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
     arrays["empty_ids"] = np.array([3])
+    arrays["category_of_empty"] = np.array([0])
 
 
 def another_policy(facts: dict[str, Any], arrays: dict[str, Any]) -> None:
