@@ -241,6 +241,7 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     """
     found = result.evaluated
     known, arrived = found.origin.data, origin.data
+    pairs: list[tuple[Any, Any]]
     if isinstance(known, Digests) and isinstance(arrived, Digests):
         pairs = [*zip(known.sides, arrived.sides, strict=True)]
     elif found.origin.queries is None:
