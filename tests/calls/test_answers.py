@@ -101,7 +101,8 @@ def test_a_record_is_verified(tmp_path: Path) -> None:
 
 def test_a_record_of_version_2_is_read() -> None:
     """A record written when version 2 was the newest. In the ranking of the third query, all items are tied."""
-    again = tp.load(SAMPLE)
+    with pytest.warns(tp.InputWarning, match="has version 2 of the format"):
+        again = tp.load(SAMPLE)
     assert again.per_query("RR").lower.tolist() == [1, 1, 1 / 3, 1, 1]
     assert tp.verify(again, ANSWERS, LABELS).agrees
 

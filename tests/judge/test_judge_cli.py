@@ -47,6 +47,13 @@ def test_judge_verify_and_rank(folder: Path, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == f"1\t{lower!r}\tagain\n1\t{lower!r}\tours\n"
     assert run("leaderboard", "judged", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out) == leaderboard("judged").to_dict()
+    ours, labels = "ours.run-1.tieproof judged/ours.run-1.npy", "organiser/labels.txt"
+    assert run("leaderboard", "judged", "--verify", f"{ours} {labels}", "--json", "-") == 0
+    found = json.loads(capsys.readouterr().out)["standings"]
+    assert {each["name"]: each["record"] for each in found} == {"ours": "verified", "again": "not verified"}
+    Path("others.txt").write_text("cat\ncat\ncow\ndog\n" * 3)
+    assert run("leaderboard", "judged", "--verify", f"{ours} others.txt") == 4
+    assert "differs" in capsys.readouterr().out
 
 
 def test_a_record_with_refused_answers_is_verified(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,6 +93,15 @@ REFUSED = {
     ),
     "no folder": (["leaderboard", "absent"], "absent is not a folder"),
     "an unknown measure": (["leaderboard", "organiser", "-m", "APP"], "--measure: Unknown measure 'APP'"),
+    "words that are no data": (
+        ["leaderboard", "organiser", "--verify", "ours.tieproof"],
+        "--verify 'ours.tieproof' needs a record and its data, as after tieproof verify: Missing",
+    ),
+    "a quote that is not closed": (["leaderboard", "organiser", "--verify", "a 'b"], "No closing quotation"),
+    "JSON of a verification": (
+        ["leaderboard", "organiser", "--verify", "a.tieproof b.npy --json c.json"],
+        "has the option --json, which only tieproof verify takes",
+    ),
     "no page": (["leaderboard", "organiser", "--html", "board.pdf"], "has the extension '.pdf'"),
 }
 

@@ -72,6 +72,34 @@ def test_the_same_board_in_any_order() -> None:
     assert [each.scores for each in again.standings] == [each.scores for each in board.standings]
 
 
+def test_records_are_not_verified_without_their_data(tmp_path: Path) -> None:
+    vectors = {name: np.random.default_rng(seed).normal(size=(200, 16)) for seed, name in enumerate(("a", "b"))}
+    for name, rows in vectors.items():
+        tp.evaluate(rows, LABELS, measures=["AP"]).save(tmp_path / f"{name}.tieproof")
+    board = leaderboard(tmp_path)
+    assert {each.record for each in board.standings} == {"not verified"}
+    assert {each["record"] for each in json.loads(board.to_json())["standings"]} == {"not verified"}
+    assert str(board).count("not verified\n") == 2
+    board.report(tmp_path / "board.html")
+    assert (tmp_path / "board.html").read_text().count('<td class="words">not verified</td>') == 2
+    one = leaderboard(tmp_path, verify={"a": {"embeddings": vectors["a"], "labels": LABELS}})
+    assert {each.name: each.record for each in one.standings} == {"a": "verified", "b": "not verified"}
+    assert [each.scores for each in one.standings] == [each.scores for each in board.standings]
+    assert {each.record for each in leaderboard({"here": system(1.0)}).standings} == {"evaluated"}
+
+
+def test_a_record_that_differs_from_its_data_gets_no_rank(tmp_path: Path) -> None:
+    vectors = np.random.default_rng(4).normal(size=(200, 16))
+    results = {"weak": system(0.0), "claimed": system(5.0)}
+    for name, result in results.items():
+        result.save(tmp_path / f"{name}.tieproof")
+    board = leaderboard(tmp_path, verify={"claimed": {"embeddings": vectors, "labels": LABELS}})
+    assert ranks(board) == [(1, "weak"), (None, "claimed")]
+    assert board.standings[1].record == "differs"
+    assert board.standings[1].notes[0].startswith("claimed does not agree with its data: The data differs")
+    assert "claimed: claimed does not agree" in " ".join(str(board).split())
+
+
 def test_a_single_system_is_first() -> None:
     board = leaderboard({"alone": system(1.0)})
     assert ranks(board) == [(1, "alone")]

@@ -164,6 +164,16 @@ CASES: dict[str, Case] = {
     "a leaderboard of records with different queries": Case(
         two_boards, r"2 of 6 queries of 'b' are missing from 'a'", in_folder=True
     ),
+    "a leaderboard with data of an unknown record": Case(
+        lambda: leaderboard(
+            {"ours": tp.evaluate(np.eye(4), [0, 0, 1, 1])}, verify={"base": {"embeddings": np.eye(4)}}
+        ),
+        "verify has data for 'base', but the records are ours",
+    ),
+    "a leaderboard with data of another kind": Case(
+        lambda: leaderboard({"ours": tp.evaluate(np.eye(4), [0, 0, 1, 1])}, verify={"ours": {"qrels": {}}}),
+        "The data of 'ours': This is a record of evaluate, which needs one or two arguments",
+    ),
     "answers with a distance function": Case(
         answers([[1.0], [2.0], [3.0]], distance=lambda x, y: x @ y.T),
         r"The distance of answers must be the name of a distance, not a function",

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 
 import tieproof as tp
+from record_files import of_version_1
 from refusals.case import GOOD, LABELS, Case, evaluate
 from tieproof.inputs.readers import read_embeddings
 
@@ -24,6 +25,12 @@ def table(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
+    "a record in version 1 of the format": Case(
+        lambda folder: tp.load(of_version_1(folder / "run.tieproof", evaluate()())),
+        "run.tieproof has version 1 of the format, which does not tell which row of the data each query is",
+        in_folder=True,
+        warns=True,
+    ),
     "one column of 0/1 as labels": Case(
         evaluate(GOOD, np.array(LABELS)[:, None] % 2),
         r"one column of 0/1, so that items with 0 belong to no class.*\.ravel\(\)",

@@ -4,6 +4,7 @@ import json
 import math
 import sys
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -223,3 +224,24 @@ def test_queries_with_nothing_relevant() -> None:
     found, expected = (tp.compare(dict(zip("ab", each, strict=True)))["a", "b", "AP"] for each in (nan, skip))
     assert found == expected
     assert np.isnan(tp.compare(dict(zip("ab", nan, strict=True))).per_query("a", "b", "AP").lower[20:]).all()
+
+
+def test_records_are_compared_as_their_results(tmp_path: Path) -> None:
+    """A record has one hash of what is relevant to all queries, so that other labels are refused, too."""
+    random, labels = np.random.default_rng(3), np.arange(30) % 5
+    results = {name: tp.evaluate(random.normal(size=(30, 4)), labels, measures=["AP"]) for name in "ab"}
+    names = [f"image {place}" for place in random.permutation(30)]
+    for result in list(results.values()):
+        result.save(tmp_path / "run.tieproof")
+        saved = tp.load(tmp_path / "run.tieproof")
+        for one, other in ((saved, results["b"]), (results["b"], saved), (saved, saved)):
+            expected = tp.compare({"a": result if one is saved else one, "b": result if other is saved else other})
+            assert tp.compare({"a": one, "b": other}).to_json() == expected.to_json()
+            tp.compare({"a": one.named(names), "b": other.named(names)} if one is other else {"a": one, "b": other})
+        result.named(names).save(tmp_path / "named.tieproof")
+        tp.compare({"a": tp.load(tmp_path / "named.tieproof"), "b": results["b"].named(names)})
+    swapped = np.append(labels[1::-1], labels[2:])
+    tp.evaluate(random.normal(size=(30, 4)), swapped, measures=["AP"]).save(tmp_path / "other.tieproof")
+    for other in (results["a"], saved):
+        with pytest.raises(tp.InputError, match="have different labels, or their queries were named in different"):
+            tp.compare({"other": tp.load(tmp_path / "other.tieproof"), "a": other})

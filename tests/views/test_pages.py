@@ -506,6 +506,9 @@ def test_another_order_within_a_class_is_refused(tmp_path: Path) -> None:
     result = tp.evaluate(vectors, labels, distance="hamming")
     with pytest.raises(InputError, match="in another order"):
         result.report(tmp_path / "page.html", embeddings=vectors[order], labels=labels)
+    result.save(tmp_path / "run.tieproof")
+    with pytest.raises(InputError, match="in another order"):
+        tp.load(tmp_path / "run.tieproof").report(tmp_path / "page.html", embeddings=vectors[order], labels=labels)
     others = vectors[:, ::-1]
     gallery = tp.evaluate(vectors, labels, gallery=others, gallery_labels=labels, distance="hamming")
     given = {"embeddings": vectors, "labels": labels, "gallery_labels": labels}

@@ -69,7 +69,7 @@ def origin_of_digests(
         queries = with_pairs(relevance, items, queries)
     sides = (queries,) if gallery is None else (queries, items)
     found = Digests("embeddings", sides, (problem.dimensions,))
-    return Origin("evaluate", {"bits": bits}, found.kept(), relevant)
+    return Origin("evaluate", {"bits": bits}, found.kept(), relevant, queries)
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:
@@ -140,9 +140,8 @@ def origin_of_run(
     found = np.column_stack([documents, as_words(ranked.of_judged)])
     add_digests(of_query[sought], found[sought], queries)
     evaluated = np.flatnonzero(number >= 0)
-    of_evaluated = np.zeros(len(evaluated), dtype=np.uint64)
-    of_evaluated[number[evaluated]] = relevant[evaluated, 0]
-    return Origin("evaluate_run", options, Digests("run", (queries,)).kept(), of_evaluated)
+    places = evaluated[np.argsort(number[evaluated])]
+    return Origin("evaluate_run", options, Digests("run", (queries,)).kept(), relevant[places, 0], queries[places])
 
 
 def as_words(numbers: FloatArray) -> Words:
@@ -190,7 +189,7 @@ class RankingDigests:
 
     def origin(self, call: str) -> Origin:
         """Return the origin of an evaluation of given rankings, without the numbers of relevant items."""
-        return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0])
+        return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0], self.queries)
 
 
 def stacked(*columns: IntArray) -> Words:

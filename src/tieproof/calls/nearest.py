@@ -138,7 +138,8 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
     origin = origin_of_embeddings(problem, given.get("bits"))
     check_fingerprint(result, origin.fingerprint)
     relevant = with_counts(origin.relevant[queries], np.diff(block.pointer))
-    check_order(result, places, origin._replace(relevant=relevant))
+    rows = origin.queries[result.query_ids]
+    check_order(result, places, origin._replace(relevant=relevant, queries=rows))
     own = np.split(block.items, block.pointer[1:-1])
     for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), own, strict=True):
         yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
@@ -155,7 +156,7 @@ def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iter
     check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     check_numbers(result, places, len(rows), longest)
-    again = CALLS[name](**{**given, "measures": ["P@1"]})
+    again = CALLS[name](**{**given, "measures": ["P@1"], "empty": result.setting.empty})
     check_fingerprint(result, again.fingerprint)
     origin = again.evaluated.origin
     check_order(result, places, origin._replace(relevant=origin.relevant[places]))
@@ -216,11 +217,11 @@ def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int
     """Refuse numbers of queries and items that differ from the result's, and queries that have names."""
     check_same("number of queries", n_queries, result.setting.queries)
     check_same("number of items", n_items, result.setting.gallery)
-    ids = result.query_ids[places]
+    ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
-            f"The queries of this result have names, such as {ids.tolist()[0]!r}, but those of the data are numbered "
-            f"0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
+            f"The queries of this result have names, such as {ids[places].tolist()[0]!r}, but those of the data are "
+            f"numbered 0 to {n_queries - 1}. Nearest items can only be shown for queries that are numbered."
         )
 
 
@@ -232,16 +233,22 @@ def check_fingerprint(result: Result, fingerprint: str) -> None:
 def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     """Refuse the same data in another order, which would show other items than those of each query.
 
-    Results of many rows, and records, have no digest of each row; their order is checked by what is relevant to each
-    query.
+    The order of a gallery is checked only for results of few rows that are not from a record, and that of queries in
+    records before version 3 by what is relevant to each query.
 
-    origin : the origin of the data passed now, with the words of the queries at these positions
+    origin : the origin of the data passed now, with the digests of all evaluated queries, and the words of what is
+        relevant to the queries at these positions
     """
-    known, arrived = result.evaluated.origin.data, origin.data
-    moved = (result.evaluated.origin.relevant[places] != origin.relevant).any()
+    found = result.evaluated
+    known, arrived = found.origin.data, origin.data
+    pairs: list[tuple[Any, Any]]
     if isinstance(known, Digests) and isinstance(arrived, Digests):
-        moved |= any((one != other).any() for one, other in zip(known.sides, arrived.sides, strict=True))
-    if moved:
+        pairs = [*zip(known.sides, arrived.sides, strict=True)]
+    elif found.origin.queries is None:
+        pairs = [(found.origin.relevant[places], origin.relevant)]
+    else:
+        pairs = [(found.query_digests(), found._replace(origin=origin).query_digests())]
+    if not all(np.array_equal(one, other) for one, other in pairs):
         raise InputError(
             "The data is that of the result, but in another order, so that the wrong items would be shown for each "
             "query. Pass the data in the order of the evaluation."

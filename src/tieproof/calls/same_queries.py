@@ -95,10 +95,18 @@ def check_judgments(first: str, one: Result, name: str, other: Result, place: In
     if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
         mine, theirs = (f"{len(result.empty_ids):,} queries without relevant items" for result in (one, other))
         refuse(first, name, "labels", mine, theirs, SAME_LABELS)
-    origins = one.evaluated.origin, other.evaluated.origin
-    if origins[0].call != origins[1].call:
+    if one.evaluated.origin.call != other.evaluated.origin.call:
         return
-    differs = origins[0].relevant != origins[1].relevant[place]
+    known, relevant = one.evaluated.origin.relevant, other.evaluated.origin.relevant
+    if isinstance(known, str) or isinstance(relevant, str):
+        if one.evaluated.relevance_hash() != other.evaluated.relevance_hash():
+            raise InputError(
+                f"'{first}' and '{name}' have different labels, or their queries were named in different orders: the "
+                f"hash of what is relevant to all queries, which a record has, differs. {SAME_LABELS}",
+                "results",
+            )
+        return
+    differs = known != relevant[place]
     if differs.any():
         raise InputError(
             f"'{first}' and '{name}' have different labels: {np.count_nonzero(differs):,} of {len(differs):,} "

@@ -152,7 +152,9 @@ def make_result(
     return Result(
         Evaluated(
             setting=setting,
-            origin=origin._replace(relevant=with_counts(origin.relevant, scores.n_relevant)[kept]),
+            origin=origin._replace(
+                relevant=with_counts(origin.relevant, scores.n_relevant)[kept], queries=origin.queries[kept]
+            ),
             query_ids=ids[kept],
             per_query=dict(zip(scores.measures, values, strict=True)),
             tie_counts=tie_counts,

@@ -1,6 +1,7 @@
 """`verify`: the evaluation of a record is repeated with the same data, and compared bit by bit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from inspect import signature
 from typing import Any
 
 from tieproof.calls.answers import evaluate_answers
@@ -42,8 +43,8 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     """Repeat the evaluation of a record, and compare every bit.
 
     The distance, the measures and all policies are those of the record; pass the data as it was passed to the
-    function that made the result. If the items are given in another order, or with other numbers, queries with the
-    same values are compared with each other.
+    function that made the result. If the items are given in another order, or with other numbers, each query is
+    compared with the query that has its row of the data.
 
     Parameters
     ----------
@@ -79,6 +80,11 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
 
     """
     result = record if isinstance(record, Result) else load(record)
+    return verified(result, data, more)[0]
+
+
+def verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> tuple[Verification, Result]:
+    """Return the verification of a result, and the result of evaluating the data again."""
     found = result.evaluated
     call, known = CALLS[found.origin.call]
     if not found.origin.fingerprint:
@@ -100,10 +106,19 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     again = call(*data, **options_of(result, more), **more)
     from tieproof.installed import __version__
 
-    return compared(result, again, __version__, any(more.get(name) is not None for name in BY_PLACE))
+    by_place = any(more.get(name) is not None for name in BY_PLACE)
+    return compared(result, again, __version__, by_place), again
 
 
-def options_of(result: Result, more: dict[str, Any]) -> dict[str, Any]:
+def verified_by_name(result: Result, given: Mapping[str, Any]) -> tuple[Verification, Result]:
+    """Return the same as `verified`, for data that is given by the names of the function's arguments."""
+    parameters = signature(CALLS[result.evaluated.origin.call][0]).parameters.values()
+    first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in given]
+    more = {name: value for name, value in given.items() if name not in first}
+    return verified(result, [given[name] for name in first], more)
+
+
+def options_of(result: Result, more: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a record that the call takes."""
     found = result.evaluated
     options = {

@@ -226,6 +226,8 @@ per_query = file_option(
     "names that a spreadsheet would evaluate, such as =1+1.",
 )
 save = file_option(
-    "--save", text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks."
+    "--save",
+    text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks. With the "
+    "embeddings, its scores of every query reveal what is relevant.",
 )
 plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")

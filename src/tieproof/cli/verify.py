@@ -1,7 +1,8 @@
 """`tieproof verify`."""
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import click
 
@@ -10,12 +11,14 @@ from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import Text, file_argument
-from tieproof.cli.output import answer, written
+from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files
 from tieproof.errors import InputError
 from tieproof.inputs.readers.pipes import with_pipes_read
 from tieproof.views.text.files import MEANS
 from tieproof.views.text.verification import render
+
+Answer = TypeVar("Answer")
 
 DISAGREES = 4
 
@@ -48,43 +51,53 @@ EXAMPLES = (
 @options.memory
 @options.threads
 @options.json
-def command(record: str, data: str, more: Text, categories: Text, json: Text, **given: Any) -> None:
+def command(record: str, json: Text, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
     known = tieproof.load(record)
-    call = known.evaluated.origin.call
-    outputs = [(json, MEANS)]
+
+    def verified(first: Any, second: Any = None, **options: Any) -> tieproof.Verification:
+        return tieproof.verify(known, first, second, **options)
+
+    found = with_data(verified, known.evaluated.origin.call, record, [(json, MEANS)], **given)
+    answer(json, render, found)
+    if not found.agrees:
+        raise click.exceptions.Exit(DISAGREES)
+
+
+def with_data(
+    function: Callable[..., Answer],
+    call: str,
+    record: str,
+    outputs: Outputs,
+    *,
+    data: str,
+    more: Text,
+    categories: Text,
+    **given: Any,
+) -> Answer:
+    """Apply a function to the data of a record of this call, and write what it returns to the outputs."""
     memory, threads = given.pop("memory"), given.pop("threads")
     if call == "evaluate_run":
         if more is None or any(given.values()):
             raise InputError(
                 f"{record} is the record of a run; give the qrels and the run, and --categories if it has categories."
             )
-        found = written(
-            lambda: evaluated_files(
-                lambda qrels, run, **options: tieproof.verify(known, qrels, run, **options),
-                with_pipes_read(data, more),
-                categories,
-            ),
+        return written(
+            lambda: evaluated_files(function, with_pipes_read(data, more), categories),
             [Path(path) for path in (record, data, more, categories) if path],
             outputs,
         )
-    elif call in ("evaluate", "evaluate_answers"):
+    if call in ("evaluate", "evaluate_answers"):
         queries = Files(data, more, given["groups"], categories, given["confidence"])
         sides = as_sides(queries, given["gallery"], given["gallery_labels"], given["gallery_groups"])
-        found = evaluated(
-            lambda embeddings, labels=None, **options: tieproof.verify(
-                known, embeddings, labels, **given_ones(options)
-            ),
+        return evaluated(
+            lambda embeddings, labels=None, **options: function(embeddings, labels, **given_ones(options)),
             sides,
             outputs,
             memory=memory,
             threads=threads,
         )
-    else:
-        raise InputError(f"{record} is a record of {call}; check it in Python, with tieproof.verify.")
-    answer(json, render, found)
-    if not found.agrees:
-        raise click.exceptions.Exit(DISAGREES)
+    raise InputError(f"{record} is a record of {call}; check it in Python, with tieproof.verify.")
 
 
 def given_ones(options: dict[str, Any]) -> dict[str, Any]:

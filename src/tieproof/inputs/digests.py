@@ -139,7 +139,7 @@ class Digests(NamedTuple):
     """The digests (n, 2) of each side of a data set, with its kind and further facts.
 
     >>> one = np.array([[1, 2], [3, 4]], dtype=np.uint64)
-    >>> prints = [Digests("toy", (rows,)).fingerprint() for rows in (one, one[::-1], one[:1])]
+    >>> prints = [Digests("toy", (rows,)).hashed().fingerprint for rows in (one, one[::-1], one[:1])]
     >>> prints[0] == prints[1] != prints[2], len(prints[0])
     (True, 64)
     """
@@ -148,16 +148,54 @@ class Digests(NamedTuple):
     sides: tuple[Words, ...]
     facts: tuple[Any, ...] = ()
 
-    def fingerprint(self) -> str:
-        """Return the SHA-256 of all this, in 64 digits, independent of the order within a side."""
+    def hashed(self) -> "Hashed":
+        """Return the SHA-256 of all this, independent of the order within a side."""
         import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
-        found = hashlib.sha256(said.encode())
-        for side in self.sides:
-            found.update(in_any_order(side))
-        return found.hexdigest()
+        found, key = (hashlib.sha256(f"{purpose}{said}".encode()) for purpose in ("", "key of a record, "))
+        for side in map(in_any_order, self.sides):
+            found.update(side)
+            key.update(side)
+        return Hashed(found.hexdigest(), key.digest())
 
-    def kept(self) -> "Digests | str":
-        """Return the digests, to compute the fingerprint when needed; if there are many, the fingerprint itself."""
-        return self if sum(map(len, self.sides)) <= MOST_KEPT else self.fingerprint()
+    def kept(self) -> "Digests | Hashed":
+        """Return the digests, which are hashed when needed; if there are many, the hashes."""
+        return self if sum(map(len, self.sides)) <= MOST_KEPT else self.hashed()
+
+
+class Hashed(NamedTuple):
+    """What is computed of all digests of a data set.
+
+    fingerprint : 64 digits, which may be published
+    key : the key of the queries' digests in a record; b"" if the data is not at hand
+    """
+
+    fingerprint: str
+    key: bytes = b""
+
+    def hashed(self) -> "Hashed":
+        """Return this."""
+        return self
+
+
+def keyed(rows: Words, key: bytes, *labels: Array) -> Words:
+    """Return a word for each row of digests (n, 2); without the key, the words say nothing about the rows.
+
+    Equal rows are numbered in the order of their labels, so that they have different words.
+
+    >>> keyed(np.zeros((3, 2), dtype=np.uint64), b"key").tolist() == keyed(np.zeros((3, 2), np.uint64), b"").tolist()
+    False
+    """
+    import hashlib
+
+    order = np.lexsort((*labels, rows[:, 1], rows[:, 0]))
+    ordered = rows[order]
+    is_first = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(rows)]
+    places = np.arange(len(rows))
+    number = places - np.maximum.accumulate(places * is_first)
+    told = np.column_stack([ordered, number]).astype("<u8").tobytes()
+    found = [hashlib.blake2b(told[at : at + 24], digest_size=8, key=key).digest() for at in range(0, len(told), 24)]
+    words = np.empty(len(rows), dtype=np.uint64)
+    words[order] = np.frombuffer(b"".join(found), dtype="<u8")
+    return words

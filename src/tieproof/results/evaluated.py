@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.categories import Average, Categories
-from tieproof.inputs.digests import Digests
+from tieproof.inputs.digests import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array
 from tieproof.inputs.strings import check_code_points
 from tieproof.measures import Measure
@@ -47,25 +47,28 @@ class Origin(NamedTuple):
 
     call : the name of the function in `tieproof`
     options : the arguments besides the data that `Setting` does not have, such as missing="zero" of a run
-    data : digests of the data, the same in any order, or the fingerprint made of them; "" for the queries of one
-        category
+    data : digests of the data, the same in any order, or hashes of them; the fingerprint is "" for the queries of
+        one category
     relevant : (Q,) a hash for each query, which differs where something else is relevant to the query. It is made of
         the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
         name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
-        relevant items
+        relevant items. In the result of a record it is a single hash of all these
+    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,), or
+        None before version 3 of the format
     version : the version of tieproof that evaluated the result; None for the running version
     """
 
     call: str
     options: Mapping[str, Any]
-    data: Digests | str
-    relevant: npt.NDArray[np.uint64]
+    data: Digests | Hashed
+    relevant: Any
+    queries: Any
     version: str | None = None
 
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the data, the same in any order (`calls/fingerprints.py`)."""
-        return self.data if isinstance(self.data, str) else self.data.fingerprint()
+        return self.data.hashed().fingerprint
 
 
 class Evaluated(NamedTuple):
@@ -101,11 +104,30 @@ class Evaluated(NamedTuple):
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
+    def query_digests(self) -> Words | None:
+        """(Q,) a different word for each query, made from its row by a key that is made from all the data.
+
+        With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
+        test a guess of one label. None if the result is from a record before version 3 of the format.
+        """
+        rows: Words | None = self.origin.queries
+        if rows is None or rows.ndim == 1:
+            return rows
+        groups = [] if self.categories is None else [self.categories.of_query]
+        labels = [*groups, *([] if self.confidence is None else [self.confidence])]
+        return keyed(rows, self.origin.data.hashed().key, *labels)
+
+    def relevance_hash(self) -> str:
+        """One hash of what is relevant to all queries, in the order of their ids."""
+        relevant = self.origin.relevant
+        return relevant if isinstance(relevant, str) else hash_of(relevant[np.argsort(self.query_ids, kind="stable")])
+
     def of_category(self, name: Any) -> "Evaluated":
         """The part of the queries of one category; raises InputError that lists the categories."""
         if self.categories is None:
             raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
         chosen, empty = self.categories.find(name)
+        relevant = self.origin.relevant
         query_ids, empty_ids = self.query_ids[chosen], self.empty_ids[empty]
         skipped = len(empty) if self.setting.empty == "skip" else 0
         absent = self.not_in_run
@@ -113,7 +135,11 @@ class Evaluated(NamedTuple):
             absent = absent[np.isin(absent, np.concatenate([query_ids, empty_ids]))]
         return Evaluated(
             setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
-            origin=self.origin._replace(data="", relevant=self.origin.relevant[chosen]),
+            origin=self.origin._replace(
+                data=Hashed(""),
+                relevant=relevant if isinstance(relevant, str) else relevant[chosen],
+                queries=None,
+            ),
             query_ids=query_ids,
             per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},
             tie_counts=self.tie_counts[:, chosen],
@@ -124,6 +150,13 @@ class Evaluated(NamedTuple):
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
         )
+
+
+def hash_of(words: Words) -> str:
+    """The SHA-256 of words, in 64 digits."""
+    import hashlib
+
+    return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()
 
 
 def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

@@ -9,17 +9,23 @@ from typing import Any
 from tieproof.results.comparison import Comparison
 from tieproof.results.judgments import Judgment, Score
 
+VERIFIED, DIFFERS, NOT_VERIFIED, EVALUATED = "verified", "differs", "not verified", "evaluated"
+
 
 @dataclass(frozen=True)
 class Standing:
     """A system's rank and scores.
 
-    rank : 1 + the number of systems that are ahead of this one; None if the rules give it no rank
+    rank : 1 + the number of systems that are ahead of this one; None if the rules give it no rank, or its record
+        differs from its data
     name : the name of the system
     scores : the score in each measure
     ahead_of, behind : the systems that are significantly worse or better, by the verdicts on the lower bounds of the
         ranking measure
     judgment : the judge's findings; None for a record that no judge made
+    record : "verified" if the data was evaluated again and every bit agrees; "differs" if it does not; "not verified"
+        if the scores are those that the record states; "evaluated" for results that were not read from records
+    remarks : what a verification found, in words
     """
 
     rank: int | None
@@ -28,11 +34,13 @@ class Standing:
     ahead_of: tuple[str, ...]
     behind: tuple[str, ...]
     judgment: Judgment | None
+    record: str
+    remarks: tuple[str, ...] = ()
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Short notes that a reader of the score has to know."""
-        return () if self.judgment is None else notes_of(self.judgment)
+        return self.remarks if self.judgment is None else (*notes_of(self.judgment), *self.remarks)
 
 
 @dataclass(frozen=True)
@@ -79,6 +87,7 @@ class Leaderboard:
                     "ahead_of": list(each.ahead_of),
                     "behind": list(each.behind),
                     "notes": list(each.notes),
+                    "record": each.record,
                 }
                 for each in self.standings
             ],

@@ -22,6 +22,11 @@ OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
 }
 """The calls whose results have records, and the options of each call with their types."""
 
+HASHES = ("fingerprint", "relevant")
+
+LONGEST = 1000
+"""The length of a text among the facts, which must be printable: some are shown in terminals."""
+
 CATEGORIES = ("category_names", "category_of_query", "category_of_empty", "category_counted")
 
 
@@ -33,6 +38,7 @@ def fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         "values": (measures, 4, count),
         "tie_counts": (4, count),
         "relevant": (count,),
+        "query_digests": (count,),
         "confidence": (count,),
         "category_of_query": (count,),
         "category_of_empty": arrays["empty_ids"].shape,
@@ -54,10 +60,10 @@ def fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and (not parts or categories_fit(arrays))
         and options_fit(facts["call"], facts["options"])
         and setting_fits(facts["setting"], bool(parts))
-        and re.fullmatch("[0-9a-f]{64}", facts["fingerprint"])
+        and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in HASHES if name in facts)
         and type(facts["zero_vectors"]) is int
         and facts["zero_vectors"] >= 0
-        and all(isinstance(each, str) for each in [facts["tieproof"], *facts["left_out"]])
+        and all(each.isprintable() and len(each) < LONGEST for each in [facts["tieproof"], *facts["left_out"]])
     )
 
 
@@ -88,6 +94,8 @@ def setting_fits(setting: Mapping[str, Any], has_categories: bool) -> bool:
     for name, value in setting.items():
         kinds = (str,) if name == "average" else get_args(hints[name]) or (hints[name],)
         if type(value) not in kinds or (type(value) is int and value < 0):
+            return False
+        if isinstance(value, str) and not (value.isprintable() and len(value) < LONGEST):
             return False
     return (
         setting["empty"] in EMPTY

@@ -15,8 +15,9 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.categories import Categories
+from tieproof.inputs.digests import Hashed
 from tieproof.inputs.readers.damage import broken, reading
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
@@ -29,9 +30,17 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 
 KIND = "a record of tieproof (.tieproof)"
-FORMAT, VERSION = "tieproof record", 2
-VERSIONS = {"evaluate_answers": 2}
-"""The first version of the format that has records of these calls; records of other calls have version 1."""
+FORMAT, VERSION = "tieproof record", 3
+
+QUERY_DIGESTS = 3
+"""The first version in which the scores of a query are bound to its row of the data."""
+
+REVEALS = (
+    "The scores, counts, ids, categories and confidences of every query are in this file. Its hashes say nothing "
+    "about labels without all the data, but whoever has the embeddings or runs can infer from the scores what is "
+    "relevant."
+)
+"""What a record tells a stranger, for its reader."""
 
 EXTENSION = ".tieproof"
 FACTS = "record.json"
@@ -55,6 +64,7 @@ TYPES = {
     "values": ("float64",),
     "tie_counts": ("int64",),
     "relevant": ("uint64",),
+    "query_digests": ("uint64",),
     "empty_ids": ID,
     "confidence": NUMBER,
     "not_in_run": ID,
@@ -65,7 +75,7 @@ TYPES = {
 }
 """The arrays by name, and the dtypes that each may have; left_out_0, left_out_1, … contain ids, too."""
 
-NEEDED = ("query_ids", "values", "tie_counts", "relevant", "empty_ids")
+NEEDED = ("query_ids", "values", "tie_counts", "empty_ids")
 
 
 class Contents(NamedTuple):
@@ -83,11 +93,17 @@ def contents_of(result: Result) -> Contents:
             "The result of one category has no record of its own, because it cannot be evaluated again alone. Save "
             "the whole result, which includes its categories."
         )
+    digests = found.query_digests()
+    if digests is None:
+        raise InputError(
+            "This result is from a record in an earlier version of the format, which does not tell which row of the "
+            "data each query is. Copy its file, or evaluate the data again and save that result."
+        )
     arrays: dict[str, Array | None] = {
         "query_ids": found.query_ids,
         "values": np.stack([*found.per_query.values()]),
         "tie_counts": found.tie_counts,
-        "relevant": found.origin.relevant,
+        "query_digests": digests,
         "empty_ids": found.empty_ids,
         "confidence": found.confidence,
         "not_in_run": found.not_in_run,
@@ -98,12 +114,14 @@ def contents_of(result: Result) -> Contents:
     arrays |= {f"left_out_{place}": ids for place, ids in enumerate(found.left_out.values())}
     facts = {
         "format": FORMAT,
-        "version": VERSIONS.get(found.origin.call, 1),
+        "version": VERSION,
+        "reveals": REVEALS,
         "tieproof": found.origin.version or __version__,
         "call": found.origin.call,
         "options": dict(found.origin.options),
         "setting": asdict(found.setting),
         "fingerprint": found.origin.fingerprint,
+        "relevant": found.relevance_hash(),
         "measures": {name: asdict(result[name]) for name in result.measures},
         "zero_vectors": found.zero_vectors,
         "left_out": list(found.left_out),
@@ -124,6 +142,11 @@ def load(path: Any) -> Result:
     ------
     InputError
         The file is not a record, is damaged or truncated, is inconsistent, or was written by a newer tieproof.
+
+    Warns
+    -----
+    InputWarning
+        The record has version 1 or 2 of the format, which do not tell whose scores they are.
 
     Examples
     --------
@@ -151,13 +174,21 @@ def load(path: Any) -> Result:
                 )
         try:
             with ZipFile(place) as archive:
-                return result_of(read(archive, place), place)
+                contents = read(archive, place)
+            result = result_of(contents, place)
         except (InputError, MemoryError):
             raise
         except Exception as error:  # as `reading` catches them, here for a file that begins as a record does
             raise InputError(
                 f"{place} is damaged or cut short, or not a record of tieproof; copy it again."
             ) from error
+    if contents.facts["version"] < QUERY_DIGESTS:
+        warn(
+            f"{place} has version {contents.facts['version']} of the format, which does not tell which row of the "
+            "data each query is, so that it can only be verified in the order of the data; and it shows which "
+            "queries have the same labels. Evaluate the data again and save the result."
+        )
+    return result
 
 
 def read(archive: ZipFile, path: Path) -> Contents:
@@ -177,8 +208,10 @@ def read(archive: ZipFile, path: Path) -> Contents:
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=once, parse_constant=refuse_constant)
     check_version(facts, path)
-    known = {f"{name}.npy" for name in expected(facts)} | {FACTS}
-    if not known >= set(members) or not {f"{name}.npy" for name in NEEDED} <= set(members):
+    needed, unused = [*NEEDED], ["relevant", "query_digests"]
+    needed.append(unused.pop(facts["version"] >= QUERY_DIGESTS))
+    known = {f"{name}.npy" for name in expected(facts) if name not in unused} | {FACTS}
+    if not known >= set(members) or not {f"{name}.npy" for name in needed} <= set(members):
         raise InputError(f"{path} was not written by tieproof: its members have unexpected names; copy it again.")
     arrays = {}
     for name, member in members.items():
@@ -251,7 +284,12 @@ def evaluated_of(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> Evalu
     return Evaluated(
         setting=Setting(**facts["setting"]),
         origin=Origin(
-            facts["call"], facts["options"], facts["fingerprint"], arrays["relevant"], version=facts["tieproof"]
+            facts["call"],
+            facts["options"],
+            Hashed(facts["fingerprint"]),
+            facts["relevant"] if facts["version"] >= QUERY_DIGESTS else arrays["relevant"],
+            arrays.get("query_digests"),
+            facts["tieproof"],
         ),
         query_ids=arrays["query_ids"],
         per_query=dict(zip(map(parse, facts["measures"]), arrays["values"], strict=True)),

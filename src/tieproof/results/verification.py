@@ -1,14 +1,14 @@
 """`Verification`: whether a record and a new evaluation agree, bit by bit, and what differs if they do not."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from tieproof.results.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated
+from tieproof.results.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated, hash_of
 from tieproof.results.results import Result
-from tieproof.ties import Array, BoolArray
+from tieproof.ties import Array, BoolArray, IntArray
 
 SHOWN = 12
 """How many digits of a fingerprint are shown."""
@@ -23,8 +23,8 @@ class Verification:
 
     agrees : every bit of the values of the record's queries and of its means was found again
     same_data : the fingerprints are equal; if they are not, the data differs, even if all values agree
-    same_order : the queries have the record's order and names; if they have not, queries with the same values are
-        matched
+    same_order : the queries have the record's order and names; if they have not, they are matched by their rows of
+        the data. Then the record or the data was reordered, or the queries have names that the data does not have
     differences : what differs, in whole sentences; empty if everything agrees
     record, evaluated : the versions of tieproof of the recorded and of the new evaluation
     """
@@ -63,32 +63,65 @@ def compared(record: Result, again: Result, version: str, by_place: bool = False
     by_place : whether relevant or excluded items were named by their indices, which change with the order of the data
     """
     old, new = record.evaluated, again.evaluated
+    new = new._replace(origin=new.origin._replace(queries=new.query_digests()))
+    place = matched(old, new)
+    if place is not None:
+        new = reordered(new, place, old.query_ids)
     if by_place:
         new = new._replace(origin=new.origin._replace(relevant=old.origin.relevant))
-    in_order = same(old.query_ids, new.query_ids) and not any(unlike(old, new))
-    others = not in_order and old.origin.call != "evaluate_run" and in_another_order(old, new)
-    found = list(about_all(old, new))
-    if not (in_order or others):
-        found += about_queries(old, new)
+    found = [*about_all(old, new, moved=place is not None), *about_queries(old, new)]
     if {**record} != {**again} and not found:
         found.append("The means are not the same.")
     return Verification(
         agrees=not found,
         same_data=old.origin.fingerprint == new.origin.fingerprint,
-        same_order=not others,
+        same_order=place is None,
         differences=tuple(found),
         record=old.origin.version or version,
         evaluated=version,
     )
 
 
-def about_all(old: Evaluated, new: Evaluated) -> Iterator[str]:
-    """The differences in everything but single queries: the data, the setting, and which queries are left out."""
+def matched(old: Evaluated, new: Evaluated) -> IntArray | None:
+    """The place now of each query of the record; None if the order is the same, or cannot be told.
+
+    Queries are matched by their rows of the data. Queries with equal rows and equal labels may stand for each other.
+    """
+    before, now = old.query_digests(), new.origin.queries
+    if before is None or now is None or old.origin.call == "evaluate_run" or len(before) != len(now):
+        return None
+    if same(old.query_ids, new.query_ids) and same(before, now):
+        return None
+    place = np.empty(len(now), dtype=np.int64)
+    place[np.argsort(before)] = np.argsort(now)
+    return place if same(before, now[place]) else None
+
+
+def reordered(found: Evaluated, place: IntArray, names: Array) -> Evaluated:
+    """The queries at these places, with other names."""
+    origin, groups = found.origin, found.categories
+    return found._replace(
+        query_ids=names,
+        origin=origin._replace(relevant=origin.relevant[place], queries=origin.queries[place]),
+        per_query={measure: values[:, place] for measure, values in found.per_query.items()},
+        tie_counts=found.tie_counts[:, place],
+        categories=None if groups is None else replace(groups, of_query=groups.of_query[place]),
+        confidence=None if found.confidence is None else found.confidence[place],
+    )
+
+
+def about_all(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
+    """The differences in everything but single queries: the data, the setting, and which queries are left out.
+
+    moved : whether the queries had another order or other names, so that those left out can only be counted
+    """
     if old.origin.fingerprint != new.origin.fingerprint:
         yield (
             f"The data differs: its fingerprint begins with {new.origin.fingerprint[:SHOWN]}, but the record's "
             f"fingerprint begins with {old.origin.fingerprint[:SHOWN]}."
         )
+    elif isinstance(old.origin.relevant, str) and not has_relevance(old, new):
+        yield "The hash of what is relevant to all queries differs."
     before, now = asdict(old.setting), asdict(new.setting)
     for name, value in before.items():
         if now[name] != value:
@@ -96,13 +129,25 @@ def about_all(old: Evaluated, new: Evaluated) -> Iterator[str]:
     if old.zero_vectors != new.zero_vectors:
         yield f"The record counts {old.zero_vectors} zero vectors, but now there are {new.zero_vectors}."
     for what, ids, found in left_out_of(old, new):
-        named = old.origin.call == "evaluate_run"
-        if not same(np.sort(ids), np.sort(found)) if named else len(ids) != len(found):
+        if len(ids) != len(found) if moved else not same(np.sort(ids), np.sort(found)):
             yield f"The queries with {what} differ: {len(ids)} in the record, {len(found)} now."
     if (old.categories is None) != (new.categories is None):
         yield f"The record has {'' if new.categories is None else 'no '}categories, unlike the new evaluation."
+    elif old.categories is not None and new.categories is not None:
+        mine, yours = old.categories, new.categories
+        left_out = (np.sort(each.names[each.of_empty]) for each in (mine, yours))
+        if not (same(mine.names, yours.names) and same(mine.counted, yours.counted) and same(*left_out)):
+            yield "The names of the categories, or those of the queries with no relevant item, differ."
     if (old.confidence is None) != (new.confidence is None):
         yield f"The record has {'' if new.confidence is None else 'no '}confidences, unlike the new evaluation."
+
+
+def has_relevance(old: Evaluated, new: Evaluated) -> bool:
+    """Whether the hash of a record is that of what is relevant now to its queries, in their order or that of ids."""
+    known, relevant = old.origin.relevant, new.origin.relevant
+    if isinstance(relevant, str) or len(relevant) != len(old.query_ids):
+        return bool(known == relevant)
+    return known in (hash_of(relevant), hash_of(relevant[np.argsort(old.query_ids, kind="stable")]))
 
 
 def left_out_of(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, Array, Array]]:
@@ -149,15 +194,8 @@ def difference(old: Evaluated, new: Evaluated, what: str, place: int) -> str:
 
 COUNTED = "The count of ties"
 RELEVANT = "The set of relevant items"
+ROW = "The digest of the row"
 LABELS = ("Categories", "Confidences")
-
-
-def unlike(old: Evaluated, new: Evaluated) -> BoolArray:
-    """Whether each query differs in anything, (Q,)."""
-    found = np.zeros(len(old.query_ids), dtype=np.bool_)
-    for _, differs in unlike_parts(old, new):
-        found |= differs
-    return found
 
 
 def unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArray]]:
@@ -165,7 +203,11 @@ def unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArra
     for measure, values in old.per_query.items():
         yield str(measure), (bits(values) != bits(new.per_query[measure])).any(axis=0)
     yield COUNTED, (old.tie_counts != new.tie_counts).any(axis=0)
-    yield RELEVANT, old.origin.relevant != new.origin.relevant
+    if not isinstance(old.origin.relevant, str) and not isinstance(new.origin.relevant, str):
+        yield RELEVANT, old.origin.relevant != new.origin.relevant
+    before, now = old.query_digests(), new.origin.queries
+    if before is not None and now is not None and old.origin.fingerprint == new.origin.fingerprint:
+        yield ROW, before != now
     for what, before, now in zip(LABELS, labels_of(old), labels_of(new), strict=True):
         if before is not None and now is not None:
             yield what, np.asarray(before != now)
@@ -175,23 +217,6 @@ def labels_of(found: Evaluated) -> tuple[Array | None, Array | None]:
     """The category and the confidence of every query."""
     groups = found.categories
     return None if groups is None else groups.names[groups.of_query], found.confidence
-
-
-def in_another_order(old: Evaluated, new: Evaluated) -> bool:
-    """Whether the queries are the same except for their order or their names."""
-    if len(old.query_ids) != len(new.query_ids):
-        return False
-    tables = [
-        [*map(bits, found.per_query.values()), found.tie_counts.view(np.uint64), found.origin.relevant[None]]
-        for found in (old, new)
-    ]
-    for before, now in zip(labels_of(old), labels_of(new), strict=True):
-        if before is not None and now is not None:
-            known = np.unique(np.concatenate([before, now]))
-            for rows, part in zip(tables, (before, now), strict=True):
-                rows.append(np.searchsorted(known, part)[None].astype(np.uint64))
-    one, other = (np.concatenate(rows) for rows in tables)
-    return bool((one[:, np.lexsort(one)] == other[:, np.lexsort(other)]).all())
 
 
 def bits(values: Array) -> Array:

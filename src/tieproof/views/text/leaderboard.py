@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from tieproof.results.leaderboards import Leaderboard, Standing
+from tieproof.results.leaderboards import NOT_VERIFIED, Leaderboard, Standing
 from tieproof.views.text.parts import NARROWEST, WIDTH, Row, count, paragraph, percent, table
 
-HEADER = ("rank", "system", "lower", "ties up to", "queries 95%", "runs")
-RIGHT = ("rank", *HEADER[2:])
+HEADER = ("rank", "system", "lower", "ties up to", "queries 95%", "runs", "record")
+RIGHT = ("rank", *HEADER[2:-1])
 
 
 def render(found: Leaderboard, width: int | None = None, color: bool = False) -> str:
@@ -27,7 +27,7 @@ def row(standing: Standing, measure: str) -> Row:
     queries = f"{score.queries.low:.4f}-{score.queries.high:.4f}" if score.queries else ""
     runs = f"{score.runs.smallest:.4f}-{score.runs.largest:.4f}" if score.runs.runs > 1 else ""
     rank = "-" if standing.rank is None else f"{standing.rank}"
-    return rank, standing.name, f"{score.lower:.4f}", f"{score.ties.upper:.4f}", queries, runs
+    return rank, standing.name, f"{score.lower:.4f}", f"{score.ties.upper:.4f}", queries, runs, standing.record
 
 
 def sentences(found: Leaderboard) -> Iterator[str]:
@@ -39,6 +39,8 @@ def sentences(found: Leaderboard) -> Iterator[str]:
         f"is likely to explain, at {level} for all pairs together (sign-flip test, Holm). Systems of equal rank are "
         "listed by their lower bounds; this order is not a ranking."
     )
+    if any(standing.record == NOT_VERIFIED for standing in found.standings):
+        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
     for standing in found.standings:
         if standing.notes:
             yield f"{standing.name}: {'; '.join(standing.notes)}."

@@ -21,7 +21,12 @@ def sentences(found: Verification) -> Iterator[str]:
     """The answer, how the queries were matched, the differences, and the versions."""
     yield AGREES[found.agrees]
     if not found.same_order:
-        yield "The queries have another order or other names than in the record, but their values agree."
+        yield (
+            "The queries are in another order or under other names in the record, where each has its own values. If "
+            "the data was not reordered, the record was, so do not compare it with others query by query."
+            if found.agrees
+            else "The queries are in another order or under other names in the record; their rows match them."
+        )
     yield from found.differences
     if found.differences and found.same_data:
         yield "The data is the same: the fingerprints agree."
