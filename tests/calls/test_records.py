@@ -226,10 +226,10 @@ def test_pickles_are_refused(tmp_path: Path) -> None:
 
 
 def test_a_newer_version_is_refused_with_what_to_do(tmp_path: Path) -> None:
-    path = with_facts(tmp_path, version=3, call="something new")
+    path = with_facts(tmp_path, version=4, call="something new")
     refused(
         path,
-        r"version 3 of the format.* reads only up to version 2\. Install a newer tieproof: pip install",
+        r"version 4 of the format.* reads only up to version 3\. Install a newer tieproof: pip install",
     )
 
 

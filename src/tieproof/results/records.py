@@ -29,8 +29,8 @@ from tieproof.results.results import Result
 from tieproof.ties import Array
 
 KIND = "a record of tieproof (.tieproof)"
-FORMAT, VERSION = "tieproof record", 2
-VERSIONS = {"evaluate_answers": 2}
+FORMAT, VERSION = "tieproof record", 3
+VERSIONS = {"evaluate_answers": 3}
 """The first version of the format that has records of these calls; records of other calls have version 1."""
 
 EXTENSION = ".tieproof"
@@ -177,6 +177,8 @@ def read(archive: ZipFile, path: Path) -> Contents:
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=once, parse_constant=refuse_constant)
     check_version(facts, path)
+    if facts.get("call") == "evaluate_answers" and facts.get("options") == {}:
+        facts["options"] = {"unanswered": "last"}
     known = {f"{name}.npy" for name in expected(facts)} | {FACTS}
     if not known >= set(members) or not {f"{name}.npy" for name in NEEDED} <= set(members):
         raise InputError(f"{path} was not written by tieproof: its members have unexpected names; copy it again.")
