@@ -203,7 +203,7 @@ CASES: dict[str, Case] = {
     ),
     "an unknown value of search=": Case(
         lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], search="ivf"),  # type: ignore[arg-type]
-        r"Unknown search='ivf'\. Known: exact, approximate",
+        r"Unknown search='ivf'\. Known: exact, approximate, returned",
     ),
     "AP for neighbours in a gallery of 1,000,000,000 items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], n_items=10**9, measures=["P@1", "AP"]),
