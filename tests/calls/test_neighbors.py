@@ -126,9 +126,7 @@ def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
     qrels: dict[str, dict[str, int]] = {}
     for q, i, value in triples:
         qrels.setdefault(f"{q:02}", {})[str(i)] = int(value)
-    run = {
-        f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i != q} for q in range(24)
-    }
+    run = {f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i != q} for q in range(24)}
     measures = [name for name in MEASURES if name not in ("AUC", "bpref") and "max_grade=1" not in name]
     result = tp.evaluate_neighbors(
         ids, found, relevance=triples, n_items=24, exclude=itself, search="returned", measures=measures
@@ -136,7 +134,9 @@ def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
     assert_same(result, tp.evaluate_run(qrels, run, measures=measures))
     assert result["AP"].lower < result["AP"].upper
     short, long = (
-        tp.evaluate_neighbors(*nearest(distances, k), relevance=triples, n_items=24, exclude=itself, search="returned")
+        tp.evaluate_neighbors(
+            *nearest(distances, k), relevance=triples, n_items=24, exclude=itself, search="returned"
+        )
         for k in (6, 12)
     )
     assert tp.compare({"short": short, "long": long})["short", "long", "AP"].expected < 0

@@ -590,7 +590,7 @@ def cut_lists(length: int, count: int = 6) -> tuple[Judgments, Judgments]:
 def test_lists_that_were_probably_cut_off_are_pointed_out_with_the_interval() -> None:
     qrels, run = cut_lists(12)
     cut = evaluate_run(qrels, run, measures=["P@2", "AP"], truncated=True)
-    says = rf"12 documents, and some end in a tie.*AP is .*; with truncated=True it is {cut['AP']:.4f}\. Set truncated"
+    says = rf"12 documents, and some end in a tie.*AP is .*; with truncated=True it is {cut['AP']:.4f}\. Set"
     with pytest.warns(tp.InputWarning, match=says):
         given = evaluate_run(qrels, run, measures=["P@2", "AP"])
     assert (given["AP"].lower, given["AP"].upper) != (cut["AP"].lower, cut["AP"].upper)

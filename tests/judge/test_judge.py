@@ -1,4 +1,4 @@
-"""A judge's score equals that of the same embeddings evaluated directly; refused items have the worst places and are logged."""
+"""A judge's score equals that of the same embeddings evaluated directly; refused items have the worst places."""
 
 import json
 import os

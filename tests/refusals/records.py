@@ -53,8 +53,8 @@ CASES: dict[str, Case] = {
         changed(lambda content: content[: len(content) // 2]), "is damaged or cut short", in_folder=True
     ),
     "a record in a newer version of the format": Case(
-        lambda folder: tp.load(with_facts(folder, version=3)),
-        r"version 3 of the format, but this tieproof reads only up to version 2",
+        lambda folder: tp.load(with_facts(folder, version=4)),
+        r"version 4 of the format, but this tieproof reads only up to version 3",
         in_folder=True,
     ),
     "a record with an additional array": Case(

@@ -153,9 +153,9 @@ def evaluate_run(
     if ranked.unlike is not None:
         name, query, of_qrels, of_run = ranked.unlike
         warn(
-            f"{name}: no document is judged for its query, so that nothing relevant was retrieved. For query {query!r} "
-            f"the qrels have {of_qrels!r}, and the run has {of_run!r}. If the ids differ in letter case, prefixes or "
-            "padding, make them equal."
+            f"{name}: no document is judged for its query, so that nothing relevant was retrieved. For query "
+            f"{query!r} the qrels have {of_qrels!r}, and the run has {of_run!r}. If the ids differ in letter case, "
+            "prefixes or padding, make them equal."
         )
     decoded_names = [decoded(name) for name in queries]
     check_widths(decoded_names, "The names of the queries")
@@ -195,8 +195,8 @@ def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
         if (other.lower, other.upper) != (one.lower, one.upper):
             warn(
                 f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that they "
-                f"were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with truncated=True it is "
-                f"{other:.4f}. Set truncated=True if the lists were cut off."
+                f"were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with truncated=True it "
+                f"is {other:.4f}. Set truncated=True if the lists were cut off."
             )
             return
 

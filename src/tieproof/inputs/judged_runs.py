@@ -4,7 +4,7 @@ A document is looked up by its id: in a table of all documents, or in the dictio
 """
 
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
+from difflib import SequenceMatcher
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
@@ -152,7 +152,11 @@ def unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> Unlike 
         return sorted(documents.id(row).decode(errors="replace") for row in rows.tolist())
 
     of_judged = ids(judged.documents)[0]
-    (nearest,) = get_close_matches(of_judged, ids(source.documents), n=1, cutoff=0.0)
+
+    def likeness(ranked: str) -> float:
+        return SequenceMatcher(None, of_judged.casefold(), ranked.casefold()).ratio()
+
+    nearest = max(ids(source.documents), key=likeness)
     return Unlike(source.name, names[query].decode(errors="replace"), of_judged, nearest)
 
 

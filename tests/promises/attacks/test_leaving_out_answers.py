@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tests.oracles.oracle import DEFINITIONS, Context
+from oracle import DEFINITIONS, Context
 
 MEASURES = [
     *("AP", "AP@R", "AP@2", "AP(norm=min)@2", "AP(norm=hits)", "AP(trapezoid)", "P@1", "P@2", "P@9", "RelP@2", "R@2"),
