@@ -128,6 +128,14 @@ def test_a_record_of_version_2_is_read() -> None:
     assert tp.verify(again, ANSWERS, LABELS).agrees
 
 
+def test_a_record_of_version_3_is_read() -> None:
+    """A record written when version 3 was the newest. For the dogs, the third item comes first."""
+    again = tp.load(SAMPLE.with_name("version-3-answers.tieproof"))
+    assert again.per_query("RR").lower.tolist() == [1, 1, 1 / 3, 1 / 2, 1 / 2]
+    assert again.evaluated.origin.options == {"unanswered": "worst"}
+    assert tp.verify(again, ANSWERS, LABELS).agrees
+
+
 def test_systems_are_compared_whatever_they_did_not_answer() -> None:
     random = np.random.default_rng(2)
     labels = np.arange(40) % 4
