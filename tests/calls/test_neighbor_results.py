@@ -21,6 +21,12 @@ def test_the_text_says_what_is_left_open() -> None:
     said = " ".join(str(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="approximate")).split())
     assert "by the distances that an approximate search among 5 items returned" in said
     assert "Items that are not listed may change the score of 2 of 2 queries: after an approximate search" in said
+    assert "it is low because of unlisted items, not only because of ties" in said
+    assert "search=returned" in said
+    assert "The score to report" not in said
+    said = " ".join(str(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="returned")).split())
+    assert "by the distances that a search among 5 items returned" in said
+    assert "Only what was returned is scored: an unlisted item comes last, and counts as never retrieved." in said
     whole = tp.evaluate_neighbors([[0, 1, 2, 3, 4]] * 2, [[0, 1, 2, 3, 4]] * 2, **LABELS)
     assert "Items that are not listed" not in str(whole)
 
@@ -30,6 +36,8 @@ def test_records_are_verified() -> None:
     ids, found = nearest(distances, 5)
     result = tp.evaluate_neighbors(ids, found, labels=labels, search="approximate")
     assert tp.verify(result, ids, found, labels=labels).agrees
+    returned = tp.evaluate_neighbors(ids, found, labels=labels, search="returned")
+    assert tp.verify(returned, ids, found, labels=labels).agrees
     assert not tp.verify(result, ids, found, labels=labels[::-1]).agrees
     by_order = tp.evaluate_neighbors(ids, labels=labels)
     assert tp.verify(by_order, ids, labels=labels).agrees

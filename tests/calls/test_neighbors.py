@@ -12,6 +12,7 @@ from test_lists import spellings
 import completion_oracle
 import tieproof as tp
 from completion_oracle import Search
+from oracle import DEFINITIONS, enumerate_orderings
 
 Array = npt.NDArray[Any]
 
@@ -86,7 +87,72 @@ def test_bounds_are_those_of_all_whole_rankings(search: Search, kind: str) -> No
         assert result[measure].std == pytest.approx(expected.std, rel=1e-12, abs=1e-15)
 
 
-@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize(
+    "search",
+    [
+        Search(((1,), (0, 1)), (1,), 2),
+        Search(((0, 0, 1, 1), (0,)), (1, 1), 1),
+        Search(((1, 0), (1,), (0,)), (), 2),
+        Search(((1, 1, 0),), (), 0),
+        Search((), (1,), 2),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("kind", ["returned", "order"])
+def test_what_was_returned_is_scored_with_unlisted_items_behind_it(search: Search, kind: str) -> None:
+    """Over all orders of the ties in the list; relevant items that are not listed are in no ranking."""
+    result = tp.evaluate_neighbors(**choose(search, kind) | {"search": "returned"}, measures=MEASURES)
+    ranking = [[*tie] for tie in search.ranking]
+    if kind == "order":
+        ranking = [[grade] for grade in search.grades]
+    for measure, name, cutoff in spellings():
+        expected = enumerate_orderings(
+            DEFINITIONS[name], [*ranking, [0] * search.others], missing=search.missing, cutoff=cutoff
+        )
+        for bound in ("lower", "expected", "upper", "std"):
+            exact = float(getattr(expected, bound))
+            assert getattr(result[measure], bound) == pytest.approx(exact, rel=1e-12, abs=1e-15), measure
+    assert result.ties.queries_with_open_last_tie == 0
+
+
+@pytest.mark.parametrize("graded", [False, True])
+def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
+    """Each list as the documents of a query, by the definitions of trec_eval; unlisted ones were not retrieved."""
+    distances, labels = data(5)
+    ids, found = nearest(distances, 6)
+    grade = 1 + np.arange(24) % 3 if graded else np.ones(24, dtype=int)
+    triples = [(q, i, grade[i]) for q in range(24) for i in range(24) if i != q and labels[i] == labels[q]]
+    itself = [(q, q) for q in range(24)]
+    qrels: dict[str, dict[str, int]] = {}
+    for q, i, value in triples:
+        qrels.setdefault(f"{q:02}", {})[str(i)] = int(value)
+    run = {f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i != q} for q in range(24)}
+    measures = [name for name in MEASURES if name not in ("AUC", "bpref") and "max_grade=1" not in name]
+    result = tp.evaluate_neighbors(
+        ids, found, relevance=triples, n_items=24, exclude=itself, search="returned", measures=measures
+    )
+    assert_same(result, tp.evaluate_run(qrels, run, measures=measures))
+    assert result["AP"].lower < result["AP"].upper
+    short, long = (
+        tp.evaluate_neighbors(
+            *nearest(distances, k), relevance=triples, n_items=24, exclude=itself, search="returned"
+        )
+        for k in (6, 12)
+    )
+    assert tp.compare({"short": short, "long": long})["short", "long", "AP"].expected < 0
+
+
+def test_what_was_returned_of_a_large_gallery() -> None:
+    """No table of the weights of all ranks is needed: AP of two of three relevant items, at ranks 1 and 2."""
+    triples = [(0, 1), (0, 2), (0, 10**11)]
+    found = tp.evaluate_neighbors(
+        [[1, 2]], relevance=triples, n_items=10**12, search="returned", measures=["AP", "AUC", "nDCG", "bpref"]
+    )
+    assert found["AP"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
+    assert found["AUC"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
+
+
+@pytest.mark.parametrize("search", [*SEARCHES, "returned"])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any) -> None:
     distances, labels = data(seed)
@@ -112,7 +178,8 @@ def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any
         for k in (1, 3, 10, 24):
             ids, found = nearest(distances[:count], k, seed)
             result = tp.evaluate_neighbors(ids, found, **way, search=search, measures=MEASURES)
-            assert_contains(result, whole)
+            if search != "returned":
+                assert_contains(result, whole)
         assert_same(result, whole)
         assert result.ties == whole.ties
 

@@ -547,6 +547,66 @@ def test_without_ties_the_numbers_are_those_of_trec_eval() -> None:
         assert got.lower.tolist() == pytest.approx(values, rel=1e-12)
 
 
+@pytest.mark.parametrize("form", ["dictionaries", "files", "frames"])
+def test_ids_of_documents_that_never_match_are_shown_side_by_side(form: str, tmp_path: Path) -> None:
+    qrels: Judgments = {"q1": {"D007": 2}, "q2": {"D008": 1, "D009": 0}}
+    run: Judgments = {"q2": {"D08": 1.0}, "q1": {"x": 3.0, "D07": 2.0, "zz": 1.0}, "q3": {"D007": 1.0}}
+    given: list[Any] = [qrels, run]
+    name = "The run"
+    if form == "files":
+        given = [tmp_path / "qrels.txt", tmp_path / "base.run"]
+        for path, lines in zip(given, (lines_of_qrels(qrels), lines_of_run(run)), strict=True):
+            path.write_text("\n".join(lines) + "\n")
+        name = "base.run"
+    elif form == "frames":
+        given = [
+            pd.DataFrame(
+                [(query, document, value) for query, inner in each.items() for document, value in inner.items()],
+                columns=["query_id", "doc_id", column],
+            )
+            for each, column in zip((qrels, run), ("relevance", "score"), strict=True)
+        ]
+    says = rf"{name}: no document is judged.*For query 'q1' the qrels have 'D007', and the run has 'D07'\. If"
+    with pytest.warns(tp.InputWarning, match=says):
+        result = evaluate_run(*given, measures=["AP"])
+    assert result["AP"].upper == 0
+
+
+def test_a_run_that_only_finds_documents_judged_not_relevant_has_the_right_ids() -> None:
+    assert evaluate_run({"q1": {"a": 1, "b": 0}}, {"q1": {"b": 1.0}}, measures=["AP"])["AP"].upper == 0
+
+
+def cut_lists(length: int, count: int = 6) -> tuple[Judgments, Judgments]:
+    """Judgments of a collection of 40 documents, and lists of one length that end in ties."""
+    source = random.Random(length)
+    documents = [f"d{number}" for number in range(40)]
+    run: Judgments = {
+        f"q{query}": {name: float(max(rank, 2)) for rank, name in enumerate(source.sample(documents, length))}
+        for query in range(count)
+    }
+    return {query: dict.fromkeys(source.sample(documents, 8), 1.0) for query in run}, run
+
+
+def test_lists_that_were_probably_cut_off_are_pointed_out_with_the_interval() -> None:
+    qrels, run = cut_lists(12)
+    cut = evaluate_run(qrels, run, measures=["P@2", "AP"], truncated=True)
+    says = rf"12 documents, and some end in a tie.*AP is .*; with truncated=True it is {cut['AP']:.4f}\. Set"
+    with pytest.warns(tp.InputWarning, match=says):
+        given = evaluate_run(qrels, run, measures=["P@2", "AP"])
+    assert (given["AP"].lower, given["AP"].upper) != (cut["AP"].lower, cut["AP"].upper)
+
+
+@pytest.mark.parametrize("kind", ["short", "one list", "no tie", "another length", "all documents", "measure"])
+def test_lists_that_may_be_whole_are_not_pointed_out(kind: str) -> None:
+    """No warning is raised, which would be an error here."""
+    qrels, run = cut_lists({"short": 9, "all documents": 40}.get(kind, 12), 1 if kind == "one list" else 6)
+    if kind == "no tie":
+        run = {query: dict(zip(inner, range(12), strict=True)) for query, inner in run.items()}
+    if kind == "another length":
+        run["q1"]["d"] = 0.0
+    evaluate_run(qrels, run, measures=["P@1"] if kind == "measure" else ["AP"])
+
+
 def test_one_long_name_of_a_query_among_many() -> None:
     names = ["q" * 300_000, *map(str, range(1000))]
     qrels, run = ({name: {"d": 1.0} for name in names} for _ in range(2))

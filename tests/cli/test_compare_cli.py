@@ -51,6 +51,20 @@ def test_labels_may_be_given_last(folder: Path, capsys: pytest.CaptureFixture[st
     assert capsys.readouterr().out == expected
 
 
+def test_a_run_with_other_ids_of_documents_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("ours.run").write_text(Path("ours.run").read_text().replace(" d", " D0"))
+    says = (
+        "Warning: ours.run: no document is judged for its query, so that nothing relevant was retrieved. For query "
+        "'q0' the qrels have 'd0', and the run has 'D00'. If the ids differ in letter case, prefixes or padding, "
+        "make them equal.\n"
+    )
+    assert run("compare", "--qrels", "qrels.txt", "base.run", "ours.run", "-m", "AP") == 0
+    assert capsys.readouterr().err == says
+    for more in ((), ("-q",)):
+        assert run("run", "qrels.txt", "ours.run", *more) == 0
+        assert capsys.readouterr().err == says
+
+
 def test_options_are_those_of_python(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     results = {
         name: tp.evaluate(embeddings, LABELS, distance="euclidean", measures=["AP", "P@1"], average="macro")

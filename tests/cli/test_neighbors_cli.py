@@ -39,6 +39,8 @@ def test_it_is_the_function(run: Run) -> None:
     expected = tp.evaluate_neighbors(IDS, DISTANCES, labels=LABELS, search="approximate")
     arguments = "ids.npy distances.npy --labels labels.npy --search approximate"
     assert run("neighbors", *arguments.split()) == (0, f"{expected}\n", "")
+    returned = tp.evaluate_neighbors(IDS, DISTANCES, labels=LABELS, search="returned")
+    assert run("neighbors", *arguments.replace("approximate", "returned").split()) == (0, f"{returned}\n", "")
     outputs = "--json result.json --per-query queries.csv --plot result.svg --save it.tieproof --report page.html"
     assert run("neighbors", *arguments.split(), *outputs.split()).status == 0
     assert json.loads(Path("result.json").read_text()) == expected.to_dict()

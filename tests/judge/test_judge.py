@@ -1,4 +1,4 @@
-"""A judge's score equals that of the same embeddings evaluated directly; refused items rank last and are logged."""
+"""A judge's score equals that of the same embeddings evaluated directly; refused items have the worst places."""
 
 import json
 import os
@@ -97,17 +97,27 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("kind", REFUSED)
-def test_refused_answers_are_last(tmp_path: Path, kind: str) -> None:
-    """By the definition, items without an answer have the largest distance from every query."""
+def with_absent(distances: Any, absent: Any, rule: str = "worst") -> Any:
+    """The definition: absent items have the largest distance from every query, or the smallest if not relevant."""
+    labels = np.array(LABELS)
+    last = (labels[:, None] == labels) | (rule == "last")
+    found = np.where(absent, np.where(last, distances.max() + 1, -1), distances)
+    np.fill_diagonal(found, 0)
+    return found
+
+
+@pytest.mark.parametrize(("kind", "rule"), [*((kind, "worst") for kind in REFUSED), ("missing", "last")])
+def test_refused_answers_have_the_worst_places(tmp_path: Path, kind: str, rule: str) -> None:
     refused, reason = REFUSED[kind]
     code = f"{PRINT}{VECTOR}for name, word in lines:\n    if word.startswith('k'): {refused}\n"
     code += "    else: print(name, *vector(word), sep=',')\n"
-    judgment = judged(tmp_path, code)
+    judgment = judged(tmp_path, code, judge_refused=rule)
     assert judgment.refused == ({reason: 1},)
     silent = WORDS.index("kitten")
     distances = ((EMBEDDINGS[:, None] - EMBEDDINGS[None]) ** 2).sum(axis=2)
-    distances[silent] = distances[:, silent] = distances.max() + 1
+    absent = np.zeros((12, 12), dtype=bool)
+    absent[silent] = absent[:, silent] = True
+    distances = with_absent(distances, absent, rule)
     expected = tp.evaluate_distances(distances, labels=LABELS, measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
     assert judgment["AP"].lower < EXPECTED["AP"].lower
@@ -131,15 +141,17 @@ def test_refused_answers_are_last(tmp_path: Path, kind: str) -> None:
         ("x = [bytearray(2**20) for _ in range(10000)]", "{lines}", "crashed"),
     ],
 )
-def test_whatever_a_system_does_it_scores_as_if_it_were_blind(
+def test_whatever_a_system_does_without_an_answer_it_scores_the_least(
     tmp_path: Path, code: str, arguments: str, reason: str
 ) -> None:
     seconds = 1 if reason == "late" else 120
     limits = {"judge_seconds": seconds, "judge_output": "1MB", "judge_memory": "512MiB", "judge_batch": 100}
     judgment = judged(tmp_path, code, arguments, judge_repeats=0, **limits)
     assert judgment.refused == ({reason: len(WORDS)},)
-    zeros = tp.evaluate(np.zeros((12, 2)), LABELS, distance="euclidean", measures=["AP", "P@1"])
-    assert judgment["AP"].ties == zeros["AP"]
+    nothing = with_absent(np.zeros((12, 12)), np.ones((12, 12), dtype=bool))
+    assert judgment["AP"].ties == tp.evaluate_distances(nothing, labels=LABELS, measures=["AP"])["AP"]
+    zeros = tp.evaluate(np.zeros((12, 2)), LABELS, distance="euclidean", measures=["AP"])
+    assert judgment["AP"].lower == judgment["AP"].ties.upper == zeros["AP"].lower
 
 
 def test_the_last_message_of_a_system_is_reported(tmp_path: Path) -> None:
@@ -299,8 +311,10 @@ def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             embeddings[order.index(WORDS.index("dog"))] = np.nan
         judgment = judge(organise(organiser, **files), program(team, code), name=name, out=tmp_path / "judged")
         distances = ((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
-        distances = np.where(np.isnan(distances), np.nanmax(distances) + 1, distances)
         relevance = (np.array(labels)[:, None] == np.array(labels)).astype(int)
+        absent = np.where(relevance, np.nanmax(distances) + 1, -1)
+        distances = np.where(np.isnan(distances), absent, distances)
+        np.fill_diagonal(distances, 0)
         relevance[(relevance == 1) & (np.array(groups)[:, None] == np.array(groups))] = -1
         expected = tp.evaluate_distances(distances, relevance, measures=["AP", "P@1"])
         for measure in expected:
@@ -359,12 +373,14 @@ def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
     assert tp.verify(str(tmp_path / "judged" / "ours.run-1.tieproof"), answers, labels=LABELS).agrees
 
 
-def test_a_pair_without_an_answer_is_farthest(tmp_path: Path) -> None:
+def test_a_pair_without_an_answer_has_the_worst_place(tmp_path: Path) -> None:
     code = PRINT + EDITS.replace("    print(a", "    if words[a] != 'kitten' != words[b]: print(a")
     judgment = judged(tmp_path, code, "{lines} {pairs}", task="distances", distance=None, judge_batch=16)
     matrix = np.array([[edit_distance(a, b) for b in WORDS] for a in WORDS], dtype=float)
     silent = WORDS.index("kitten")
-    matrix[silent] = matrix[:, silent] = 1000.0
+    absent = np.zeros((12, 12), dtype=bool)
+    absent[silent] = absent[:, silent] = True
+    matrix = with_absent(matrix, absent)
     check_same(judgment.results[0], tp.evaluate_distances(matrix, labels=LABELS, measures=["AP", "P@1"]))
     assert judgment.refused == ({"missing": 22},)
 

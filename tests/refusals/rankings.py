@@ -201,9 +201,13 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], gallery_groups=[0, 1]),
         r"gallery_groups were passed without gallery_labels",
     ),
+    "an unknown value of unanswered=": Case(
+        lambda: tp.evaluate_answers([[1.0], [2.0]], [0, 0], unanswered="first"),  # type: ignore[arg-type]
+        r"Unknown unanswered='first'\. Known: worst, last",
+    ),
     "an unknown value of search=": Case(
         lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], search="ivf"),  # type: ignore[arg-type]
-        r"Unknown search='ivf'\. Known: exact, approximate",
+        r"Unknown search='ivf'\. Known: exact, approximate, returned",
     ),
     "AP for neighbours in a gallery of 1,000,000,000 items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], n_items=10**9, measures=["P@1", "AP"]),

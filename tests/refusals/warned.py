@@ -80,6 +80,20 @@ CASES: dict[str, Case] = {
         r"1 of 2 lists end before they are full although the gallery has more items.*search='approximate'",
         warns=True,
     ),
+    "a run with other ids of documents than the qrels": Case(
+        lambda: tp.evaluate_run({"q": {"D7": 1}}, {"q": {"x": 0.5, "d7": 0.9}}),
+        r"The run: no document is judged for its query.*For query 'q' the qrels have 'D7', and the run has 'd7'\.",
+        warns=True,
+    ),
+    "a run of lists that were probably cut off": Case(
+        lambda: tp.evaluate_run(
+            {"q": {"d0": 1}, "r": {"d99": 1}},
+            {query: {f"d{at}": max(at, 1) for at in range(10)} for query in ("q", "r")},
+            measures=["P@10"],
+        ),
+        r"All lists of the run have 10 documents.*P@10 is 0\.0500 ≤ 0\.0500 ≤ 0\.0500; with truncated=True it is 0",
+        warns=True,
+    ),
     "a run passed as qrels, and qrels as a run": Case(
         lambda: tp.evaluate_run({"q": {"a": 0.5}}, {"q": {"a": 1, "b": 0}}),
         r"fractional grades, such as 0\.5.*Pass the qrels first, then the run",

@@ -1,10 +1,10 @@
 """`evaluate_answers`: embeddings of a system that gave no answer for some items.
 
-answered rows ──► Problem ──► engine ──► their ties ──► plus one last tie of all items without an answer
+answered rows ──► Problem ──► engine ──► their ties ──► plus the items without an answer, at their places
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -16,12 +16,18 @@ from tieproof.engine import ties_of
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.labels import checked_groups, checked_labels
+from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
 from tieproof.problem import Problem, Watch
 from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
 from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
+
+Unanswered = Literal["worst", "last"]
+UNANSWERED = ("worst", "last")
+"""The places of items without an answer. worst: last where they are relevant, and first where they are not; last:
+always last."""
 
 
 def evaluate_answers(
@@ -35,15 +41,18 @@ def evaluate_answers(
     distance: str = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     empty: Empty = "skip",
+    unanswered: Unanswered = "worst",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,
 ) -> Result:
     """Score embeddings in which rows with NaN or infinity are missing answers.
 
-    An item without an answer is farther from every query than all answered items, and is tied with the other items
-    without an answer. For a query without an answer all items are tied. So a missing answer never pays: `lower`
-    breaks its ties against the system, and no item is left out of any ranking.
+    An item without an answer has the worst place in every ranking: behind all others where it is relevant, and before
+    all others where it is not. A query without an answer has the worst ranking: all relevant items come last. So a
+    missing answer never pays: whichever answers are left out in addition, no mean rises, be it lower, expected or
+    upper. docs/judge.md proves this for every measure except AP(norm=hits)@k, which a lost hit can raise. No item is
+    left out of any ranking.
 
     Parameters
     ----------
@@ -56,7 +65,14 @@ def evaluate_answers(
         An item with the query's label and group is excluded, as in `evaluate`.
     distance : the name of a distance of `evaluate`
         With "hamming" every number of an answer must be 0 or 1.
-    measures, empty, memory, threads, progress :
+    measures, empty :
+        As in `evaluate`.
+    unanswered : "worst" or "last"
+        With "last", the only rule in version 1.0, an item without an answer is farther from every query than all
+        answered items, and is tied with the other items without an answer; for a query without an answer all items
+        are tied. Then a missing answer can pay: leaving out an item raises the score of the queries to which it is
+        near, but not relevant.
+    memory, threads, progress :
         As in `evaluate`.
 
     Returns
@@ -75,11 +91,14 @@ def evaluate_answers(
     >>> nan, labels = float("nan"), ["cat", "cat", "cat", "dog", "dog"]
     >>> answers = [[1.0, 0.0], [2.0, 0.1], [nan, nan], [0.0, 1.0], [0.1, 2.0]]
     >>> tp.evaluate_answers(answers, labels, measures=["RR"]).per_query("RR").lower.tolist()
+    [1.0, 1.0, 0.3333333333333333, 0.5, 0.5]
+    >>> tp.evaluate_answers(answers, labels, measures=["RR"], unanswered="last").per_query("RR").lower.tolist()
     [1.0, 1.0, 0.3333333333333333, 1.0, 1.0]
 
     """
     wanted = parse_measures(measures)
     check_empty(empty)
+    check_choice("unanswered", unanswered, UNANSWERED)
     with about("embeddings"):
         own, answered = as_answers(embeddings, "embeddings", distance)
     with about("gallery"):
@@ -103,10 +122,12 @@ def evaluate_answers(
                 as_budget(memory, threads),
             )
         )
-    missing = Missing.of((of_queries, of_items), grouped, answered, item_answered, items is None)
+    sides = (of_queries, of_items)
+    missing = Missing.of(sides, grouped, answered, item_answered, items is None, unanswered == "worst")
     rankings = RankingDigests(len(own))
     scores = score(rankings.noted(missing.completed(problem, watched(progress))), wanted, len(own))
-    return make_result(scores, setting, rankings.origin("evaluate_answers"))
+    origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
+    return make_result(scores, setting, origin)
 
 
 def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
@@ -130,14 +151,17 @@ class Missing(NamedTuple):
     answered : (q,) whether the query has an answer
     ranked : (q,) the number of items that the query ranks: all but the excluded ones
     relevant : (q,) the number of relevant items among them
-    last, last_relevant : (q,) the number of ranked items without an answer, and of relevant items among these
+    unanswered, unanswered_relevant : (q,) the number of ranked items without an answer, and of relevant items among
+        these
+    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
     """
 
     answered: BoolArray
     ranked: IntArray
     relevant: IntArray
-    last: IntArray
-    last_relevant: IntArray
+    unanswered: IntArray
+    unanswered_relevant: IntArray
+    worst: bool
 
     @classmethod
     def of(
@@ -147,6 +171,7 @@ class Missing(NamedTuple):
         answered: BoolArray,
         item_answered: BoolArray,
         leave_one_out: bool,
+        worst: bool,
     ) -> "Missing":
         """Make the counts from the labels and groups of both sides, and from which rows are answers."""
         own, others = coded(*labels)
@@ -162,26 +187,27 @@ class Missing(NamedTuple):
             return int(items.sum()) - left_out, among(own, others[items]) - left_out
 
         everything = np.ones(len(others), dtype=np.bool_)
-        return cls(answered, *ranked(everything), *ranked(~item_answered))
+        return cls(answered, *ranked(everything), *ranked(~item_answered), worst)
 
     def completed(self, problem: Problem | None, watch: Watch) -> Parts:
-        """Yield the ties of all queries; items without an answer form the last tie of each ranking."""
+        """Yield the ties of all queries, with the items without an answer at their places."""
         places = np.flatnonzero(self.answered)
         if problem is None:
-            yield places, self.all_tied(places, self.last, self.last_relevant)
+            yield places, self.all_unanswered(places, self.unanswered, self.unanswered_relevant)
         else:
             parts = ties_of(problem, watch).parts
             try:
                 for queries, ties in parts:
-                    yield places[queries], self.with_last(places[queries], ties)
+                    yield places[queries], self.with_unanswered(places[queries], ties)
             finally:
                 close(parts)
         silent = np.flatnonzero(~self.answered)
-        yield silent, self.all_tied(silent, self.ranked, self.relevant)
+        yield silent, self.all_unanswered(silent, self.ranked, self.relevant)
 
-    def with_last(self, queries: IntArray, ties: Ties) -> Ties:
-        """Return the ties of these queries with one more tie at the end, of all items without an answer."""
-        last, relevant = self.last[queries], self.last_relevant[queries]
+    def with_unanswered(self, queries: IntArray, ties: Ties) -> Ties:
+        """Return the ties of these queries with one more tie at the end, of items without an answer."""
+        added, relevant = self.unanswered[queries], self.unanswered_relevant[queries]
+        first = added - relevant if self.worst else np.zeros_like(added)
         ends = np.flatnonzero(relevant)
         order = np.argsort(np.concatenate([ties.query, ends]), kind="stable")
 
@@ -190,21 +216,20 @@ class Missing(NamedTuple):
 
         return Ties(
             query=joined(ties.query, np.arange(len(queries))),
-            k=joined(ties.k, ties.n_items),
+            k=joined(ties.k + first[ties.query], ties.n_items + first),
             n=joined(ties.n, ties.n_relevant),
-            l=joined(ties.l, last),
+            l=joined(ties.l, added - first),
             m=joined(ties.m, relevant),
             n_relevant=ties.n_relevant + relevant,
-            n_items=ties.n_items + last,
+            n_items=ties.n_items + added,
         )
 
-    def all_tied(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
-        """Return one tie for each query, of all its items; a query that ranks no relevant item has no tie."""
+    def all_unanswered(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
+        """Return the ties of queries all of whose items are placed as if they had no answer."""
         nothing = np.zeros(0, dtype=np.int64)
         count = np.zeros(len(queries), dtype=np.int64)
         none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
-        tied = self._replace(last=ranked, last_relevant=relevant)
-        return tied.with_last(queries, none)
+        return self._replace(unanswered=ranked, unanswered_relevant=relevant).with_unanswered(queries, none)
 
 
 def coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:

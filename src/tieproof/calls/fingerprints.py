@@ -26,7 +26,6 @@ from tieproof.inputs.digests import (
     words_of,
 )
 from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
-from tieproof.measures.completions import FirstTies
 from tieproof.native.threads import close
 from tieproof.problem import Problem
 from tieproof.results.evaluated import Origin
@@ -177,15 +176,13 @@ class RankingDigests:
             of_grade = np.repeat(np.arange(len(ties.k)), ties.m)
             at, grades = queries[ties.query[of_grade]], ties.grades.view(np.int64)
             add_digests(at, stacked(ties.k[of_grade], grades), self.queries)
-            if not isinstance(ties, CutOffTies):
+            if not isinstance(ties, CutOffTies) or ties.missing_grades is not None:
                 add_digests(at, stacked(grades), self.relevant)
-        if isinstance(ties, FirstTies) and ties.grades is not None and ties.missing_grades is not None:
-            of_listed = np.repeat(ties.query, ties.m)
+        if ties.grades is not None and ties.missing_grades is not None:
             of_missing = np.repeat(np.arange(ties.n_queries), ties.missing)
             missing = stacked(ties.missing_grades.view(np.int64))
             add_digests(queries[of_missing], missing, self.queries)
             add_digests(queries[of_missing], missing, self.relevant)
-            add_digests(queries[of_listed], stacked(ties.grades.view(np.int64)), self.relevant)
 
     def origin(self, call: str) -> Origin:
         """Return the origin of an evaluation of given rankings, without the numbers of relevant items."""

@@ -15,8 +15,8 @@ from tieproof.problem import GivenLists
 from tieproof.ties import FloatArray, IntArray, Parts
 
 
-def neighbor_parts(found: NeighborLists, relevance: Relevance, exact: bool) -> Parts:
-    """Yield the ties of all lists, block after block; `exact`: no unseen item is nearer than a listed one."""
+def neighbor_parts(found: NeighborLists, relevance: Relevance, search: str) -> Parts:
+    """Yield the ties of all lists, block after block; `search` is one of `SEARCHES` in `calls/neighbors.py`."""
     from tieproof.engine import last_ties, ties_of
 
     for span in spans_of_queries(relevance, np.diff(found.start)):
@@ -34,9 +34,13 @@ def neighbor_parts(found: NeighborLists, relevance: Relevance, exact: bool) -> P
             threads=parse_threads(None),
         )
         [(_, ties)] = ties_of(given).parts
-        end = None if found.number is None else last_ties(given)
         whole = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
-        yield queries, first_ties(whole, end, relevance.n_items - items.n_excluded, exact)
+        n_items = relevance.n_items - items.n_excluded
+        if search == "returned":
+            yield queries, replace(whole, n_items=n_items - whole.missing)
+        else:
+            end = None if found.number is None else last_ties(given)
+            yield queries, first_ties(whole, end, n_items, exact=search == "exact")
 
 
 class Listed:

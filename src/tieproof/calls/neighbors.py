@@ -12,7 +12,7 @@ from typing import Any, Literal
 from tieproof.calls.fingerprints import RankingDigests
 from tieproof.calls.neighbor_ties import neighbor_parts
 from tieproof.calls.problems import relevance_among
-from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
+from tieproof.calls.scoring import Empty, as_given, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
@@ -25,10 +25,10 @@ from tieproof.results.evaluated import Setting
 from tieproof.results.results import Result
 from tieproof.ties import Parts
 
-Search = Literal["exact", "approximate"]
-SEARCHES = ("exact", "approximate")
+Search = Literal["exact", "approximate", "returned"]
+SEARCHES = ("exact", "approximate", "returned")
 """What is known about items that a search did not return. exact: none is nearer than those returned; approximate:
-nothing."""
+nothing; returned: they count as not retrieved."""
 
 MOST_RANKS = 2**26
 """The largest gallery for measures without a cutoff, whose table of the weights of all ranks takes a gigabyte."""
@@ -62,7 +62,8 @@ def evaluate_neighbors(
     Each list is the beginning of a ranking of the whole gallery. `lower` and `upper` cover every complete ranking
     that begins with the list, and every order of its ties. `expected` and `std` assume that all unseen items follow
     the list in an order of which all are equally likely. So the interval contains that of the complete rankings, and
-    equals it if the lists contain the whole gallery.
+    equals it if the lists contain the whole gallery. With search="returned", only what was returned is scored, and
+    the interval covers only the ties of the lists.
 
     Parameters
     ----------
@@ -88,10 +89,11 @@ def evaluate_neighbors(
     n_items : int
         The number of items in the gallery, found or not.
     groups, gallery_groups, exclude : as in `evaluate`
-    search : "exact" or "approximate"
+    search : "exact", "approximate" or "returned"
         What is known about the unseen items. After an exact search, by a flat index, no unseen item is nearer than
         the last one found, and some may be exactly as near. After any other search an unseen item may have any rank,
-        even the first.
+        even the first. "returned" scores what was returned, whatever the search: unseen items come last, and those
+        that are relevant count as never retrieved, as documents outside the lists of a run do in `evaluate_run`.
     measures, categories, average, empty : as in `evaluate`
 
     Raises
@@ -111,7 +113,7 @@ def evaluate_neighbors(
     -----
     Distances and scores are compared as the numbers given: a float32 that an index rounded is used as it is. Measures
     without a cutoff depend on whole rankings: they take time and memory for each rank, and are refused above
-    67,108,864 items.
+    67,108,864 items. With search="returned" they are not.
 
     Examples
     --------
@@ -123,6 +125,10 @@ def evaluate_neighbors(
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.0)
     >>> found.ties.queries_with_open_last_tie
     2
+    >>> evaluate_neighbors(
+    ...     ids, distances, labels=["cat", "cat"], gallery_labels=labels, measures=["P@2"], search="returned"
+    ... )["P@2"]
+    Estimate(lower=0.75, expected=0.75, upper=0.75, std=0.0)
 
     """
     wanted = parse_measures(measures)
@@ -146,7 +152,8 @@ def evaluate_neighbors(
             "the queries are the items. Pass gallery_labels=, or leave n_items out.",
             "n_items",
         )
-    check_ranks(wanted, judged.n_items)
+    if search != "returned":
+        check_ranks(wanted, judged.n_items)
     found.check_items(judged.n_items)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
@@ -160,8 +167,10 @@ def evaluate_neighbors(
         average=average,
     )
     rankings = RankingDigests(count)
-    parts = rankings.noted(watched_ends(neighbor_parts(found, judged, search == "exact"), found))
-    scored = score(parts, wanted, count, complete)
+    parts = neighbor_parts(found, judged, search)
+    if search == "exact":
+        parts = watched_ends(parts, found)
+    scored = score(rankings.noted(parts), wanted, count, as_given if search == "returned" else complete)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
         return make_result(scored, setting, origin, categories=groups_of_queries)
@@ -221,7 +230,7 @@ def watched_ends(parts: Parts, found: NeighborLists) -> Parts:
     for queries, ties in parts:
         assert isinstance(ties, FirstTies)
         unseen = ties.missing + ties.end.others > 0
-        doubtful += int((ties.exact & found.padded[queries] & unseen).sum())
+        doubtful += int((found.padded[queries] & unseen).sum())
         yield queries, ties
     if doubtful:
         warn(

@@ -7,6 +7,7 @@ Ids are only used to match queries and documents of the two inputs. So neither t
 nor the ranks in a file can change a number.
 """
 
+import os
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -14,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.fingerprints import origin_of_run
-from tieproof.calls.run_ties import join, join_judged, run_parts
+from tieproof.calls.run_ties import is_cut_off, join, join_judged, run_parts
 from tieproof.calls.scoring import Empty, Names, check_empty, make_result, of_judged_items, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
@@ -111,6 +112,10 @@ def evaluate_run(
     -----
     InputWarning
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
+        If no document of the run is judged for its query: the ids of documents are probably written differently, and
+        the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
+        relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
+        truncated=True would give.
 
     Notes
     -----
@@ -145,6 +150,13 @@ def evaluate_run(
     with about("run"):
         ranked = read_run(run, judged, queries)
     check_sides(judged, ranked)
+    if ranked.unlike is not None:
+        name, query, of_qrels, of_run = ranked.unlike
+        warn(
+            f"{name}: no document is judged for its query, so that nothing relevant was retrieved. For query "
+            f"{query!r} the qrels have {of_qrels!r}, and the run has {of_run!r}. If the ids differ in letter case, "
+            "prefixes or padding, make them equal."
+        )
     decoded_names = [decoded(name) for name in queries]
     check_widths(decoded_names, "The names of the queries")
     names = np.array(decoded_names)
@@ -167,7 +179,26 @@ def evaluate_run(
     alone = join_judged(judged, ranked, topics.number, scores) if judged_only else None
     parts = run_parts(scores, ids, truncated, collection, alone)
     scored = score(parts, wanted, len(ids), estimate)
-    return make_result(scored, setting, origin, names=topics.names, categories=groups)
+    result = make_result(scored, setting, origin, names=topics.names, categories=groups)
+    if not truncated and is_cut_off(scores):
+        parts = run_parts(scores, ids, True, None, alone)
+        cut = score(parts, wanted, len(ids), estimate)
+        warn_of_cut(result, make_result(cut, setting, origin, names=topics.names, categories=groups), run)
+    return result
+
+
+def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
+    """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure."""
+    name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
+    for measure in result.measures:
+        one, other = result[measure], cut[measure]
+        if (other.lower, other.upper) != (one.lower, one.upper):
+            warn(
+                f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that they "
+                f"were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with truncated=True it "
+                f"is {other:.4f}. Set truncated=True if the lists were cut off."
+            )
+            return
 
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:

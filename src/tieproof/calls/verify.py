@@ -132,7 +132,9 @@ def options_of(result: Result, more: Mapping[str, Any]) -> dict[str, Any]:
     if found.confidence is not None and "confidence" not in more:
         raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
     if found.origin.call == "evaluate_answers":
-        return {"measures": result.measures, "empty": found.setting.empty, "distance": found.setting.distance}
+        options |= {"distance": found.setting.distance}
+        del options["average"]
+        return options
     if found.origin.call != "evaluate":
         return options
     options["precision"] = found.setting.precision

@@ -41,6 +41,7 @@ EXAMPLES = (
     "tieproof neighbors ids.npy distances.npy --labels labels.npy",
     "tieproof neighbors ids.npy --scores scores.npy --labels labels.npy -m P@1,P@5",
     "tieproof neighbors found.npz found.npz --labels labels.npy --search approximate",
+    "tieproof neighbors ids.npy distances.npy --labels labels.npy --search returned -m P@10",
     "tieproof neighbors ids.npy distances.npy --labels labels.npy --gallery-labels gallery_labels.npy",
     "tieproof neighbors ids.npy --labels labels.npy --json result.json --save neighbors.tieproof",
 )
@@ -64,7 +65,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
     "--search",
     default="exact",
     text="What is known about items that are not listed. exact: none is nearer than the last one listed; "
-    "approximate: nothing.",
+    "approximate: nothing; returned: they count as not retrieved, so that only what was returned is scored.",
     choices=SEARCHES,
 )
 @options.measures

@@ -23,8 +23,9 @@ When = datetime | date
 EMBEDDINGS, DISTANCES, RUN = TASKS = ("embeddings", "distances", "run")
 """What a system answers: a vector for an item, a distance for a pair of items, or scored documents for a query."""
 
-LAST, DISQUALIFIED = REFUSED = ("last", "disqualified")
-"""The consequence of a refused answer: its item is ranked last, or the system gets no rank at all."""
+WORST, LAST, DISQUALIFIED = REFUSED = ("worst", "last", "disqualified")
+"""The consequence of a refused answer. worst: its item has the worst place in every ranking; last: the last place;
+disqualified: the same as worst, and the system gets no rank."""
 
 
 def as_measures(given: list[Any]) -> tuple[str, ...]:
@@ -93,7 +94,7 @@ JUDGE: dict[str, Key] = {
     "batch": whole(1000),
     "repeats": whole(20, least=0),
     "symmetric": Key("true or false", (bool,), False),
-    "refused": choice(REFUSED, LAST),
+    "refused": choice(REFUSED, WORST),
     "seconds": seconds(600.0),
     "total_seconds": seconds(None),
     "memory": Key("a size such as '4GiB'", (str, int), 4 * GIB, parse_memory),
@@ -162,7 +163,7 @@ class Judging(NamedTuple):
     batch : the number of items or pairs that a system is given at a time
     repeats : the number of items or pairs that a system is asked about twice
     symmetric : whether each pair of items is asked for once, for both directions
-    refused : the consequence of a refused answer, "last" or "disqualified"
+    refused : the consequence of a refused answer, "worst", "last" or "disqualified"
     seconds : the time limit for one batch
     total_seconds : the time limit for one run, after which answers are late; None for no limit
     memory, output : the most bytes of memory of one process, and of its printed output and of the files in its folder

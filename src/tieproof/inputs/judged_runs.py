@@ -4,6 +4,7 @@ A document is looked up by its id: in a table of all documents, or in the dictio
 """
 
 from collections.abc import Mapping, Sequence
+from difflib import SequenceMatcher
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple
 
@@ -35,6 +36,22 @@ class JudgedDocuments(NamedTuple):
         return [as_text(self.documents.id(row)) for row in rows]
 
 
+MOST_COMPARED = 1000
+"""The most ids of a query among which the one most similar to the id of a judged document is looked for."""
+
+
+class Unlike(NamedTuple):
+    """A document of a query as the qrels call it, and the document of the run with the most similar id.
+
+    name : the name of the run in messages
+    """
+
+    name: str
+    query: str
+    judged: str
+    ranked: str
+
+
 class RankedDocuments(NamedTuple):
     """The scores of a run, and the scores of the judged documents.
 
@@ -42,12 +59,14 @@ class RankedDocuments(NamedTuple):
         query may have several
     score : (n,) the scores, sequence after sequence
     of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
+    unlike : an example of the ids in both, if the run has a query of the qrels, but no judged document of any query
     """
 
     query: IntArray
     length: IntArray
     score: FloatArray
     of_judged: FloatArray
+    unlike: Unlike | None = None
 
 
 def read_qrels(values: Any, queries: Numbers, others: bool = False) -> JudgedDocuments:
@@ -65,7 +84,11 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     found = from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if found is not None:
         return found
-    return ranked_of(*checked(values, RUN, queries), judged)
+    source, table = checked(values, RUN, queries)
+    ranked = ranked_of(source, table, judged)
+    if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
+        return ranked._replace(unlike=unlike(source, judged, queries))
+    return ranked
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
@@ -80,6 +103,8 @@ def from_plain_dictionary(
     values: Mapping[Any, Any], judged: JudgedDocuments, queries: Numbers
 ) -> RankedDocuments | None:
     """Return a run whose queries are dictionaries from names of one type to finite floats; None for any other run.
+
+    It is also None if no document that is looked up is in the run.
 
     Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
     This is done query by query, while the names of a query are in a fast cache.
@@ -106,12 +131,33 @@ def from_plain_dictionary(
         score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
         wanted = slice(*spans[query])
         found[wanted] = map(scores.get, names[wanted], none)
-    if not np.isfinite(score).all():
+    if not np.isfinite(score).all() or np.isnan(found).all():
         return None
     of_judged = np.full(len(judged.grade), np.nan)
     of_judged[rows] = found
     length = np.diff(ends)
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
+
+
+def unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> Unlike | None:
+    """Return an example of the ids of the first query in both; None if no query is in both."""
+    names, of_run = list(queries), source.documents.query
+    shared = np.intersect1d(judged.documents.query, of_run)
+    if not len(shared):
+        return None
+    query = min(shared.tolist(), key=names.__getitem__)
+
+    def ids(documents: Documents) -> list[str]:
+        rows = np.flatnonzero(documents.query == query)[:MOST_COMPARED]
+        return sorted(documents.id(row).decode(errors="replace") for row in rows.tolist())
+
+    of_judged = ids(judged.documents)[0]
+
+    def likeness(ranked: str) -> float:
+        return SequenceMatcher(None, of_judged.casefold(), ranked.casefold()).ratio()
+
+    nearest = max(ids(source.documents), key=likeness)
+    return Unlike(source.name, names[query].decode(errors="replace"), of_judged, nearest)
 
 
 def sought_rows(judged: JudgedDocuments, n_queries: int) -> tuple[IntArray, IntArray]:

@@ -8,10 +8,10 @@ import numpy as np
 from tieproof.judge.dealing import Batch
 from tieproof.judge.protocol import REFUSALS, WRONG_SHAPE, Answers, unlike_most
 from tieproof.results.judgments import Repeats
-from tieproof.ties import FloatArray
+from tieproof.ties import Array, FloatArray
 
 FARTHEST = float(np.finfo(np.float64).max)
-"""The distance of a pair whose answer was refused: the largest finite number."""
+"""The distance of a pair whose answer was refused: the largest finite number, or its negative."""
 
 Asked = tuple[int, ...]
 """The items of a question: one or two."""
@@ -102,9 +102,17 @@ def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:
     return rows
 
 
-def distances_of(answers: dict[Asked, FloatArray], queries: int, gallery: int | None, symmetric: bool) -> FloatArray:
-    """A distance for each query (row) and item (column); the largest distance if there is no answer."""
-    matrix = np.full((queries, queries if gallery is None else gallery), FARTHEST)
+def distances_of(
+    answers: dict[Asked, FloatArray], labels: Array, gallery_labels: Array | None, symmetric: bool, worst: bool
+) -> FloatArray:
+    """A distance for each query (row) and item (column).
+
+    worst : whether an item is nearer than all others to a query for which it has no answer and is not relevant;
+        otherwise every item without an answer is farther than all others
+    """
+    queries, gallery = len(labels), gallery_labels
+    relevant = labels[:, None] == (labels if gallery is None else gallery)
+    matrix = np.where(relevant | (not worst), FARTHEST, -FARTHEST)
     if gallery is None:
         np.fill_diagonal(matrix, 0.0)
     for (query, item), vector in answers.items():

@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.answers import evaluate_answers
+from tieproof.calls.answers import Unanswered, evaluate_answers
 from tieproof.calls.embeddings import evaluate
 from tieproof.calls.lists import evaluate_distances
 from tieproof.calls.progress import progress_bar
-from tieproof.competition.settings import Competition
+from tieproof.competition.settings import LAST, Competition
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice, check_whole
 from tieproof.judge.assembly import Assembled, assembled, distances_of, embeddings_of
@@ -214,19 +214,23 @@ class Flow(NamedTuple):
         """Whether answers are compared bit by bit."""
         return self.held.competition.distance == "hamming"
 
+    @property
+    def unanswered(self) -> Unanswered:
+        """The places of items whose answers were refused."""
+        return "last" if self.held.competition.judge.refused == LAST else "worst"
+
     def evaluated(self) -> Run:
         """The result of the answers in the journal."""
         ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
         given = [only_bits(each.answers) if self.in_bits else each.answers for each in ran]
         symmetric = self.held.competition.judge.symmetric
         found = assembled(zip(self.batches, given, strict=True), symmetric)
-        queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
         if self.held.gives_distances:
-            gallery = None if gallery_labels is None else len(gallery_labels)
-            answers = distances_of(found.answers, queries, gallery, symmetric)
+            labels, gallery_labels = self.test_set.labels, self.test_set.gallery_labels
+            answers = distances_of(found.answers, labels, gallery_labels, symmetric, self.unanswered == "worst")
             result = evaluate_distances(
                 answers,
-                labels=self.test_set.labels,
+                labels=labels,
                 gallery_labels=gallery_labels,
                 measures=self.held.competition.measures,
             )
@@ -244,8 +248,9 @@ class Flow(NamedTuple):
         options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures, **self.test_set.groups}
         if gallery_labels is not None:
             options |= {"gallery": answers[queries:], "gallery_labels": gallery_labels}
-        call = evaluate_answers if found.refused else evaluate
-        return call(answers[:queries], self.test_set.labels, **options)
+        if not found.refused:
+            return evaluate(answers[:queries], self.test_set.labels, **options)
+        return evaluate_answers(answers[:queries], self.test_set.labels, unanswered=self.unanswered, **options)
 
 
 def answered(flow: Flow, runner: Runner, progress: bool) -> None:

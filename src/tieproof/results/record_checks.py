@@ -14,7 +14,7 @@ from tieproof.ties import Array
 
 OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
-    "evaluate_answers": {},
+    "evaluate_answers": {"unanswered": (str,)},
     "evaluate_scores": {},
     "evaluate_distances": {},
     "evaluate_neighbors": {"search": (str,)},

@@ -208,6 +208,8 @@ def read(archive: ZipFile, path: Path) -> Contents:
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=once, parse_constant=refuse_constant)
     check_version(facts, path)
+    if facts.get("call") == "evaluate_answers" and facts.get("options") == {}:
+        facts["options"] = {"unanswered": "last"}
     needed, unused = [*NEEDED], ["relevant", "query_digests"]
     needed.append(unused.pop(facts["version"] >= QUERY_DIGESTS))
     known = {f"{name}.npy" for name in expected(facts) if name not in unused} | {FACTS}

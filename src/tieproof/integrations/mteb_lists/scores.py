@@ -6,12 +6,14 @@ without any document scores 0, and so does a query whose judgments are all 0.
 """
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.calls.runs import evaluate_run
+from tieproof.errors import InputWarning
 from tieproof.measures import Measure
 from tieproof.results.evaluated import TieSummary, mean, summarize
 from tieproof.ties import Estimate, FloatArray, IntArray
@@ -111,9 +113,11 @@ class ListScores:
         """Lower, expected, upper value and variance (M, 4, Q), and the counts of ties (4, Q), with sorted queries."""
         if not any(lists.values()):
             return np.zeros((len(self.measures), 4, len(lists))), np.zeros((4, len(lists)), dtype=np.int64)
-        found = evaluate_run(
-            judgments, lists, measures=self.measures, missing="zero", empty="zero", truncated=cut_off
-        ).evaluated
+        with warnings.catch_warnings():  # about whole runs: these are parts, and the task knows what was cut off
+            warnings.simplefilter("ignore", InputWarning)
+            found = evaluate_run(
+                judgments, lists, measures=self.measures, missing="zero", empty="zero", truncated=cut_off
+            ).evaluated
         return np.array([found.per_query[measure] for measure in self.measures]), found.tie_counts
 
     def score_without_first(self, lists: Lists, judgments: Judgments, cut_off: bool) -> tuple[FloatArray, IntArray]:

@@ -53,7 +53,7 @@ def about_answers(found: Judgment) -> Iterator[str]:
             verb = "was" if sum(refused.values()) == 1 else "were"
             yield (
                 f"{which}{count(sum(refused.values()), 'answer')} {verb} refused ({reasons}). Items with refused "
-                "answers are ranked last."
+                "answers have the worst place in every ranking, unless the competition ranks them last."
             )
         if repeats.differ:
             yield (

@@ -20,6 +20,8 @@ def about_search(result: Result) -> Iterator[str]:
     by_order = result.setting.distance == "order"
     if by_order:
         yield "There are no distances: the order of each list is taken as given, without ties."
+    if result.search == "returned":
+        yield "Only what was returned is scored: an unlisted item comes last, and counts as never retrieved."
     open_ends = result.ties.queries_with_open_last_tie
     if not open_ends:
         return

@@ -142,8 +142,8 @@ def evaluated(result: Result) -> str:
         queries = f"{setting.queries - left_out:,} of {queries}"
     items = count(setting.gallery, "item")
     if result.search is not None:
-        whose = "an exact" if result.search == "exact" else "an approximate"
-        return f"{queries}, by the {setting.distance} that {whose} search among {items} returned"
+        kind = {"exact": "an exact", "approximate": "an approximate", "returned": "a"}[result.search]
+        return f"{queries}, by the {setting.distance} that {kind} search among {items} returned"
     if setting.dimensions is None:
         return f"{queries}, ranking up to {items} by the given {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
@@ -158,7 +158,12 @@ def about_ties(result: Result) -> Iterator[str]:
         yield from about_search(result)
     elif ties.queries_with_open_last_tie:
         yield about_open_ties(result)
-    if ties.ambiguous_ties or ties.queries_with_open_last_tie:
+    if result.search == "approximate" and ties.queries_with_open_last_tie:
+        yield (
+            f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
+            "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
+        )
+    elif ties.ambiguous_ties or ties.queries_with_open_last_tie:
         yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
 
 
