@@ -18,7 +18,7 @@ import tieproof as tp
 from bundles import write_table
 from tieproof.competition import Scoring, on_codabench, on_evalai, on_grand_challenge, on_kaggle
 
-CLASSES, MEMBERS, PAIRS, SUBMISSIONS = 10, 12, 4, 5
+CLASSES, MEMBERS, PAIRS, SUBMISSIONS = 10, 6, 4, 5
 ITEMS = CLASSES * MEMBERS
 IDS = [f"{at:03}" for at in range(ITEMS)]
 SCORING = Scoring("embeddings", ("AP", "P@1"))
