@@ -50,19 +50,22 @@ def table(*columns: tuple[str, Any], names: bool = True) -> Callable[[Path, Path
 
 def judgments(truth: Path, sample: Path) -> None:
     pairs = [(query, document) for query in range(6) for document in range(18)]
-    (truth / "qrels.txt").write_text("".join(f"q{one} 0 d{other:02} {int(other // 3 == one)}\n" for one, other in pairs))
+    (truth / "qrels.txt").write_text(
+        "".join(f"q{one} 0 d{other:02} {int(other // 3 == one)}\n" for one, other in pairs)
+    )
     scores = np.random.default_rng(2).random(len(pairs)).tolist()
     lines = (f"q{one} Q0 d{other:02} 1 {score} x\n" for (one, other), score in zip(pairs, scores, strict=True))
     (sample / "run.txt").write_text("".join(lines))
 
 
 ROLES = ["query" if at < 8 else "gallery" for at in range(ITEMS)]
+CAMERAS, TWO_CAMERAS = ([at // CLASSES % count for at in range(ITEMS)] for count in (3, 2))
 FORMS: Forms = {
     "labels by id": table(("label", LABELS)),
     "labels in the order of the rows": table(("label", LABELS), names=False),
-    "cameras": table(("label", LABELS), ("group", [at // 4 % 3 for at in range(ITEMS)])),
+    "cameras": table(("label", LABELS), ("group", CAMERAS)),
     "a gallery": table(("label", LABELS), ("role", ROLES)),
-    "a gallery with cameras": table(("label", LABELS), ("group", [at // 4 % 2 for at in range(ITEMS)]), ("role", ROLES)),
+    "a gallery with cameras": table(("label", LABELS), ("group", TWO_CAMERAS), ("role", ROLES)),
     "judgments": judgments,
 }
 

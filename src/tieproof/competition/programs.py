@@ -76,7 +76,8 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     ids = [str(each) for each in solution[row_id]]
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
-        return first_of(scoring, of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission))
+        relevant = dict(zip(ids, solution["relevant"], strict=True))
+        return first_of(scoring, of_lists(scoring, relevant, given, submission))
     known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
     truth = Truth.of(known | {ID: ids}, "The solution").in_order()
     vectors = submission.drop(columns=row_id).to_numpy()

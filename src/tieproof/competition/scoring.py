@@ -4,8 +4,8 @@ truth.py: what only the organiser has ─┐
                                        ├──► scored: a Result ──► shown: the rounded numbers ──► page
 submissions.py: what was handed in ────┘
 
-A participant sees the rounded means and nothing else of a result. Values of single queries, anything computed from them
-(such as a fingerprint, even a keyed one), and counts of ties would tell which items share a label.
+A participant sees the rounded means and nothing else of a result. Values of single queries, anything computed from
+them (such as a fingerprint, even a keyed one), and counts of ties would tell which items share a label.
 """
 
 import warnings

@@ -10,11 +10,11 @@ from tieproof.competition.inspection.moulds import Mould
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
 """What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it must
-not exceed (damage) or must equal (same), or all that is shown if another truth were the real one (guessing, climbing)."""
+not exceed (damage) or must equal (same), or all that is shown if a guess were the truth (guessing, climbing)."""
 
 
 class Secret(NamedTuple):
-    """The truth that the platform keeps: the path of its file in the folder of the truth, and the cells of each row."""
+    """The truth that the platform keeps: the path of its file in the folder of the truth, and its rows of cells."""
 
     place: Path
     rows: list[list[str]]

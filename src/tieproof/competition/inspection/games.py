@@ -1,12 +1,13 @@
-"""The verdicts on attacks by guesses: a submission is scored by the truth and by another one, and all shown is compared.
+"""The verdicts on attacks by guesses: a submission is scored by the truth and by a guess, and all shown is compared.
 
-`guessing.py` makes the games. The attacker is as strong as can be: the two truths differ in one exchange of labels, and
+`guessing.py` makes the games. The attacker is as strong as can be: the two truths differ in an exchange of labels, and
 everything else is known.
 """
 
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -25,7 +26,8 @@ CLIMBS = 8
 """The most submissions by which hill climbing tries to tell one label."""
 
 
-class Game(NamedTuple):
+@dataclass(frozen=True)
+class Game:
     """A submission, and a guess: the rows of another truth.
 
     asks : the question that the guess answers, in words

@@ -1,13 +1,14 @@
-"""Attacks on what a scoring program shows about the truth: guessing offline, and hill climbing on scores (`games.py`).
+"""Attacks on what a scoring program shows about the truth: guessing offline, and hill climbing on scores.
 
 The attacker knows everything except which of two truths is the real one. The starting kit gives the program to
-everybody, so the attacker can compute what it shows for either truth. Whatever differs tells which guess is right. The
-other truth replaces the real one only in the temporary folders of a trial.
+everybody, so the attacker can compute what it shows for either truth. Whatever differs tells which guess is right.
+The guess replaces the truth only in the temporary folders of a trial (`games.py`).
 """
 
 import csv
 from collections.abc import Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -143,7 +144,7 @@ def two_queries(material: Material) -> Game | None:
     if len(judged) < 2:
         return None
     one, other = material.random.permutation(sorted(judged)).tolist()[:2]
-    ranked = list(dict.fromkeys([*judged[one], *sum(judged.values(), [])]))[:LISTED]
+    ranked = list(dict.fromkeys([*judged[one], *chain(*judged.values())]))[:LISTED]
     scores = {(query, document): -float(rank) for query in judged for rank, document in enumerate(ranked)}
     return game_of_run(material, scores, 0, {one: other, other: one}, ())
 
@@ -156,7 +157,7 @@ def one_document(material: Material) -> Game | None:
     asked, other = material.random.permutation(sorted(judged)).tolist()[:2]
     relevant = judged[asked][0]
     stranger = next((each for each in judged[other] if each not in judged[asked]), f"{relevant}-other")
-    pool = list(dict.fromkeys([relevant, stranger, *sum(judged.values(), [])]))[:LISTED]
+    pool = list(dict.fromkeys([relevant, stranger, *chain(*judged.values())]))[:LISTED]
     scores = {(query, document): float(material.random.random()) for query in judged for document in pool}
     scores[asked, relevant] = 2.0
     return game_of_run(material, scores, 2, {relevant: stranger, stranger: relevant}, (asked,))
