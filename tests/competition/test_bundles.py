@@ -120,6 +120,29 @@ def test_scores_are_those_of_the_library(settings: Path, tmp_path: Path) -> None
     assert "<script" not in page
 
 
+@pytest.mark.parametrize("platform", BUNDLES)
+def test_scores_are_rounded_to_the_digits_of_the_file(platform: str, tmp_path: Path) -> None:
+    settings = competition(tmp_path)
+    settings.write_text(settings.read_text().replace("megabytes = 1\n", "megabytes = 1\ndigits = 3\n"))
+    bundle = new(settings, tmp_path / "bundle", platform=platform)
+    programs = {"codabench": "scoring_program/score.py", "evalai": "remote/evaluation_script.py"}
+    programs |= {"kaggle": "metric.py", "grand-challenge": "evaluate.py"}
+    shows = {
+        "codabench": ("competition.yaml", "precision: 3"),
+        "evalai": ("challenge_config.yaml", "leaderboard_decimal_precision: 3"),
+        "kaggle": ("metric.py", "digits=3"),
+        "grand-challenge": ("phase_settings.json", '"score_decimal_places": 3'),
+    }
+    place, says = shows[platform]
+    assert says in (bundle / place).read_text(encoding="utf-8")
+    assert "digits=3" in (bundle / programs[platform]).read_text(encoding="utf-8")
+    evaluation = (bundle / "pages" / "evaluation.html").read_text(encoding="utf-8")
+    assert "All scores are rounded to 3 decimal digits" in evaluation
+    if platform == "codabench":
+        scores = scored_on_codabench(bundle, tmp_path / "room")
+        assert all(score == round(score, 3) for score in scores.values())
+
+
 def test_evalai_finds_no_fault(settings: Path) -> None:
     assert evalai_faults(new(settings, settings.parent / "bundle", platform="evalai")) == []
 

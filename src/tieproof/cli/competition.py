@@ -76,8 +76,8 @@ def make(competition: str, bundle: str, platform: str) -> None:
     what = count(sum(path.is_file() for path in made.rglob("*")), "file") if made.is_dir() else "an archive"
     say(
         f"Wrote {in_one_line(made)} for {platform}: {what}. Participants see its pages, its starting kit and its "
-        f"items, and scores rounded to {count(found.platform.digits, 'digit')}. The truth and the scores of single queries "
-        "stay with you, so never publish the bundle itself. Before the competition opens, run: "
+        f"items, and scores rounded to {count(found.platform.digits, 'digit')}. The truth and the scores of single "
+        "queries stay with you, so never publish the bundle itself. Before the competition opens, run: "
         f"tieproof competition check {bundle}"
     )
 

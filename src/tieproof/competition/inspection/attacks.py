@@ -9,8 +9,8 @@ import numpy as np
 from tieproof.competition.inspection.moulds import Mould
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
-"""What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it must
-not exceed (damage) or must equal (same), or all that is shown if a guess were the truth (guessing, climbing)."""
+"""What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
+must not exceed (damage) or must equal (same), or what is shown if a guess is the truth (guessing, climbing)."""
 
 
 class Secret(NamedTuple):

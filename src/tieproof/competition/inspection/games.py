@@ -1,7 +1,7 @@
 """The verdicts on attacks by guesses: a submission is scored by the truth and by a guess, and all shown is compared.
 
-`guessing.py` makes the games. The attacker is as strong as can be: the two truths differ in an exchange of labels, and
-everything else is known.
+`guessing.py` makes the games. The attacker is as strong as can be: the two truths differ in an exchange of labels,
+and everything else is known.
 """
 
 import math

@@ -20,8 +20,8 @@ from tieproof.competition.inspection.games import Game
 from tieproof.competition.truth import GALLERY, GROUP, ID, LABEL, QUERY, ROLE
 from tieproof.ties import Array
 
-LISTED = 10
-"""The number of documents that a run lists for each query."""
+LISTED, TRIED = 10, 100
+"""The number of documents that a run lists for each query, and of queries for which a pair is searched."""
 
 USAGE = "Usage"
 """The column of Kaggle's solution with the part that a row belongs to, which is the name of the task."""
@@ -43,7 +43,10 @@ def secret_in(folder: Path) -> Secret | None:
     if len(found) != 1:
         return None
     lines = [line for line in found[0].read_text(encoding="utf-8-sig", errors="replace").splitlines() if line.strip()]
-    rows = list(csv.reader(lines)) if found[0].suffix.lower() == ".csv" else [line.split() for line in lines]
+    try:
+        rows = list(csv.reader(lines)) if found[0].suffix.lower() == ".csv" else [line.split() for line in lines]
+    except csv.Error:
+        return None
     return Secret(found[0].relative_to(folder), rows)
 
 
@@ -67,8 +70,8 @@ def items_of(material: Material) -> list[Item]:
 
 def pair_of(items: Sequence[Item], same: bool) -> tuple[Item, Item] | None:
     """A query, and an item of its gallery, that share a label or do not."""
-    for query in items:
-        for item in items[::-1] if query.role in ("", QUERY) else ():
+    for query in [item for item in items if item.role in ("", QUERY)][:TRIED]:
+        for item in items[::-1]:
             counted = item is not query and item.role in ("", GALLERY) and not query.group == item.group != ""
             if counted and (query.label == item.label) is same:
                 return query, item
