@@ -31,7 +31,8 @@ def test_new_says_what_it_made_and_check_holds(run: Run, tmp_path: Path) -> None
     status, out, err = run("new", "competition.toml", "bundle", "--platform", "evalai")
     assert (status, err) == (0, "")
     assert out.startswith("Wrote bundle for evalai: ")
-    assert out.endswith(" files. Before the competition opens, run: tieproof competition check bundle\n")
+    assert "and scores rounded to 4 digits. The truth and the scores of single queries stay with you" in out
+    assert out.endswith(" Before the competition opens, run: tieproof competition check bundle\n")
     status, out, err = run("check", "bundle", "-a", "zeros", "-a", "no file", "--json", "found.json")
     assert (status, err) == (0, "")
     assert "Held: 2 attacks gained nothing." in out

@@ -113,12 +113,35 @@ def test_scores_are_those_of_the_library(settings: Path, tmp_path: Path) -> None
         true = tp.evaluate(
             np.array([vectors[row["id"]] for row in rows]), [row["label"] for row in rows], measures=["AP", "P@1"]
         )
-    assert scores["ap_lower"] == true["AP"].lower
-    assert scores["ap_upper"] == true["AP"].upper
-    assert scores["p_at_1_lower"] == true["P@1"].lower
+    assert scores["ap_lower"] == round(true["AP"].lower, 4)
+    assert scores["ap_upper"] == round(true["AP"].upper, 4)
+    assert scores["p_at_1_lower"] == round(true["P@1"].lower, 4)
     page = (tmp_path / "room" / "output" / "detailed_results.html").read_text()
     assert "Letters &amp; &lt;digits&gt;" in page
     assert "<script" not in page
+
+
+@pytest.mark.parametrize("platform", BUNDLES)
+def test_scores_are_rounded_to_the_digits_of_the_file(platform: str, tmp_path: Path) -> None:
+    settings = competition(tmp_path)
+    settings.write_text(settings.read_text().replace("megabytes = 1\n", "megabytes = 1\ndigits = 3\n"))
+    bundle = new(settings, tmp_path / "bundle", platform=platform)
+    programs = {"codabench": "scoring_program/score.py", "evalai": "remote/evaluation_script.py"}
+    programs |= {"kaggle": "metric.py", "grand-challenge": "evaluate.py"}
+    shows = {
+        "codabench": ("competition.yaml", "precision: 3"),
+        "evalai": ("challenge_config.yaml", "leaderboard_decimal_precision: 3"),
+        "kaggle": ("metric.py", "digits=3"),
+        "grand-challenge": ("phase_settings.json", '"score_decimal_places": 3'),
+    }
+    place, says = shows[platform]
+    assert says in (bundle / place).read_text(encoding="utf-8")
+    assert "digits=3" in (bundle / programs[platform]).read_text(encoding="utf-8")
+    evaluation = (bundle / "pages" / "evaluation.html").read_text(encoding="utf-8")
+    assert "All scores are rounded to 3 decimal digits" in evaluation
+    if platform == "codabench":
+        scores = scored_on_codabench(bundle, tmp_path / "room")
+        assert all(score == round(score, 3) for score in scores.values())
 
 
 def test_evalai_finds_no_fault(settings: Path) -> None:
@@ -186,7 +209,7 @@ def test_kaggle_metric_scores_both_parts(tmp_path: Path) -> None:
         true = tp.evaluate(both.drop(columns=["id", "label"]).to_numpy(), both["label"].to_numpy(), measures=["AP"])
         score = metric["score"](part, handed, "id")
         assert type(score) is float
-        assert score == true["AP"].lower
+        assert score == round(true["AP"].lower, 4)
         with pytest.raises(metric["ParticipantVisibleError"], match="lacks 1 of 40 ids"):
             metric["score"](part, handed[1:], "id")
 
@@ -299,6 +322,6 @@ def test_the_kit_scores_its_sample(tmp_path: Path) -> None:
     kit = new(competition(tmp_path), tmp_path / "bundle") / "starting_kit"
     command = [sys.executable, "score.py", "sample/input", "sample/output"]
     said = subprocess.run(command, cwd=kit, check=True, capture_output=True, text=True).stdout
-    assert "hold an ambiguous tie" in said
+    assert "where upper is larger, a tie is ambiguous" in said
     scores = json.loads((kit / "sample" / "output" / "scores.json").read_text())
     assert scores["ap_lower"] < scores["ap_upper"]

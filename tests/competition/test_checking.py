@@ -118,6 +118,27 @@ def test_a_script_that_unpacks_whatever_comes_is_found_out(tmp_path: Path) -> No
     assert "wrote outside of its folder" in report.finding("climbing archive").detail
 
 
+PRINTS_A_DIGEST = """
+import atexit, hashlib
+atexit.register(lambda: print("Fingerprint:", hashlib.sha256(repr(scores).encode()).hexdigest()))
+"""
+
+
+def test_a_script_that_prints_a_fingerprint_is_found_out(tmp_path: Path) -> None:
+    report = check(by_hand(tmp_path, before=PRINTS_A_DIGEST), attacks=["offline guessing", "hill climbing"])
+    assert verdicts(report) == {"offline guessing": Verdict.EXPLOITABLE, "hill climbing": Verdict.HELD}
+    said = " ".join(str(report).split())
+    assert "hill climbing, Only: Participants see 1 number of 1" in said  # with all digits of a float
+    assert "1 submission told whether two items share a label, so about 3 reveal one label." in said
+
+
+@pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
+def test_bundles_show_scores_only(platform: str, tmp_path: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
+    report = check(bundle, attacks=["offline guessing"])
+    assert [finding.verdict for finding in report.findings] == [Verdict.HELD]
+
+
 def test_a_script_that_depends_on_the_run_is_found_out(tmp_path: Path) -> None:
     slow = "import time\nif np.load(os.path.join(sys.argv[1], 'res', 'x.npy')).shape[0] < 40: time.sleep(60)"
     report = check(by_hand(tmp_path, before=slow), attacks=["missing ids"], time_limit=5)

@@ -134,7 +134,7 @@ def test_scores_are_those_of_the_definition(platform: str, gallery: bool, camera
     bundle = new(organised(tmp_path, gallery, cameras), tmp_path / "bundle", platform=platform)
     (tmp_path / "room").mkdir()
     score = PLATFORMS[platform](bundle, tmp_path / "room")
-    assert score == pytest.approx(average_precision(gallery, cameras), rel=1e-12)
+    assert score == round(average_precision(gallery, cameras), 4)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)

@@ -11,7 +11,7 @@ from tieproof.cli.documented import Command
 from tieproof.cli.options import Text, choice_option, file_argument, file_option, option, whole_number
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import is_terminal, say
-from tieproof.competition import ATTACKS, check, new
+from tieproof.competition import ATTACKS, Competition, check, new
 from tieproof.competition.bundles import BUNDLES
 from tieproof.competition.inspection.report import CheckReport, render
 from tieproof.views.printable import in_one_line
@@ -31,14 +31,16 @@ NEW = (
     "COMPETITION is the file of a competition (docs/competition_file.md), which tieproof judge reads, too. It gives "
     "the title, the task, the measures, the distance, the phases with their data, and what the platform shows and "
     "allows. BUNDLE is the folder to make, or a .zip to upload; it contains pages, the scoring program, the truth, a "
-    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure."
+    "baseline and a starting kit. Participants are ranked by the lower bound of the first measure. They see rounded "
+    "scores and nothing else of a submission."
 )
 
 CHECK = (
     "Run a bundle as its platform would, and attack it.\n\n"
     "BUNDLE is a folder or a .zip for Codabench, EvalAI, Kaggle or Grand Challenge, made by tieproof or written by "
     "yourself. Its scoring program is run for every attack in a process of its own, and without network where "
-    "bubblewrap is installed.\n\n"
+    "bubblewrap is installed. The report says how many submissions reveal a label, because every score reveals "
+    "something.\n\n"
     f"Exit status: 0 if the bundle withstood all attacks, {EXPLOITABLE} if points can be gained without a system, "
     f"{FOUND} if the check found another fault, 2 for bad input.\n\n"
     f"Attacks: {', '.join(ATTACKS)}."
@@ -69,10 +71,13 @@ def command() -> None:
 @choice_option("--platform", default="codabench", text="The platform of the competition.", choices=BUNDLES)
 def make(competition: str, bundle: str, platform: str) -> None:
     """Make the bundle, and print the next command."""
-    made = new(competition, bundle, platform=platform)
+    found = Competition.read(competition)
+    made = new(found, bundle, platform=platform)
     what = count(sum(path.is_file() for path in made.rglob("*")), "file") if made.is_dir() else "an archive"
     say(
-        f"Wrote {in_one_line(made)} for {platform}: {what}. Before the competition opens, run: "
+        f"Wrote {in_one_line(made)} for {platform}: {what}. Participants see its pages, its starting kit and its "
+        f"items, and scores rounded to {count(found.platform.digits, 'digit')}. The truth and the scores of single "
+        "queries stay with you, so never publish the bundle itself. Before the competition opens, run: "
         f"tieproof competition check {bundle}"
     )
 

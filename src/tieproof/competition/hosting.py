@@ -92,6 +92,7 @@ def hosted(found: Competition) -> Hosted:
         found.distance or "cosine",
         platform.megabytes,
         found.dimensions,
+        platform.digits,
     )
     return Hosted(found.title, platform, scoring, phases)
 

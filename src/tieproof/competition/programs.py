@@ -11,12 +11,12 @@ import numpy as np
 from tieproof.competition.scoring import (
     Scoring,
     check_run,
-    fingerprint,
-    numbers,
+    explained,
     of_rankings,
     of_vectors,
     page,
     scored,
+    shown,
 )
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, check_vectors, rows_of
 from tieproof.competition.truth import COLUMNS, ID, Truth, read_truth
@@ -35,16 +35,19 @@ REFUSED = 1
 def on_codabench(scoring: Scoring, title: str, given: str = "/app/input", made: str = "/app/output") -> int:
     """Score the submission in `given`/res by the truth in `given`/ref; return the exit status.
 
-    Writes scores.json, whose keys are the columns of the leaderboard, and detailed_results.html into `made`.
+    Writes scores.json, whose keys are the columns of the leaderboard, and detailed_results.html into `made`. All
+    numbers are rounded, because participants can read them.
     """
     output = Path(made)
 
     def score() -> None:
         result = scored(scoring, Path(given, "ref", TRUTH[scoring.task]), Path(given, "res"))
-        (output / "detailed_results.html").write_text(page(title, result), encoding="utf-8")
-        (output / "scores.json").write_text(json.dumps(numbers(result)), encoding="utf-8")
-        print(result)
-        print(f"\nFingerprint of the ranking: {fingerprint(result)}")
+        numbers = shown(scoring, result)
+        (output / "detailed_results.html").write_text(page(title, numbers, scoring.digits), encoding="utf-8")
+        (output / "scores.json").write_text(json.dumps(numbers), encoding="utf-8")
+        for name, value in numbers.items():
+            print(f"{name}: {value:.{scoring.digits}f}")
+        print(explained(scoring.digits))
 
     return status_of(score)
 
@@ -54,16 +57,12 @@ def on_evalai(scoring: Scoring, truth: str, submission: str, split: str) -> dict
 
     Raises SubmissionError, whose message EvalAI shows to the participants in its record of standard error.
     """
-    result = scored(scoring, Path(truth), Path(submission))
-    return {
-        "result": [{split: numbers(result)}],
-        "submission_metadata": f"Fingerprint of the ranking: {fingerprint(result)}",
-        "submission_result": numbers(result),
-    }
+    numbers = shown(scoring, scored(scoring, Path(truth), Path(submission)))
+    return {"result": [{split: numbers}], "submission_metadata": "", "submission_result": numbers}
 
 
 def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> float:
-    """The score of a submission to Kaggle: the lower bound of the first measure.
+    """The score of a submission to Kaggle: the lower bound of the first measure, rounded.
 
     solution : a data frame with the ids and the columns of the truth; for runs, the column `relevant` has documents
         with their grades (`d1=2 d2=0`)
@@ -77,12 +76,13 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     ids = [str(each) for each in solution[row_id]]
     given = [str(each) for each in submission[row_id]]
     if scoring.task == "run":
-        return first_of(of_lists(scoring, dict(zip(ids, solution["relevant"], strict=True)), given, submission))
+        relevant = dict(zip(ids, solution["relevant"], strict=True))
+        return first_of(scoring, of_lists(scoring, relevant, given, submission))
     known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
     truth = Truth.of(known | {ID: ids}, "The solution").in_order()
     vectors = submission.drop(columns=row_id).to_numpy()
     check_vectors(vectors, given, "The submission", scoring.limits)
-    return first_of(of_vectors(scoring, truth, vectors[rows_of(given, truth.ids, "The submission")]))
+    return first_of(scoring, of_vectors(scoring, truth, vectors[rows_of(given, truth.ids, "The submission")]))
 
 
 def of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
@@ -133,7 +133,7 @@ def on_grand_challenge(
             vectors = as_matrix(jobs)
             check_vectors(vectors, names, "The submission", scoring.limits)
             result = of_vectors(scoring, truth_table, vectors[rows_of(names, truth_table.ids, "The submission")])
-        metrics = {"aggregates": numbers(result), "fingerprint": fingerprint(result)}
+        metrics = {"aggregates": shown(scoring, result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
 
     return status_of(score)
@@ -180,9 +180,9 @@ def as_matrix(jobs: list[tuple[str, Any]]) -> Any:
     return np.array([value for _, value in jobs], dtype=np.float64)
 
 
-def first_of(result: Result) -> float:
+def first_of(scoring: Scoring, result: Result) -> float:
     """The number by which submissions are ranked."""
-    return float(result[result.measures[0]].lower)
+    return next(iter(shown(scoring, result).values()))
 
 
 def status_of(score: Any) -> int:

@@ -1,11 +1,13 @@
 """The scoring of submissions: the settings of a scoring program, and the result of one submission.
 
 truth.py: what only the organiser has ─┐
-                                       ├──► scored: a Result ──► numbers, page, fingerprint
+                                       ├──► scored: a Result ──► shown: the rounded numbers ──► page
 submissions.py: what was handed in ────┘
+
+A participant sees the rounded means and nothing else of a result. Values of single queries, anything computed from
+them (such as a fingerprint, even a keyed one), and counts of ties would tell which items share a label.
 """
 
-import hashlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,6 +40,7 @@ class Scoring(NamedTuple):
     distance : the distance between vectors, as in `tieproof.evaluate`
     megabytes : the size limit of a submission's file
     dimensions : the most dimensions of a vector
+    digits : the decimal digits to which scores are rounded before anybody sees them
     """
 
     task: Task
@@ -45,6 +48,7 @@ class Scoring(NamedTuple):
     distance: str = "cosine"
     megabytes: int = 100
     dimensions: int = 4096
+    digits: int = 4
 
     @property
     def limits(self) -> Limits:
@@ -126,34 +130,27 @@ def check_run(value: Any, query: str) -> dict[str, float]:
     return value
 
 
-def numbers(result: Result) -> dict[str, float]:
-    """The numbers of a leaderboard by name, such as `ap_lower`; the first one ranks."""
-    return {name: value for name, value in result.to_flat_dict().items() if name.endswith(SHOWN)}
+def shown(scoring: Scoring, result: Result) -> dict[str, float]:
+    """All numbers that a participant sees, rounded, by name, such as `ap_lower`; the first one ranks."""
+    found = result.to_flat_dict()
+    return {name: round(value, scoring.digits) for name, value in found.items() if name.endswith(SHOWN)}
 
 
-def fingerprint(result: Result) -> str:
-    """A fingerprint that is equal for submissions with equal scores for every query; it reveals disguised copies.
-
-    Another order of items, or a factor, shift or rotation that changes no ranking, does not change the fingerprint.
-    """
-    digest = hashlib.sha256()
-    for measure in result.measures:
-        for name in SHOWN:
-            digest.update(getattr(result.per_query(measure), name).tobytes())
-    return digest.hexdigest()[:16]
-
-
-def page(title: str, result: Result) -> str:
-    """The page of detailed results: means and ties over all queries, and nothing about single queries.
-
-    The scores of single queries would tell the participants which items share a label.
-    """
+def page(title: str, numbers: dict[str, float], digits: int) -> str:
+    """The page of detailed results, which has only the numbers of the leaderboard."""
     from html import escape
 
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{value:.{digits}f}</td></tr>" for name, value in numbers.items())
     return (
         '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8">'
         f"<title>{escape(in_one_line(title))}</title></head><body><h1>{escape(in_one_line(title))}</h1>"
-        f"{result._repr_html_()}"
-        "<p>The score is <strong>lower</strong>, the lowest value over all orderings of tied items. "
-        f"Fingerprint of the ranking: <code>{fingerprint(result)}</code>.</p></body></html>\n"
+        f"<table>{rows}</table><p>{explained(digits)}</p></body></html>\n"
+    )
+
+
+def explained(digits: int) -> str:
+    """The sentences under the numbers."""
+    return (
+        "The score is lower, the lowest value over all orderings of tied items; where upper is larger, a tie is "
+        f"ambiguous. Scores are rounded to {digits} digits, and nothing else about a submission is shown."
     )

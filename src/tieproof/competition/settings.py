@@ -87,6 +87,7 @@ PLATFORM: dict[str, Key] = {
     "submissions_per_day": whole(5),
     "seconds": whole(600),
     "megabytes": whole(100),
+    "digits": whole(4),
 }
 JUDGE: dict[str, Key] = {
     "seed": text(),
@@ -141,6 +142,7 @@ class Platform(NamedTuple):
     submissions, submissions_per_day : the limits for one participant
     seconds : the time limit for scoring one submission
     megabytes : the size limit of one submission
+    digits : the decimal digits to which scores are rounded before anybody sees them
     """
 
     description: str
@@ -153,6 +155,7 @@ class Platform(NamedTuple):
     submissions_per_day: int
     seconds: int
     megabytes: int
+    digits: int
 
 
 class Judging(NamedTuple):

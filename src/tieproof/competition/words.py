@@ -86,6 +86,7 @@ def fillings(settings: Hosted, platform: str) -> dict[str, str]:
         "submissions": f"{settings.platform.submissions:,}",
         "per_day": f"{settings.platform.submissions_per_day:,}",
         "seconds": f"{settings.platform.seconds:,}",
+        "digits": str(scoring.digits),
         "requirement": requirement(),
         "asked": ASKED[kind],
         "how": HOW[kind].format(**names) + groups,
@@ -117,6 +118,7 @@ def written(scoring: Scoring) -> str:
         distance='cosine',
         megabytes=100,
         dimensions=4096,
+        digits=4,
     )
     """
     arguments = "".join(f"    {name}={value!r},\n" for name, value in scoring._asdict().items())

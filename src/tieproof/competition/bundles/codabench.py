@@ -83,7 +83,7 @@ def competition(settings: Hosted) -> dict[str, Any]:
                 "key": "main",
                 "submission_rule": "Force_Last",
                 "columns": [
-                    {"title": title, "key": key, "index": at, "sorting": "desc", "precision": 4}
+                    {"title": title, "key": key, "index": at, "sorting": "desc", "precision": settings.scoring.digits}
                     for at, (title, key) in enumerate(columns_of(settings.scoring))
                 ],
             }

@@ -89,7 +89,7 @@ def challenge(settings: Hosted) -> dict[str, Any]:
                 "leaderboard_id": 1,
                 "dataset_split_id": number,
                 "visibility": PUBLIC,
-                "leaderboard_decimal_precision": 4,
+                "leaderboard_decimal_precision": settings.scoring.digits,
                 "is_leaderboard_order_descending": True,
             }
             for number, _ in places

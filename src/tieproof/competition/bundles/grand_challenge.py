@@ -53,7 +53,7 @@ def phase_settings(settings: Hosted) -> dict[str, Any]:
         "score_title": first.title,
         "score_jsonpath": f"aggregates.{first.key}",
         "score_default_sort": "desc",
-        "score_decimal_places": 4,
+        "score_decimal_places": settings.scoring.digits,
         "extra_results_columns": [
             {"path": f"aggregates.{key}", "order": "desc", "title": title, "exclude_from_ranking": True}
             for title, key in others

@@ -8,9 +8,16 @@ import numpy as np
 
 from tieproof.competition.inspection.moulds import Mould
 
-Kind = Literal["blind", "leak", "damage", "same"]
-"""What the score of an attack is compared with: random systems (blind, leak), or the undamaged sample, whose score it
-must not exceed (damage) or must equal (same)."""
+Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
+"""What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
+must not exceed (damage) or must equal (same), or what is shown if a guess is the truth (guessing, climbing)."""
+
+
+class Secret(NamedTuple):
+    """The truth that the platform keeps: the path of its file in the folder of the truth, and its rows of cells."""
+
+    place: Path
+    rows: list[list[str]]
 
 
 class Material(NamedTuple):
@@ -19,11 +26,15 @@ class Material(NamedTuple):
     mould : the form of the sample
     random : a random generator
     public : the files that participants get, by name; empty if the bundle has none
+    task : the name of the task
+    secret : the truth, if it is in a file that can be changed; only the attacks by guesses use it
     """
 
     mould: Mould
     random: np.random.Generator
     public: Mapping[str, Path]
+    task: str = ""
+    secret: Secret | None = None
 
 
 Handed = Callable[[Path], None]

@@ -15,7 +15,8 @@ from tieproof.audit import Finding
 from tieproof.audit.process_trees import ending_in_order
 from tieproof.calls.progress import progress_bar
 from tieproof.competition.inspection.all_attacks import ATTACKS
-from tieproof.competition.inspection.attacks import FileAttack, Material
+from tieproof.competition.inspection.attacks import FileAttack, Material, Secret
+from tieproof.competition.inspection.guessing import secret_in
 from tieproof.competition.inspection.judging import DRAWS, Trial, luck_of
 from tieproof.competition.inspection.moulds import Mould, mould_of
 from tieproof.competition.inspection.platforms import PLATFORMS, opened
@@ -113,16 +114,17 @@ def begun(task: Task, submission: Path | None, seed: int, seconds: float, advanc
         raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
     mould = mould_of(sample)
     trying = Trying(task, mould.place, seconds)
-    score = good(trying(copied(sample, mould.place)), task)
+    secrets: list[Secret | None] = []
+    score = good(trying(copied(sample, mould.place), lambda truth: secrets.append(secret_in(truth))), task)
     advance(1)
-    material = partial(material_of, task, mould, seed)
+    material = partial(material_of, task, mould, seed, secrets[0])
     return Trial(trying, material, score, luck_of(trying, material, advance))
 
 
-def material_of(task: Task, mould: Mould, seed: int, attack: str, draw: int) -> Material:
+def material_of(task: Task, mould: Mould, seed: int, secret: Secret | None, attack: str, draw: int) -> Material:
     """The material of a submission; it is the same in every check with the same seed."""
     words = [zlib.crc32(part.encode()) for part in (task.name, attack)]
-    return Material(mould, np.random.default_rng([seed, draw, *words]), task.public)
+    return Material(mould, np.random.default_rng([seed, draw, *words]), task.public, task.name, secret)
 
 
 def judged(trial: Trial, attacks: Sequence[FileAttack], advance: Callable[[int], None]) -> Iterator[Finding]:

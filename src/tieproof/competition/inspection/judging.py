@@ -10,6 +10,7 @@ from tieproof.audit import Finding, Verdict
 from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.competition.inspection.attacks import FileAttack, Handed, Material
 from tieproof.competition.inspection.blind_systems import random_system
+from tieproof.competition.inspection.games import PLAYED, Game
 from tieproof.competition.inspection.trying import Tried, Trying
 
 DRAWS = 12
@@ -58,14 +59,20 @@ class Trial(NamedTuple):
         above = None if score is None or math.isnan(score) else luck.deviations(score, self.sign)
         return Finding(attack.name, self.trying.task.name, verdict, score, luck.mean, luck.std, above, detail)
 
+    def without_score(self, attack: FileAttack, tried: Tried) -> Finding:
+        """The finding on a submission that got no score."""
+        return self.finding(attack, WITHOUT_SCORE[str(tried.problem)], None, f"{tried.message}.")
+
     def judge(self, attack: FileAttack) -> Finding | None:
         """The finding on an attack; None if this form of submission does not allow it."""
         handed = attack.make(self.material(attack.name, 0))
         if handed is None:
             return None
+        if isinstance(handed, Game):
+            return PLAYED[attack.kind](self, attack, handed)
         tried = self.trying(handed)
         if tried.problem is not None:
-            return self.finding(attack, WITHOUT_SCORE[tried.problem], None, f"{tried.message}.")
+            return self.without_score(attack, tried)
         score = math.nan if tried.score is None else tried.score
         if not math.isfinite(score):
             return self.finding(attack, Verdict.NOT_A_NUMBER, score, f"the score is {score}.")

@@ -11,6 +11,9 @@ from tieproof.errors import InputError
 from tieproof.views.text.audit import filled
 from tieproof.views.text.parts import NARROWEST, WIDTH, count, table
 
+CLIMBING = "hill climbing"
+"""The attack whose detail is always shown, because every score reveals something about the labels."""
+
 HEADER = ("attack", "verdict", "score", "baseline", "random")
 
 
@@ -104,6 +107,9 @@ def render(report: CheckReport, width: int | None = None, color: bool = False) -
         rows = [cells(finding, task) for finding in report.findings if finding.measure == task.name]
         parts += [filled(f"{task.name}:", width), table(HEADER, [rows], width, color)]
     parts.append("\n".join(filled(text, width) for text in sentences(report)))
+    for finding in report.findings:
+        if finding.attack == CLIMBING and finding.verdict.harmless:
+            parts.append(filled(f"{finding.attack}, {finding.measure}: {finding.detail}", width))
     for finding in bad(report):
         parts.append(filled(f"{finding.attack}, {finding.measure}, {finding.verdict}: {finding.detail}", width))
     return "\n\n".join(parts)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from tieproof.competition.inspection.process import Layout
+from tieproof.competition.inspection.process import Ended, Layout
 
 Numbers = dict[str, float]
 
@@ -20,6 +20,9 @@ class Task(NamedTuple):
     key : the name of the number by which submissions are ranked; None for the first one
     larger : whether larger is better
     public : the files that participants get, by name without extension
+    truth : the folder of the truth, by its name on the platform
+    shown : all text of a run that a participant sees, printed or in files
+    submissions : the most submissions of a participant; None if the bundle does not say
     """
 
     name: str
@@ -29,6 +32,9 @@ class Task(NamedTuple):
     key: str | None
     larger: bool
     public: Mapping[str, Path]
+    truth: str
+    shown: Callable[[Layout, Ended], str]
+    submissions: int | None = None
 
 
 def files_by_name(folders: list[Path]) -> dict[str, Path]:

@@ -4,7 +4,7 @@ import builtins
 import re
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -23,11 +23,17 @@ LONGEST_MESSAGE = 200
 
 
 class Tried(NamedTuple):
-    """The outcome of a submission: its score, or why it has none, with the message."""
+    """The outcome of a submission: its score, or why it has none, with the message.
+
+    numbers : all numbers that the run has left, by name
+    shown : all text of the run that a participant sees
+    """
 
     score: float | None
     problem: Problem | None = None
     message: str = ""
+    numbers: Mapping[str, float] = {}
+    shown: str = ""
 
 
 class Trying(NamedTuple):
@@ -41,14 +47,16 @@ class Trying(NamedTuple):
     place: str
     seconds: float
 
-    def __call__(self, hand_in: Callable[[Path], None]) -> Tried:
-        """Try the submission that `hand_in` writes."""
+    def __call__(self, hand_in: Callable[[Path], None], prepare: Callable[[Path], object] | None = None) -> Tried:
+        """Try the submission that `hand_in` writes, after preparing the folder of the truth."""
         with tempfile.TemporaryDirectory(prefix="tieproof-check-") as folder:
             submission, room = Path(folder, "submission"), Path(folder, "room")
             submission.mkdir()
             room.mkdir()
             hand_in(submission)
             layout = self.task.lay(room, submission, self.place)
+            if prepare is not None:
+                prepare(layout.here(self.task.truth))
             known = set(files_in(room))
             ended = run(layout, self.seconds)
             return self.outcome(layout, ended, [path for path in files_in(room) if path not in known])
@@ -67,7 +75,8 @@ class Trying(NamedTuple):
             return failed(ended.err)
         try:
             found = self.task.numbers(layout, ended.out)
-            return Tried(found[self.task.key] if self.task.key else next(iter(found.values())))
+            score = found[self.task.key] if self.task.key else next(iter(found.values()))
+            return Tried(score, numbers=found, shown=self.task.shown(layout, ended))
         except (OSError, ValueError, KeyError, StopIteration, TypeError) as error:
             return Tried(None, "crashed", f"the scoring program left no score: {shortened(repr(error))}")
 

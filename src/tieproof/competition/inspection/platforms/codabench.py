@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
-from tieproof.competition.inspection.process import Layout, refuse_fixed_names
+from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
 from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
 from tieproof.errors import InputError
 
@@ -70,6 +70,9 @@ def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any
         str(column["key"]),
         column.get("sorting", "desc") == "desc",
         files_by_name(public),
+        "/app/input/ref",
+        shown,
+        phases[0].get("max_submissions") if phases else None,
     )
 
 
@@ -111,6 +114,12 @@ def lay(program: Path, truth: Path | None, command: list[str], room: Path, submi
 def linked(source: str, target: str) -> None:
     """Move a file, because copying a giant file would use its whole size."""
     shutil.move(source, target)
+
+
+def shown(layout: Layout, ended: Ended) -> str:
+    """What the program printed, and the files in its output folder, all of which participants can download."""
+    files = sorted(path for path in layout.here("/app/output").rglob("*") if path.is_file())
+    return "\n".join([ended.out, ended.err, *(path.read_text("utf-8", "replace") for path in files)])
 
 
 def numbers(layout: Layout, out: str) -> Numbers:

@@ -7,9 +7,11 @@ sys.path.insert(0, packages)
 evaluate = importlib.import_module("challenge_1").evaluate
 found = evaluate(truth, submission, codename, submission_metadata={})
 print()
+print(found.get("submission_result"))
 print(json.dumps(list(found["result"][0].values())[0], default=float))
 """
-"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints the answer."""
+"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints what participants see of
+its answer, the numbers in the last line."""
 
 KAGGLE = """
 import json, sys

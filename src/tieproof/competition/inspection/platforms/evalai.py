@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tieproof.competition.inspection.platforms.drivers import EVALAI, last_line
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
-from tieproof.competition.inspection.process import Layout
+from tieproof.competition.inspection.process import Ended, Layout
 from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
 from tieproof.errors import InputError
 
@@ -40,6 +40,9 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
                 str(schema["default_order_by"]),
                 larger,
                 files_by_name([bundle / f"public_data_{phase['codename']}"]),
+                TRUTH,
+                shown,
+                phase.get("max_submissions"),
             )
             for phase in found["challenge_phases"]
         ]
@@ -68,6 +71,11 @@ def lay(package: Path, truth: Path, codename: str, room: Path, submission: Path,
         "/challenge_work": room / "work",
     }
     return Layout(command, folders, "/challenge_work")
+
+
+def shown(layout: Layout, ended: Ended) -> str:
+    """The result, and what the script printed; EvalAI shows `submission_metadata` to the organiser alone."""
+    return f"{ended.out}\n{ended.err}"
 
 
 def numbers(layout: Layout, out: str) -> Numbers:

@@ -6,7 +6,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from tieproof.competition.inspection.process import Layout, refuse_fixed_names
+from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
 from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
 from tieproof.errors import InputError
 
@@ -35,6 +35,8 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
             key_of(bundle),
             True,
             files_by_name([bundle / f"archive{truth.name.removeprefix(PLAIN)}"]),
+            TRUTH,
+            shown,
         )
         for truth in truths
     ]
@@ -78,6 +80,11 @@ def lay(
     (room / "output").mkdir()
     folders = {"/input": room / "input", "/output": room / "output", within: room / "program", TRUTH: room / "truth"}
     return Layout(command, folders, within)
+
+
+def shown(layout: Layout, ended: Ended) -> str:
+    """All of metrics.json; the platform shows printed text to the organiser alone."""
+    return (layout.here("/output") / "metrics.json").read_text(encoding="utf-8")
 
 
 def numbers(layout: Layout, out: str) -> Numbers:
