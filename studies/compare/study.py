@@ -24,7 +24,7 @@ SECOND = "phocnet.npz"
 ARRAYS = {"package-sections.npz": ("embeddings", "labels"), "phocnet.npz": ("phocnet_features", "phocnet_labels")}
 """The files, and the names of their arrays; other files have those of the first."""
 
-FULL, QUICK = Size(1000, 1000, 200), Size(80, 40, 5, (10, 20))
+FULL, QUICK = Size(1000, 1000, 200), Size(80, 40, 5, (20,), (10,))
 
 
 def main() -> None:
