@@ -115,6 +115,7 @@ def test_ranks_never_speak_for_a_system_with_the_lower_mean() -> None:
     values = np.array([0.1] * 18 + [-1.0, -1.0])
     assert wilcoxon_test(values) == 1.0
     assert wilcoxon_test(-values) == 1.0
+    assert wilcoxon_test(np.array([0.1] * 18 + [-0.9, -0.9])) == 1.0
     assert wilcoxon_test(values + 0.05) < 0.05
 
 

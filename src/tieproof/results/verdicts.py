@@ -164,9 +164,9 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
         f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
         IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
-        f"({p_value}). The orders of tied items lead {spread}; if all ties go against '{a}', the difference is not "
+        f"({p_value}). The orders of tied items range {spread}; if all ties go against '{a}', the difference is not "
         f"significant ({p_lower}).",
-        QUERIES_OR_TIES: f"Queries or ties could explain it: {found}. The orders of tied items lead {spread}.",
+        QUERIES_OR_TIES: f"Queries or ties could explain it: {found}. The orders of tied items range {spread}.",
         TOO_FEW_QUERIES: f"Too few queries to tell: {found}.",
     }
     sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))

@@ -13,11 +13,12 @@ DECIMALS = 12
 """Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
 
 
-def wilcoxon_test(differences: FloatArray) -> float:
-    """The two-sided p-value of a column of differences (n,) if their mean and their ranks favor positive ones.
+def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
+    """The two-sided p-value of a column of differences (n,) if their mean is above 0, and positive ranks outweigh.
 
-    If the mean is below 0, or if it is above 0 and negative ranks outweigh positive ones, the p-value is 1. If the
-    mean is 0, it is the two-sided p-value, whichever ranks outweigh.
+    Otherwise it is 1, so that the test never speaks for a system with the lower mean.
+
+    either : whether no system is ahead; if the mean is 0, the p-value is then two-sided, whichever ranks outweigh
 
     Differences of zero are left out (Wilcoxon 1945, "Individual comparisons by ranking methods").
     `scipy.stats.wilcoxon` chooses between the exact distribution and the normal approximation, which for few
@@ -25,7 +26,7 @@ def wilcoxon_test(differences: FloatArray) -> float:
     """
     rounded = np.sort(np.round(differences, DECIMALS))
     mean = math.fsum(differences.tolist()) / len(differences)
-    if mean < -SAME or not rounded.any():
+    if mean < -SAME or (mean <= SAME and not either) or not rounded.any():
         return 1.0
     try:
         from scipy.stats import wilcoxon
