@@ -100,6 +100,17 @@ def test_study_that_the_readme_opens_with() -> None:
     assert said in text_of("studies/quantization/report.md")
 
 
+def test_page_on_uncertainty_has_the_figures_of_the_study() -> None:
+    page, report = text_of("docs/uncertainty.md"), text_of("studies/compare/report.md")
+    rows = re.findall(r"^\| (?:emb|64).*$", page, re.MULTILINE)
+    assert len(rows) == 6
+    said = re.findall(r"(\d\d\.\d %) of (?:the samples of )?(\d+)", page)
+    assert [count for _, count in said] == ["10", "25", "200"]
+    lines = report.splitlines()
+    assert set(rows) <= set(lines)
+    assert all(any(line.startswith(f"| embeddings | {count} | {share} |") for line in lines) for share, count in said)
+
+
 def test_pages_that_the_readme_names_are_there() -> None:
     named = re.findall(r"\]\(([^)#]+)\)?", text_of("README.md"))
     assert len(named) > 20
