@@ -40,7 +40,7 @@ class Strata:
 
     def varies(self, columns: FloatArray) -> BoolArray:
         """Whether the values of any group of a column (n, k) differ by more than rounding, (k,)."""
-        return np.any([np.ptp(part, axis=0) > SAME for part in self.parts(columns)], axis=0)
+        return np.asarray(np.any([np.ptp(part, axis=0) > SAME for part in self.parts(columns)], axis=0))
 
     def sorted(self, columns: FloatArray) -> FloatArray:
         """Each column (n, k) sorted within each group, an order that depends on the values only."""
