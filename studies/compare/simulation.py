@@ -10,7 +10,7 @@ from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
 from tieproof.calls.p_values import p_values_of
-from tieproof.calls.query_differences import Columns, settled
+from tieproof.calls.query_differences import Columns, settled, sides
 from tieproof.results.verdicts import RULES, Evidence, rule_of
 from tieproof.statistics.bootstrap import bca
 from tieproof.statistics.corrections import CORRECTIONS
@@ -26,21 +26,23 @@ class Size(NamedTuple):
     """The size of the simulation.
 
     items : as many, half of them distractors
-    samples : of queries, for each size in `queries`
+    samples : of queries, for each size in `queries` and `few`
     dealt : samples for the tests of several systems
+    few : sizes for which only intervals are computed
     """
 
     items: int
     samples: int
     dealt: int
-    queries: tuple[int, ...] = (25, 50, 200)
+    queries: tuple[int, ...] = (50, 200)
+    few: tuple[int, ...] = (10, 25)
 
 
 def coverage_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
     """How often the interval of a sample contains the mean of the population."""
     for name, found in (("embeddings", systems.floats[0]), (f"{BITS}-bit codes", systems.codes[0])):
         mean = float(found.lower.mean())
-        for count in size.queries:
+        for count in (*size.few, *size.queries):
             progress(f"intervals of {name}, {count} queries")
             drawn = found.lower[samples(len(found.lower), count, size.samples, count)]
             strata = Strata(np.array([count]))
@@ -67,16 +69,17 @@ def percent(which: "np.ndarray[tuple[int, ...], np.dtype[np.bool_]]") -> str:
 def verdicts(differences: Differences) -> list[str]:
     """The verdict on each sample, (n, k) -> k, by the sign-flip test of a single pair."""
     expected = settled(differences.expected)
-    ahead = np.where(expected.sum(axis=0) < 0, -1, 1)
+    strata = Strata(np.array([len(expected)]))
+    ahead = sides(expected, strata)
     against = settled(np.where(ahead > 0, differences.lower, -differences.upper))
     columns = Columns(
         keys=[("a", "b", "")] * len(ahead),
         ahead=ahead,
-        expected=expected * ahead,
+        expected=np.where(ahead < 0, -expected, expected),
         against=against,
         systems=["a", "b"],
         values=np.zeros((1, 0, 2)),
-        strata=Strata(np.array([len(expected)])),
+        strata=strata,
     )
     p_values, _ = p_values_of(columns, "sign-flip", None)
     lower, upper = differences.lower.mean(axis=0), differences.upper.mean(axis=0)
@@ -89,6 +92,7 @@ def verdicts(differences: Differences) -> list[str]:
                 lower=float(lower[at]),
                 upper=float(upper[at]),
                 alpha=1 - CONFIDENCE,
+                ahead=int(ahead[at]),
             )
         ).name
         for at in range(len(ahead))
@@ -102,7 +106,7 @@ BETTER = [rule.name for rule in RULES if rule.names_better]
 def verdict_rows(given: list[Case], size: Size) -> Iterator[list[str]]:
     """How often each verdict is given on the samples of each case, and how often other programs find a difference."""
     for case in given:
-        for count in size.queries[1:]:
+        for count in size.queries:
             progress(f"verdicts: {case.truth}, {count} queries")
             places = samples(len(case.differences.expected), count, size.samples, count)
             drawn = case.differences.at(places)
@@ -112,7 +116,7 @@ def verdict_rows(given: list[Case], size: Size) -> Iterator[list[str]]:
                 kept = np.random.default_rng(count).random(places.shape) < 0.5
                 printed = {program: np.where(kept, found, -found) for program, found in printed.items()}
             found = np.array(verdicts(drawn))
-            backwards = np.isin(found, BETTER) & (drawn.expected.sum(axis=0) < 0)
+            backwards = np.isin(found, BETTER) & (sides(drawn.expected, Strata(np.array([count]))) < 0)
             yield [
                 case.truth,
                 f"{count}",
@@ -126,7 +130,7 @@ def family_rows(systems: Systems, size: Size) -> Iterator[list[str]]:
     """How often any of ten pairs of five equal systems is called different."""
     several = np.stack([each.expected for each in (*systems.floats, systems.noisier, *systems.codes)], axis=1)
     pairs = np.array([(a, b) for a in range(5) for b in range(a + 1, 5)])
-    for count in size.queries[1:]:
+    for count in size.queries:
         progress(f"ten pairs of equal systems, {count} queries")
         places = samples(len(several), count, size.dealt, count)
         dealt = np.random.default_rng(count).permuted(several[places.T], axis=2)  # (k, n, 5)

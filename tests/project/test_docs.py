@@ -47,7 +47,8 @@ def test_page_on_comparisons_runs(capsys: pytest.CaptureFixture[str]) -> None:
     plt.close("all")
     said = capsys.readouterr().out
     assert "queries 95%" in said
-    assert all(block in said for block in re.findall(r"```text\n( *expected .*?)```", text, flags=re.DOTALL))
+    (shown,) = re.findall(r"```text\n( *lower .*?)```", text, flags=re.DOTALL)
+    assert shown in said
 
 
 @pytest.mark.parametrize("page", ["records", "exports", "shards"])
@@ -97,6 +98,17 @@ def test_page_of_measures_keeps_markdown_whole() -> None:
 def test_study_that_the_readme_opens_with() -> None:
     (said,) = re.findall(r"is (\d+ %) of the expect", text_of("README.md"))
     assert said in text_of("studies/quantization/report.md")
+
+
+def test_page_on_uncertainty_has_the_figures_of_the_study() -> None:
+    page, report = text_of("docs/uncertainty.md"), text_of("studies/compare/report.md")
+    rows = re.findall(r"^\| (?:emb|64).*$", page, re.MULTILINE)
+    assert len(rows) == 6
+    said = re.findall(r"(\d\d\.\d %) of (?:the samples of )?(\d+)", page)
+    assert [count for _, count in said] == ["10", "25", "200"]
+    lines = report.splitlines()
+    assert set(rows) <= set(lines)
+    assert all(any(line.startswith(f"| embeddings | {count} | {share} |") for line in lines) for share, count in said)
 
 
 def test_pages_that_the_readme_names_are_there() -> None:

@@ -94,8 +94,8 @@ def test_of_many_tables_without_room_the_first_are_named(tmp_path: Path, monkeyp
     results = {name: tp.evaluate(vectors, labels, measures=["AP", "P@1"]) for name in "abcd"}
     tp.compare(results).report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert "There is no room for AP: a − c, AP: a − d," in text
-    assert "AP: c − d, P@1: a − b and 5 more of every query in a page" in text
+    assert "There is no room for AP: a - c, AP: a - d," in text
+    assert "AP: c - d, P@1: a - b and 5 more of every query in a page" in text
 
 
 def test_verdicts_are_said_once(tmp_path: Path) -> None:
@@ -104,11 +104,11 @@ def test_verdicts_are_said_once(tmp_path: Path) -> None:
         name: tp.evaluate_scores(own, relevance, measures=["RR"]) for name, own in (("a", scores), ("b", 0 * scores))
     }
     comparison = tp.compare(results)
-    assert comparison["a", "b", "RR"].verdict.name == "ties could explain it"
+    assert comparison["a", "b", "RR"].verdict.name == "queries or ties could explain it"
     comparison.report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert "<li><b>Ties could explain it</b>: &#39;a&#39; is ahead of" in text
-    assert "could explain it</b>: Ties could" not in text
+    assert "<li><b>Queries or ties could explain it</b>: &#39;a&#39; is ahead of" in text
+    assert "could explain it</b>: Queries" not in text
 
 
 def test_differences_stay_between_minus_one_and_one() -> None:
@@ -130,5 +130,5 @@ def test_names_from_right_to_left_do_not_turn_a_difference_round(tmp_path: Path)
     one = tp.evaluate_scores([[2.0, 1.0]] * 2, [[1, 0]] * 2, measures=["RR"])
     tp.compare({f"{HEBREW}1": one, f"{HEBREW}2": one}).report(tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
-    assert text.count(f"\u2068{HEBREW}1\u2069 − \u2068{HEBREW}2\u2069") >= 4
-    assert f"{HEBREW}1 − " not in text
+    assert text.count(f"\u2068{HEBREW}1\u2069 - \u2068{HEBREW}2\u2069") >= 4
+    assert f"{HEBREW}1 - " not in text

@@ -251,11 +251,17 @@ def test_comparison(pages: dict[str, tuple[Page, Any]]) -> None:
     for a, b in found.pairs:
         for measure in found.measures:
             difference = found[a, b, measure]
-            row = next(row for row in page.rows if row[0] == f"{a} − {b}" and row[1] == difference.verdict.name)
+            row = next(row for row in page.rows if row[0] == f"{a} - {b}" and row[1] == difference.verdict.name)
             assert row
         assert found[a, b, "AP"].verdict.sentence in page.text
-        signed = f"{found[a, b, 'AP'].expected:+.4f}".replace("-", "−")
-        assert (signed if signed != "+0.0000" else "0.0000") in page.text
+        shown = [f"{getattr(found[a, b, 'AP'], end):+.4f}" for end in ("lower", "expected", "upper")]
+        shown = [text if float(text) else "0.0000" for text in shown]
+        assert any(row[2:5] == shown for row in page.rows if row[0] == f"{a} - {b}")
+    assert "\u2212" not in page.text
+    for name in found.systems:
+        mean = found.results[name]["AP"]
+        (row,) = (row for row in page.rows if row[0] == name and len(row) == 1 + len(found.measures))
+        assert row[1].startswith(f"{mean.lower:.4f}")
     assert "The systems do not differ on any query." in page.text
     a, b = found.pairs[0]
     lower = unpacked(page.data["choices"][0]["columns"][0])
@@ -433,7 +439,7 @@ def test_axes_hold_their_values_between_round_numbers(values: list[float]) -> No
     assert axis.low <= min(values) <= max(values) <= axis.high
     assert -1e-9 < (axis.high - axis.low) / axis.step - round((axis.high - axis.low) / axis.step) < 1e-9
     assert 2 <= len(axis.ticks) <= 7
-    numbers = [float(text.replace("−", "-")) for _, text in axis.ticks]
+    numbers = [float(text) for _, text in axis.ticks]
     np.testing.assert_allclose(numbers, np.linspace(axis.low, axis.high, len(numbers)), atol=1e-9)
     if min(values) >= 0 and max(values) <= 1:
         assert axis.low >= 0

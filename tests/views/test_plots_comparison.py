@@ -35,13 +35,17 @@ def test_every_difference_is_drawn_with_both_intervals() -> None:
     ties, queries = (np.array(each.get_segments()) for each in ax.collections)
     lines = [(measure, pair) for measure in found.measures for pair in (None, *found.pairs)]
     labels = [label.get_text() for label in ax.get_yticklabels()]
-    assert labels == [measure if pair is None else f"{pair[0]}\n− {pair[1]}" for measure, pair in lines]
+    assert labels == [measure if pair is None else f"{pair[0]}\n- {pair[1]}" for measure, pair in lines]
     drawn = [(place, found[*pair, measure]) for place, (measure, pair) in enumerate(lines) if pair is not None]
     assert [segment[:, 0].tolist() for segment in ties] == [[each.lower, each.upper] for _, each in drawn]
     assert [segment[0, 1] for segment in ties] == [place for place, _ in drawn]
     assert [tuple(segment[:, 0].tolist()) for segment in queries] == [each.interval for _, each in drawn]
     marks = next(line for line in ax.lines if line.get_marker() == "D")
     assert marks.get_xdata().tolist() == [each.expected for _, each in drawn]
+    marks = next(line for line in ax.lines if line.get_marker() == "o")
+    assert marks.get_xdata().tolist() == [each.lower for _, each in drawn]
+    ax.figure.canvas.draw()
+    assert "\u2212" not in "".join(label.get_text() for label in (*ax.get_xticklabels(), *ax.get_yticklabels()))
     said = [text.get_text().replace("\n", " ") for text in ax.texts]
     assert said == [
         f"{each.verdict.better} is {each.verdict.name}" if each.verdict.better else each.verdict.name
@@ -50,6 +54,7 @@ def test_every_difference_is_drawn_with_both_intervals() -> None:
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "ties: lower to upper",
         "queries: 95% interval",
+        "lower",
         "expected",
     ]
     assert ax.get_title("left") == "Differences on 30 queries, sign-flip test, holm correction"
@@ -79,7 +84,7 @@ def test_differences_of_queries_are_drawn_and_sorted() -> None:
     assert expected.tolist() == sorted(values.expected.tolist())
     difference = found["ours", "base", "P@1"]
     assert ax.get_title("left") == (
-        f"P@1 of ours − base\nwins {difference.wins}, losses {difference.losses}, draws {difference.draws}"
+        f"P@1 of ours - base\nwins {difference.wins}, losses {difference.losses}, draws {difference.draws}"
     )
     with pytest.raises(InputError, match="no system 'nobody'"):
         found.plot_queries("ours", "nobody")

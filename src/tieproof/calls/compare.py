@@ -20,9 +20,9 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.results.comparison import Comparison, Procedure
 from tieproof.results.differences import Difference
-from tieproof.results.intervals import check_confidence
+from tieproof.results.intervals import check_confidence, within
 from tieproof.results.results import Result
-from tieproof.results.verdicts import Evidence, verdict_on
+from tieproof.results.verdicts import Evidence, Sample, verdict_on
 from tieproof.statistics.bootstrap import bca
 from tieproof.statistics.corrections import CORRECTIONS
 from tieproof.statistics.effect_size import cohens_d
@@ -149,11 +149,16 @@ def differences_of(results: Mapping[str, Result], columns: Columns, procedure: P
     """Return the difference of every pair of systems in every measure."""
     p_values, corrected = p_values_of(columns, procedure.test, procedure.correction)
     intervals = bca(columns.expected, columns.strata, procedure.confidence)
+    varies = columns.strata.varies(columns.expected)
     found = {}
     for at, (a, b, measure) in enumerate(columns.keys):
         mean = difference_of_means(results[a][measure], results[b][measure])
-        expected = columns.expected[:, at] * columns.ahead[at]
+        ahead = int(columns.ahead[at])
+        expected = -columns.expected[:, at] if ahead < 0 else columns.expected[:, at]
         wins, losses = int(np.count_nonzero(expected > 0)), int(np.count_nonzero(expected < 0))
+        interval = (mean.expected, mean.expected)
+        if varies[at]:
+            interval = within(-1.0, 1.0, turned(intervals[at], ahead), expected)
         evidence = Evidence(
             equal=not wins + losses,
             p_value=float(corrected[0, at]),
@@ -161,13 +166,15 @@ def differences_of(results: Mapping[str, Result], columns: Columns, procedure: P
             lower=mean.lower,
             upper=mean.upper,
             alpha=1 - procedure.confidence,
+            ahead=ahead,
         )
+        sample = Sample(procedure.test, len(results), len(expected), wins + losses, bool(varies[at]))
         found[a, b, measure] = Difference(
             lower=mean.lower,
             expected=mean.expected,
             upper=mean.upper,
             std=mean.std,
-            interval=turned(intervals[at], int(columns.ahead[at])),
+            interval=interval,
             p_value=float(p_values[0, at]),
             p_lower=float(p_values[1, at]),
             corrected_p_value=evidence.p_value,
@@ -176,7 +183,7 @@ def differences_of(results: Mapping[str, Result], columns: Columns, procedure: P
             wins=wins,
             losses=losses,
             draws=len(expected) - wins - losses,
-            verdict=verdict_on(a, b, measure, mean, evidence),
+            verdict=verdict_on(a, b, measure, mean, evidence, sample),
         )
     return found
 
@@ -190,4 +197,4 @@ def difference_of_means(a: Estimate[float], b: Estimate[float]) -> Estimate[floa
 def turned(ends: tuple[float, float], ahead: int) -> tuple[float, float]:
     """Return the ends of an interval, mirrored at 0 if the second system is ahead."""
     low, high = ends
-    return (low, high) if ahead > 0 else (0.0 - high, 0.0 - low)
+    return (0.0 - high, 0.0 - low) if ahead < 0 else (low, high)

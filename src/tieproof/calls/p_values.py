@@ -68,7 +68,10 @@ def by_signed_ranks(columns: Columns) -> FloatArray:
             "(average='macro'). Use test='sign-flip'.",
             "test",
         )
-    return np.array([[wilcoxon_test(column) for column in part.T] for part in (columns.expected, columns.against)])
+    neither = (columns.ahead == 0).tolist()
+    return np.array(
+        [[*map(wilcoxon_test, part.T, neither)] for part in (columns.expected, columns.against)],
+    )
 
 
 def by_tukey(columns: Columns) -> Pair:

@@ -1,6 +1,5 @@
 """The differences of every pair of systems on every query, as columns that tests and intervals read."""
 
-import math
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -19,9 +18,11 @@ Key = tuple[str, str, str]
 class Columns(NamedTuple):
     """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other.
 
-    ahead : (k,) 1 if the first system is ahead or neither is, -1 if the second is ahead
+    ahead : (k,) 1 if the first system is ahead, -1 if the second is, and 0 if their means are equal except for
+        rounding; the columns of such a pair are the first system minus the second
     expected, against : (n, k) the differences of the expected values; and the differences with all ties broken
-        against the system that is ahead and in favour of the other
+        against the system that is ahead and in favor of the other, or if neither is ahead, against the one of the two
+        whose mean is then below 0
     systems, values : all m systems, sorted, and their expected values (measures, n, m)
     strata : the categories of the queries if the mean is over categories; the queries are sorted by category
     """
@@ -53,11 +54,21 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
     lower, expected, upper = (
         settled(np.stack([getattr(each, bound)[queries] for each in estimates], axis=1)) for bound in BOUNDS
     )
-    weighted = expected * strata.weights[:, None]
-    ahead = np.array([-1 if math.fsum(column.tolist()) < 0 else 1 for column in weighted.T])
-    against = np.where(ahead > 0, lower, -upper)
+    ahead = sides(expected, strata)
+    against = np.where((ahead > 0) | ((ahead == 0) & (sides(lower, strata) < 0)), lower, -upper)
     values = np.array([[found[name, measure].expected[queries] for name in systems] for measure in measures])
-    return Columns(keys, ahead, expected * ahead, against, systems, np.moveaxis(values, 1, 2), strata)
+    turned = np.where(ahead < 0, -expected, expected)
+    return Columns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata)
+
+
+def sides(differences: FloatArray, strata: Strata) -> IntArray:
+    """The sign of the mean of each column of differences (n, k), which is 0 if only rounding makes it differ from 0.
+
+    >>> sides(np.array([[0.1, 0.1, -0.5], [0.2, 0.2, 0.25], [-0.3, 0.3, 0.0]]), Strata(np.array([3])))
+    array([ 0,  1, -1])
+    """
+    means = np.array([strata.mean(column) for column in differences.T])
+    return np.where(np.abs(means) <= ROUNDING, 0, np.sign(means)).astype(np.int64)
 
 
 def settled(differences: FloatArray) -> FloatArray:

@@ -27,8 +27,8 @@ class Difference:
 
     interval : the two ends of the confidence interval of the expected difference
     p_value : how likely a difference at least as large, of either sign, would be if neither system were better
-    p_lower : the same probability when all ties are broken against the system that is ahead and in favour of the
-        other one; never smaller than `p_value`
+    p_lower : the same probability when all ties are broken against the system that is ahead and in favor of the
+        other one; never smaller than `p_value`, and 1 if the difference then vanishes or changes its sign
     corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; verdicts read these
     effect_size : the mean difference divided by the standard deviation of the queries' differences (Cohen's d of
         pairs); None where all queries differ by the same amount

@@ -60,7 +60,7 @@ def check_options(confidence: float, method: str, bound: str) -> None:
 def interval_ends(
     values: FloatArray, categories: Array | None, confidence: float, method: str
 ) -> list[tuple[float, float]]:
-    """The two ends of the interval of the mean of each column of the queries' values, (Q, k).
+    """The two ends of the interval of the mean of each column of the queries' values, (Q, k), within 0 and 1.
 
     categories : (Q,) if the mean is a mean of the categories' means: queries are then drawn within each category
 
@@ -70,8 +70,23 @@ def interval_ends(
     order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
     ordered = values[counted][order]
     if method == "t":
-        return [t_interval(column, strata, confidence) for column in ordered.T]
-    return bca(ordered, strata, confidence)
+        ends = [t_interval(column, strata, confidence) for column in ordered.T]
+    else:
+        ends = bca(ordered, strata, confidence)
+    return [within(0.0, 1.0, each, column) for each, column in zip(ends, ordered.T, strict=True)]
+
+
+def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
+    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is.
+
+    The values of a measure that somebody has defined may lie beyond; its intervals stay as they are.
+
+    >>> within(0.0, 1.0, (-0.25, 0.75), np.array([0.0, 0.5])), within(0.0, 1.0, (-0.25, 2.5), np.array([0.25, 2.0]))
+    ((0.0, 0.75), (-0.25, 2.5))
+    """
+    if values.min() < low or values.max() > high:
+        return ends
+    return max(low, ends[0]), min(high, ends[1])
 
 
 def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:

@@ -135,8 +135,8 @@ class Measured(Mapping[str, Estimate[float]]):
 
         With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories;
         the categories and their numbers of queries are fixed. The draws come from a fixed seed and do not depend on
-        the order of the queries, so the same data has the same interval. If all queries score the same, the interval
-        is a point.
+        the order of the queries, so the same data has the same interval. If all queries score the same, both ends are
+        the value. The ends lie between 0 and 1, as all measures do.
 
         Raises InputError for a single query, alone or in a category, which does not show how much queries differ.
 

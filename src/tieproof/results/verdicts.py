@@ -8,7 +8,7 @@ from tieproof.ties import Estimate
 
 WHATEVER_THE_TIES = "better whatever the ties"
 IN_EXPECTATION = "better in expectation"
-TIES_COULD_EXPLAIN = "ties could explain it"
+QUERIES_OR_TIES = "queries or ties could explain it"
 TOO_FEW_QUERIES = "too few queries to tell"
 THE_SAME = "the same"
 
@@ -28,13 +28,14 @@ class Verdict:
 
 
 class Evidence(NamedTuple):
-    """The numbers that a verdict on two systems is based on, seen from the system that is ahead in expectation.
+    """The numbers that a verdict on two systems is based on.
 
     equal : whether both have the same expected value on every query
     p_value : the corrected p-value of the expected differences
-    p_lower : the corrected p-value if all ties are broken against the system ahead and in favour of the other
+    p_lower : the corrected p-value if all ties are broken against the system ahead and in favor of the other
     lower, upper : the smallest and the largest mean difference over all orderings of tied items
     alpha : 1 - confidence
+    ahead : 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
     """
 
     equal: bool
@@ -43,6 +44,23 @@ class Evidence(NamedTuple):
     lower: float
     upper: float
     alpha: float
+    ahead: int = 1
+
+
+class Sample(NamedTuple):
+    """What limits the p-values of two systems.
+
+    test : "sign-flip", "t", "wilcoxon" or "tukey"
+    systems : the number of all systems that are compared
+    queries, differing : the number of queries, and of those on which the two systems differ
+    varies : whether the differences vary from query to query
+    """
+
+    test: str
+    systems: int
+    queries: int
+    differing: int
+    varies: bool
 
 
 class Rule(NamedTuple):
@@ -73,32 +91,33 @@ RULES = (
     Rule(
         WHATEVER_THE_TIES,
         "The difference is significant in expectation, and also if all ties are broken against the system that is "
-        "ahead and in favour of the other one.",
+        "ahead and in favor of the other one.",
         "Neither the order of tied items nor the choice of queries is likely to explain the difference.",
-        lambda found: max(found.p_value, found.p_lower) <= found.alpha,
+        lambda found: found.ahead != 0 and max(found.p_value, found.p_lower) <= found.alpha,
         names_better=True,
     ),
     Rule(
         IN_EXPECTATION,
         "The difference is significant in expectation, but not if all ties are broken against the system that is "
-        "ahead and in favour of the other one.",
+        "ahead and in favor of the other one.",
         "The choice of queries is unlikely to explain the difference if ties are broken at random. A program that "
         "breaks ties in another way may show no difference.",
-        lambda found: found.p_value <= found.alpha,
+        lambda found: found.ahead != 0 and found.p_value <= found.alpha,
         names_better=True,
     ),
     Rule(
-        TIES_COULD_EXPLAIN,
-        "The difference is not significant in expectation, and the order of tied items alone can make it zero or "
-        "reverse it.",
-        "The scores of a program that breaks ties in one order do not show which system is better.",
+        QUERIES_OR_TIES,
+        "The difference is zero or not significant in expectation, and the order of tied items alone can make it "
+        "zero or reverse it.",
+        "The choice of queries alone can explain the difference, and so can the order of tied items. The scores of a "
+        "program that breaks ties in one order do not show which system is better.",
         lambda found: found.lower <= 0 <= found.upper and found.lower < found.upper,
         names_better=False,
     ),
     Rule(
         TOO_FEW_QUERIES,
-        "The difference is not significant in expectation, and no order of tied items makes it zero or reverses it, "
-        "or there are no ties.",
+        "The difference is zero or not significant in expectation, and no order of tied items makes it zero or "
+        "reverses it, or there are no ties.",
         "One system may be better; more queries would show it.",
         lambda found: True,
         names_better=False,
@@ -120,25 +139,78 @@ def rule_of(evidence: Evidence) -> Rule:
     return next(rule for rule in RULES if rule.holds(evidence))
 
 
-def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Evidence) -> Verdict:
-    """The verdict on two systems, whose sentence names the system ahead in expectation first, equals by name."""
+def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Evidence, sample: Sample) -> Verdict:
+    """The verdict on two systems, whose sentence names the system ahead in expectation first, equals by name.
+
+    All numbers of the sentence are sizes without a sign, each with the system that it speaks for, so that they agree
+    with tables in which either system stands first.
+    """
     rule = rule_of(evidence)
-    if mean.expected < 0 or (mean.expected == 0 and a > b):
+    if evidence.ahead < 0 or (evidence.ahead == 0 and a > b):
         a, b = b, a
         mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
     p_value, p_lower = (as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
-    ahead = f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation"
-    spread = f"from {mean.lower:+.4f} to {mean.upper:+.4f} over the orderings of tied items"
+    found = (
+        f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation, which the choice of queries "
+    )
+    found += f"alone can explain ({p_value})"
+    if evidence.ahead == 0:
+        found = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
+        found += "; only the ranks of their differences are uneven" if evidence.p_value <= evidence.alpha else ""
+        found += f" ({p_value})"
+    spread = f"from {lead(b, a, mean.lower)} to {lead(b, a, mean.upper)}"
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
-        WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by {mean.expected:.4f} of {measure} in "
-        f"expectation ({p_value}), and by at least {mean.lower:.4f} in any order of tied items ({p_lower}).",
+        WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
+        f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
         IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
-        f"({p_value}). The difference is {spread}; if all ties go against '{a}', it is not significant ({p_lower}).",
-        TIES_COULD_EXPLAIN: f"Ties could explain it: {ahead}, which is not significant ({p_value}); it is {spread}.",
-        TOO_FEW_QUERIES: f"Too few queries to tell: {ahead}, which is not significant ({p_value}).",
+        f"({p_value}). The orders of tied items range {spread}; if all ties go against '{a}', the difference is not "
+        f"significant ({p_lower}).",
+        QUERIES_OR_TIES: f"Queries or ties could explain it: {found}. The orders of tied items range {spread}.",
+        TOO_FEW_QUERIES: f"Too few queries to tell: {found}.",
     }
-    return Verdict(rule.name, a if rule.names_better else None, sentences[rule.name])
+    sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
+    return Verdict(rule.name, a if rule.names_better else None, sentence)
+
+
+def lead(a: str, b: str, difference: float) -> str:
+    """Which of two systems a difference, the second minus the first, puts ahead, in words.
+
+    >>> lead("base", "ours", -0.25), lead("base", "ours", 0.5), lead("base", "ours", 0.0)
+    ("'base' ahead by 0.2500", "'ours' ahead by 0.5000", 'no difference')
+    """
+    if difference == 0:
+        return "no difference"
+    return f"'{b if difference > 0 else a}' ahead by {abs(difference):.4f}"
+
+
+def remark(sample: Sample, alpha: float) -> str:
+    """What has to be said of a p-value that so few queries, or such queries, give; empty if there is nothing to say.
+
+    The smallest p-value of a test that reassigns the scores of each query is the share of assignments in which one
+    system is best, and another one worst, on every query.
+
+    >>> remark(Sample("sign-flip", 2, 50, 3, True), 0.05)
+    'With 3 queries that differ, no p-value below 0.2500 is possible.'
+    """
+    test, systems, queries, differing, varies = sample
+    if not differing:
+        return ""
+    if test == "t" and not varies:
+        return "The differences do not vary, which leaves Student's t undefined; p is that of the sign-flip test."
+    few = "1 query that differs" if differing == 1 else f"{differing:,} queries that differ"
+    if test == "tukey" and systems > 2:
+        few, differing = f"{queries:,} queries", queries
+    smallest = (systems * (systems - 1.0) if test == "tukey" else 2.0) ** (1 - differing)
+    if smallest <= alpha:
+        return ""
+    if test == "t":
+        return (
+            f"Student's t assumes normal differences; without this assumption, no p-value below {smallest:.4f} is "
+            f"possible with {few}."
+        )
+    about = "about " if test == "tukey" else ""
+    return f"With {few}, no p-value below {about}{smallest:.4f} is possible."
 
 
 def as_p_value(p_value: float) -> str:

@@ -30,12 +30,12 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
 
     The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
     negates the interval; if the values are symmetric around 0, the interval is, too. If all values of each group are
-    equal, the interval is a point.
+    equal, both ends are the mean.
 
     >>> bca(np.array([[0.0], [0.25], [0.25], [1.0]]), Strata(np.array([4])), 0.95)
     [(0.125, 0.8125)]
     """
-    ordered = strata.sorted(values)
+    ordered, varies = strata.sorted(values), strata.varies(values)
     sides = sides_of(ordered, strata)
     ordered[:, sides < 0] = -ordered[:, sides < 0]
     ordered = strata.sorted(ordered)
@@ -44,6 +44,9 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
     found = whole.numbers.sum(axis=0)
     ends = []
     for column in range(values.shape[1]):
+        if not varies[column]:
+            ends.append((strata.mean(values[:, column]),) * 2)
+            continue
         acceleration = acceleration_of(ordered[:, column], strata)
         levels = bca_levels(sums[:, column], float(found[column]), acceleration, confidence)
         unit = float(whole.unit[column]) / len(values)

@@ -5,6 +5,8 @@ is the share of the 2**n assignments of signs to the n differences whose sum is 
 design of experiments", section 21; Smucker, Allan and Carterette 2007 compare it with other tests for retrieval).
 """
 
+import math
+
 import numpy as np
 
 from tieproof.statistics.draws import coins
@@ -39,6 +41,17 @@ def sign_flip(differences: FloatArray) -> FloatArray:
     if not few.all():
         p_values[~few] = drawn(Whole(whole.numbers[:, ~few], whole.unit[~few]))
     return p_values
+
+
+def smallest_p_value(differences: FloatArray) -> float:
+    """The smallest p-value that a test of signs or of signed ranks can give for so many nonzero differences (n,).
+
+    All signs are equal in 2 of their 2**n assignments.
+
+    >>> smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
+    0.25
+    """
+    return min(1.0, math.ldexp(2.0, -int(np.count_nonzero(differences))))
 
 
 def exact(numbers: FloatArray, slack: float) -> float:

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.statistics.whole_numbers import SAME
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,14 @@ class Strata:
     def parts(self, values: FloatArray) -> list[FloatArray]:
         """The values of each group, from one column (n,) or several (n, k)."""
         return np.split(values, self.starts[1:])
+
+    def mean(self, values: FloatArray) -> float:
+        """The mean of a column (n,), with the same bits as the mean of a result."""
+        return math.fsum(math.fsum(part.tolist()) / len(part) for part in self.parts(values)) / len(self.sizes)
+
+    def varies(self, columns: FloatArray) -> BoolArray:
+        """Whether the values of any group of a column (n, k) differ by more than rounding, (k,)."""
+        return np.asarray(np.any([np.ptp(part, axis=0) > SAME for part in self.parts(columns)], axis=0))
 
     def sorted(self, columns: FloatArray) -> FloatArray:
         """Each column (n, k) sorted within each group, an order that depends on the values only."""

@@ -9,7 +9,9 @@ import math
 from typing import NamedTuple
 
 from tieproof.errors import MissingExtraError
+from tieproof.statistics.sign_flip import smallest_p_value
 from tieproof.statistics.strata import Strata
+from tieproof.statistics.whole_numbers import SAME
 from tieproof.ties import FloatArray
 
 
@@ -28,17 +30,17 @@ def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
     >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
     MeanAndSpread(mean=2.0, error=1.0, freedom=1.0)
     """
-    groups = len(strata.sizes)
-    centres, variances, shares = [], [], []
-    for part, deviations in zip(strata.parts(values), strata.deviations(values), strict=True):
-        size = len(part)
+    mean = strata.mean(values)
+    if not strata.varies(values):
+        return MeanAndSpread(mean, 0.0, 0.0)
+    variances, shares = [], []
+    for deviations in strata.deviations(values):
+        size = len(deviations)
         variance = math.fsum((deviations * deviations).tolist()) / (size - 1) / size
-        centres.append(math.fsum(part.tolist()) / size)
         variances.append(variance)
         shares.append(variance * variance / (size - 1))
     total, share = math.fsum(variances), math.fsum(shares)
-    freedom = total * total / share if share else 0.0
-    return MeanAndSpread(math.fsum(centres) / groups, math.sqrt(total) / groups, freedom)
+    return MeanAndSpread(mean, math.sqrt(total) / len(strata.sizes), total * total / share)
 
 
 def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[float, float]:
@@ -55,14 +57,18 @@ def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[f
 
 
 def t_test(differences: FloatArray, strata: Strata) -> float:
-    """The two-sided p-value of a column of differences (n,) if their mean is above 0; otherwise 1."""
+    """The two-sided p-value of a column of differences (n,) if their mean is not below 0; otherwise 1.
+
+    Without any spread, t is not defined. The p-value is then that of the sign-flip test, which is the smallest one
+    that so many differences allow.
+    """
     found = mean_and_spread(differences, strata)
-    if found.mean <= 0:
+    if found.mean < -SAME:
         return 1.0
     if not found.freedom:
-        return 0.0
+        return smallest_p_value(differences) if found.mean > SAME else 1.0
     try:
         from scipy.special import stdtr
     except ImportError:
         raise MissingExtraError("Student's t-test", "stats") from None
-    return 2 * float(stdtr(found.freedom, -found.mean / found.error))
+    return 2 * float(stdtr(found.freedom, -abs(found.mean) / found.error))

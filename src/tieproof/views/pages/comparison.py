@@ -83,7 +83,7 @@ def queries_of(comparison: Comparison) -> QueryTable:
         for a, b in comparison.pairs:
             values = comparison.per_query(a, b, measure)
             choices.append(
-                Choice(f"{measure}: {isolated(a)} − {isolated(b)}", (values.lower, values.expected, values.upper))
+                Choice(f"{measure}: {isolated(a)} - {isolated(b)}", (values.lower, values.expected, values.upper))
             )
     expected = choices[0].columns[1]
     assert expected is not None

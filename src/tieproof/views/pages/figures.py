@@ -25,7 +25,7 @@ class Axis(NamedTuple):
     """An axis from the left to the right edge of a picture, with a number under it at every `step`.
 
     >>> Axis(-0.5, 0.5, 0.5).at(0.25), Axis(-0.5, 0.5, 0.5).ticks
-    ('750', [('0', '−0.5'), ('50', '0.0'), ('100', '0.5')])
+    ('750', [('0', '-0.5'), ('50', '0.0'), ('100', '0.5')])
     """
 
     low: float
@@ -69,7 +69,7 @@ class Axis(NamedTuple):
         digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
         count = round((self.high - self.low) / self.step)
         numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
-        return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}".replace("-", "−")) for at, n in enumerate(numbers)]
+        return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}") for at, n in enumerate(numbers)]
 
 
 def down(number: float) -> int:

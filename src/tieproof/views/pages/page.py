@@ -11,7 +11,7 @@ from tieproof.installed import __version__
 from tieproof.views.pages.figures import Axis
 from tieproof.views.printable import in_one_line, printable
 from tieproof.views.text.files import Formats, output
-from tieproof.views.text.parts import count
+from tieproof.views.text.parts import count, signed
 
 Contents = Callable[[Any], tuple[str, dict[str, Any]]]
 """A function that returns the name of a result's template and the values that the template shows."""
@@ -24,16 +24,6 @@ def fixed(value: float, digits: int = 4) -> str:
     ('0.2500', '–')
     """
     return "–" if value != value else f"{value:.{digits}f}"
-
-
-def signed(value: float) -> str:
-    """A difference with four decimals and its sign.
-
-    >>> signed(0.25), signed(-0.00001), signed(float("nan"))
-    ('+0.2500', '0.0000', '–')
-    """
-    text = f"{value:+.4f}"
-    return "–" if value != value else "0.0000" if text in ("+0.0000", "-0.0000") else text.replace("-", "−")
 
 
 def chance(value: float) -> str:

@@ -40,8 +40,9 @@ def plot_comparison(found: Comparison, ax: Any = None) -> Any:
     ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. Bars go from the smallest to the largest difference over all orderings of tied items ("ties"),
-    whiskers over the confidence interval of the expected difference ("queries"). At most 40 differences are drawn, of
-    the first measures, and always at least one measure. Raises MissingExtraError if matplotlib is not installed.
+    with a mark at the smallest one ("lower"); whiskers over the confidence interval of the expected difference
+    ("queries"). At most 40 differences are drawn, of the first measures, and always at least one measure. Raises
+    MissingExtraError if matplotlib is not installed.
 
     >>> import numpy as np
     >>> import tieproof as tp
@@ -51,7 +52,7 @@ def plot_comparison(found: Comparison, ax: Any = None) -> Any:
     >>> axes = plot_comparison(tp.compare(results), style.figure("This example")[1])
     >>> print(*(label.get_text() for label in axes.get_yticklabels()), axes.texts[0].get_text(), sep="; ")
     RR; ours
-    − base; ours is better
+    - base; ours is better
     whatever the ties
     """
     shown = lines(found)
@@ -74,7 +75,7 @@ def plot_comparison(found: Comparison, ax: Any = None) -> Any:
     ax.tick_params(axis="y", length=0)
     style.short_numbers(ax.xaxis)
     ax.set_title(style.wrapped(title(found, len(drawn))), loc="left", fontsize=10)
-    style.legend_below(ax, 3)
+    style.legend_below(ax, 4)
     style.tidy(ax)
     return ax
 
@@ -85,7 +86,6 @@ def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Diffe
     Bootstrap intervals need not contain the value itself, so a whisker is a separate line.
     """
     ends = [(each.lower, each.upper) for each in differences], [each.interval for each in differences]
-    expected = [each.expected for each in differences]
     queries = f"queries: {confidence:.0%} interval"
     bar = {"color": style.SKY_BLUE, "linewidth": 9, "label": "ties: lower to upper"}
     whisker = {"color": style.ink(), "linewidth": 1.2, "label": queries}
@@ -94,8 +94,10 @@ def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Diffe
         ax.hlines(places, low, high, **line)
         for values in (low, high):
             ax.plot(values, places, linestyle="", marker="|", markersize=size, markeredgewidth=2, color=edge)
-    mark = {"marker": "D", "markersize": 6, "markerfacecolor": "none", "markeredgewidth": 0.8, "color": style.ink()}
-    ax.plot(expected, places, linestyle="", label="expected", **mark)
+    mark = {"linestyle": "", "markersize": 6, "markeredgewidth": 0.8, "color": style.ink()}
+    ax.plot([each.lower for each in differences], places, marker="o", label="lower", **mark)
+    expected = [each.expected for each in differences]
+    ax.plot(expected, places, marker="D", markerfacecolor="none", label="expected", **mark)
 
 
 def lines(found: Comparison) -> list[Line]:
@@ -106,7 +108,7 @@ def lines(found: Comparison) -> list[Line]:
         result.append(Line(measure, None, ""))
         for a, b in found.pairs:
             difference = found[a, b, measure]
-            result.append(Line(f"{names[a]}\n− {names[b]}", difference, verdict_of(difference, names)))
+            result.append(Line(f"{names[a]}\n- {names[b]}", difference, verdict_of(difference, names)))
     return result
 
 

@@ -32,7 +32,7 @@ def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Mea
     ...     tp.compare({"one": one, "other": other}), "one", "other", "RR", style.figure("This example")[1]
     ... )
     >>> print(axes.get_title("left"))
-    RR of one − other
+    RR of one - other
     wins 1, losses 1, draws 1
     """
     values, difference = found.per_query(a, b, measure), found[a, b, measure]
@@ -43,9 +43,10 @@ def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Mea
     one, other = shortened([a, b], NAMES)
     ax.axhline(0, color=style.GREY, linewidth=1, zorder=0)
     ax.set_ylabel(f"difference in {measure}")
+    style.short_numbers(ax.yaxis)
     outcomes = f"wins {difference.wins:,}, losses {difference.losses:,}, draws {difference.draws:,}"
     words = {"loc": "left", "fontsize": 10, "pad": 22, "parse_math": False, "fontfamily": families()}
-    ax.set_title(f"{measure} of {one} − {other}\n{outcomes}", **words)
+    ax.set_title(f"{measure} of {one} - {other}\n{outcomes}", **words)
     low, high = min(shown.limits[0], 0.0), max(shown.limits[1], 0.0)
     margin = 0.04 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)

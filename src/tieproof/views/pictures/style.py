@@ -146,10 +146,8 @@ def number(value: float) -> str:
 
 
 def short_numbers(axis: Any) -> None:
-    """Write the numbers of an axis in full, without a common factor or offset at its end."""
-    from matplotlib.ticker import StrMethodFormatter
-
-    axis.set_major_formatter(StrMethodFormatter("{x:.4g}"))
+    """Write the numbers of an axis in full, without a common factor or offset, with minus signs as in texts."""
+    axis.set_major_formatter(lambda number, _: f"{number:.4g}")
 
 
 def wrapped(text: str) -> str:

@@ -9,7 +9,7 @@ from tieproof.views.tables.html import html
 from tieproof.views.tables.latex import latex
 from tieproof.views.tables.markdown import markdown
 from tieproof.views.tables.table import Cell, Row, Table
-from tieproof.views.text.comparison import cells, in_words, sentences
+from tieproof.views.text.comparison import cells, header, in_words, sentences
 from tieproof.views.text.parts import percent
 
 
@@ -45,24 +45,24 @@ def scored(found: Comparison, system: str, measure: str) -> Cell:
     letters = [mark for mark, name in marks(found).items() if name in beaten]
     between = "" if len(found.systems) <= len(ascii_lowercase) else ","
     mean = found.results[system][measure]
-    return Cell(interval(mean), bold=len(beaten) == len(found.systems) - 1, marks=between.join(letters))
+    return Cell(score(mean), bold=len(beaten) == len(found.systems) - 1, marks=between.join(letters))
 
 
-def interval(mean: Estimate[float]) -> str:
-    """The expected value, with the lower and upper value in brackets if they differ.
+def score(mean: Estimate[float]) -> str:
+    """The lower value, with the expected and the upper value beside it if they differ.
 
-    >>> interval(Estimate(0.5, 0.75, 1.0, 0.1)), interval(Estimate(0.5, 0.5, 0.5, 0.0))
-    ('0.7500 [0.5000, 1.0000]', '0.5000')
+    >>> score(Estimate(0.5, 0.75, 1.0, 0.1)), score(Estimate(0.5, 0.5, 0.5, 0.0))
+    ('0.5000 ≤ 0.7500 ≤ 1.0000', '0.5000')
     """
-    lower, expected, upper = (f"{value:.4f}" for value in (mean.lower, mean.expected, mean.upper))
-    return expected if lower == upper else f"{expected} [{lower}, {upper}]"
+    lower, upper = f"{mean.lower:.4f}", f"{mean.upper:.4f}"
+    return lower if lower == upper else f"{mean:.4f}"
 
 
 def about_scores(found: Comparison) -> Iterator[str]:
     """Sentences on the content of a cell."""
     yield (
-        "Expected values if ties are broken at random; in brackets, the lowest and the highest value over all "
-        "orderings of tied items."
+        "The lowest value over all orderings of tied items, which is the score to report; beside it, where ties "
+        "leave the score open, the expected value if ties are broken at random, and the highest value."
     )
     corrected = f"{found.correction} corrected" if found.correction else "not corrected"
     yield (
@@ -73,16 +73,7 @@ def about_scores(found: Comparison) -> Iterator[str]:
 
 def of_differences(found: Comparison) -> Table:
     """A section for each measure, with a row for each pair."""
-    header = (
-        "measure",
-        "systems",
-        "expected",
-        "ties",
-        f"queries {percent(found.confidence)}",
-        "p",
-        "p lower",
-        "verdict",
-    )
+    names = ("measure", "systems", *header(found), "verdict")
     sections: list[list[Row]] = [
         [
             (measure, f"{a} - {b}", *cells(found[a, b, measure]), in_words(found[a, b, measure]))
@@ -90,7 +81,7 @@ def of_differences(found: Comparison) -> Table:
         ]
         for measure in found.measures
     ]
-    return Table("", header, sections, [*sentences(found)], header[2:-1])
+    return Table("", names, sections, [*sentences(found)], header(found))
 
 
 def comparison_as_markdown(found: Comparison) -> str:

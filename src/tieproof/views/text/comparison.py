@@ -4,14 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from tieproof.results.comparison import Comparison
 from tieproof.results.differences import Difference
-from tieproof.results.verdicts import RULES
+from tieproof.results.verdicts import RULES, Sample, remark
 from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
 from tieproof.statistics.tukey import DEALS
 from tieproof.views.printable import printable
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent
+from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent, signed
 
-COLUMNS = (8, 18, 18, 7, 7)
+COLUMNS = (8, 8, 8, 18, 7, 7)
 """The widths of the columns of numbers."""
 
 SMALLEST = 0.0001
@@ -40,30 +40,30 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
     >>> bad = good * [1, 1, 0, 0, 0, 0, 0, 0]
     >>> systems = {"good": tp.evaluate_scores(good, relevance), "bad": tp.evaluate_scores(bad, relevance)}
     >>> print(render(tp.compare(systems, measures=["RR"])))
-    expected                ties         queries 95%        p  p lower
+       lower  expected     upper         queries 95%        p  p lower
     ------------------------------------------------------------------
     RR
     good - bad: good is better in expectation; won 6, lost 0, drawn 2
-     +0.4952  +0.0000 to +0.6562  +0.2476 to +0.6603   0.0312   1.0000
+      0.0000   +0.4952   +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.
-    'expected' is the difference of the means if ties are broken at random; 'ties'
-    is its range over all orderings of tied items, where the orderings of the two
-    systems are independent.
+    'lower' and 'upper' are the smallest and the largest difference of the means
+    over all orderings of tied items, where the orderings of the two systems are
+    independent; 'expected' is the difference if ties are broken at random.
     'queries 95%' is the confidence interval of the expected difference over the
     choice of queries, by the bootstrap (BCa) with 9,999 resamples from a fixed
     seed.
     'p' is by the paired sign-flip test (exact for up to 32 queries that differ,
     otherwise with 99,999 random flips from a fixed seed), corrected by Holm for 1
     pair; 'p lower' is the p-value if all ties are broken against the system that is
-    ahead and in favour of the other one.
+    ahead and in favor of the other one.
     Better in expectation: the choice of queries is unlikely to explain the
     difference if ties are broken at random. A program that breaks ties in another
     way may show no difference.
     """
     width = max(width or WIDTH, NARROWEST)
     bold = "\x1b[1m{}\x1b[0m" if color else "{}"
-    head = numbers_line(("expected", "ties", f"queries {percent(found.confidence)}", "p", "p lower"))
+    head = numbers_line(header(found))
     lines = [bold.format(head), "-" * len(head)]
     for measure in found.measures:
         lines.append(bold.format(printable(measure)))
@@ -74,12 +74,16 @@ def render(found: Comparison, width: int | None = None, color: bool = False) -> 
     return "\n".join([*lines, *(paragraph(sentence, width) for sentence in sentences(found))])
 
 
+def header(found: Comparison) -> Sequence[str]:
+    """The names of the numbers of a difference."""
+    return "lower", "expected", "upper", f"queries {percent(found.confidence)}", "p", "p lower"
+
+
 def cells(found: Difference) -> Sequence[str]:
     """The numbers of a difference."""
     return (
-        f"{found.expected:+.4f}",
-        between(found.lower, found.upper),
-        between(*found.interval),
+        *(signed(value) for value in (found.lower, found.expected, found.upper)),
+        " to ".join(map(signed, found.interval)),
         p_value(found.corrected_p_value),
         p_value(found.corrected_p_lower),
     )
@@ -99,15 +103,6 @@ def p_value(value: float) -> str:
     return f"{value:.4f}" if value >= SMALLEST else f"<{SMALLEST}"
 
 
-def between(low: float, high: float) -> str:
-    """The two ends of an interval.
-
-    >>> between(-0.25, 0.5)
-    '-0.2500 to +0.5000'
-    """
-    return f"{low:+.4f} to {high:+.4f}"
-
-
 def in_words(found: Difference) -> str:
     """The verdict, and the numbers of queries that the first system won, lost and drew."""
     verdict = found.verdict
@@ -115,13 +110,21 @@ def in_words(found: Difference) -> str:
     return f"{said}; won {found.wins:,}, lost {found.losses:,}, drawn {found.draws:,}"
 
 
+def remark_on(found: Comparison, each: Difference) -> str:
+    """What the number of queries says of the p-value of a difference."""
+    differing, varies = each.wins + each.losses, each.effect_size is not None
+    sample = Sample(found.test, len(found.systems), differing + each.draws, differing, varies)
+    return remark(sample, 1 - found.confidence)
+
+
 def sentences(found: Comparison) -> Iterator[str]:
     """Sentences on what was compared, and on the meaning of the columns and verdicts."""
     which = f", each with {found.baseline}" if found.baseline is not None else ""
     yield f"Compared {count(len(found.systems), 'system')} on {count(found.queries, 'query')}{which}."
     yield (
-        "'expected' is the difference of the means if ties are broken at random; 'ties' is its range over all "
-        "orderings of tied items, where the orderings of the two systems are independent."
+        "'lower' and 'upper' are the smallest and the largest difference of the means over all orderings of tied "
+        "items, where the orderings of the two systems are independent; 'expected' is the difference if ties are "
+        "broken at random."
     )
     yield (
         f"'queries {percent(found.confidence)}' is the confidence interval of the expected difference over the "
@@ -132,9 +135,11 @@ def sentences(found: Comparison) -> Iterator[str]:
         corrected = f", corrected by {CORRECTIONS[found.correction]} for {count(len(found.pairs), 'pair')}"
     yield (
         f"'p' is by {TESTS[found.test]}{corrected}; 'p lower' is the p-value if all ties are broken against the "
-        "system that is ahead and in favour of the other one."
+        "system that is ahead and in favor of the other one."
     )
-    names = {found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs}
+    differences = [found[a, b, measure] for measure in found.measures for a, b in found.pairs]
+    yield from dict.fromkeys(filter(None, (remark_on(found, each) for each in differences)))
+    names = {each.verdict.name for each in differences}
     for rule in RULES:
         if rule.name in names:
             yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"

@@ -34,6 +34,16 @@ def numbers(estimate: Estimate[float]) -> Row:
     return [f"{value:.4f}" for value in astuple(estimate)]
 
 
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign.
+
+    >>> signed(0.25), signed(-0.00001), signed(0.0)
+    ('+0.2500', '0.0000', '0.0000')
+    """
+    text = f"{value:+.4f}"
+    return "0.0000" if text in ("+0.0000", "-0.0000") else text
+
+
 def table(
     header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
 ) -> str:
