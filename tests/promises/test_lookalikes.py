@@ -154,6 +154,54 @@ def test_similarities_as_means() -> None:
         tp.confidence.credible_retrieval(DISTANCES, np.ones(40), LABELS)
 
 
+CODES = np.packbits(RANDOM.normal(size=(40, 64)) + np.repeat(RANDOM.normal(size=(10, 64)), 4, axis=0) > 0, axis=1)
+PACKED: dict[str, Any] = {
+    "bytes": CODES,
+    "signed bytes": CODES.view(np.int8),
+    "binary of sentence-transformers": (CODES - 128).view(np.int8),
+    "words": CODES.view(np.uint16),
+    "one byte": np.packbits(RANDOM.random((400, 8)) < 0.4, axis=1),
+    "integers of 64 bits": RANDOM.integers(-(2**63), 2**63, size=(100, 1)),
+}
+HALF = "of which every bit is set about half of the time"
+
+
+@pytest.mark.parametrize("codes", PACKED.values(), ids=PACKED)
+def test_packed_codes_as_numbers(codes: Any) -> None:
+    bits = 8 * codes.itemsize * codes.shape[1]
+    for distance in ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot"):
+        with pytest.warns(tp.InputWarning, match=f"embeddings .* {HALF}, .*and bits={bits}"):
+            tp.evaluate(codes, np.arange(len(codes)) % 5, distance=distance, measures=["AP"])
+
+
+@pytest.mark.parametrize("call", EMBEDDING_CALLS.values(), ids=EMBEDDING_CALLS)
+def test_packed_codes_in_other_calls(call: Callable[..., object]) -> None:
+    with pytest.warns(tp.InputWarning, match=HALF):
+        call(CODES, LABELS)
+
+
+PIXELS = np.clip(120 + 64 * RANDOM.normal(size=(400, 64)), 0, 255).astype(np.uint8)
+NUMBERS: dict[str, Any] = {
+    "quantized embeddings": np.clip(127 + 36 * RANDOM.normal(size=(400, 64)), 0, 255).astype(np.uint8),
+    "signed quantized embeddings": np.clip(42 * RANDOM.normal(size=(400, 64)), -128, 127).astype(np.int8),
+    "pixels": PIXELS,
+    "dark pixels": PIXELS // 3,
+    "saturated pixels": np.where(PIXELS > 200, 255, np.where(PIXELS < 60, 0, PIXELS)),
+    "a drawing": np.where(PIXELS > 170, PIXELS, 0),
+    "counts": RANDOM.poisson(9, size=(400, 64)).astype(np.uint8),
+    "bits": RANDOM.integers(0, 2, size=(400, 64), dtype=np.uint8),
+    "integers": RANDOM.integers(-1000, 1000, size=(400, 64)),
+    "wide integers": (2.0**29 * RANDOM.normal(size=(400, 8))).astype(np.int32),
+    "noise of many columns": RANDOM.integers(0, 256, size=(40, 512), dtype=np.uint8),
+    "few numbers": CODES[:10],
+}
+
+
+@pytest.mark.parametrize("values", NUMBERS.values(), ids=NUMBERS)
+def test_honest_integers(values: Any) -> None:
+    quiet(lambda: tp.evaluate(values, np.arange(len(values)) % 5, measures=["AP"]))
+
+
 def symmetric(values: Any) -> Any:
     return np.triu(values) + np.triu(values, 1).T
 

@@ -39,6 +39,11 @@ CASES: dict[str, Case] = {
         r"square, symmetric matrix with a constant diagonal, .* 12 items.*evaluate_distances",
         warns=True,
     ),
+    "packed codes under another distance than Hamming": Case(
+        lambda: tp.evaluate(np.random.default_rng(0).integers(0, 256, (12, 16), np.uint8), CLASSES),
+        r"uint8 of which every bit is set about half of the time.*pass distance='hamming' and bits=128",
+        warns=True,
+    ),
     "R@1 for queries with several relevant items": Case(
         lambda: tp.evaluate(MORE, CLASSES, measures=["R@1"]),
         r"R@1 divides by the number of relevant items, .*: Success@1",

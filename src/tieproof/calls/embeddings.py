@@ -61,7 +61,7 @@ def evaluate(
         The gallery (the retrieval database) and its labels.
     distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
         A function takes a block of queries and a block of gallery items and returns their distances; the floats that
-        it returns are ranked. Hamming takes bools, or packed uint8 with `bits`. Other common names, such as "l2",
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. Other common names, such as "l2",
         "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
@@ -116,7 +116,8 @@ def evaluate(
     -----
     InputWarning
         If the input can be evaluated but is probably not what was meant: the gallery is equal to the queries, the
-        embeddings are a matrix of similarities, R@k is used for Success@k, or the labels are one column of 0/1.
+        embeddings are a matrix of similarities, or packed codes without distance="hamming", R@k is used for Success@k,
+        or the labels are one column of 0/1.
 
     Notes
     -----

@@ -7,6 +7,7 @@ import numpy as np
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.digests import Words
 from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import FloatArray, IntArray
@@ -16,6 +17,15 @@ FEWEST = 4
 
 SOME = 16
 """The number of rows that are checked first, or instead of all rows if there are many."""
+
+FEWEST_BYTES = 128
+"""The fewest bytes that are recognised as packed codes."""
+
+MANY = 1024
+"""The most rows in which packed codes are recognised."""
+
+MOST_BYTES = 256
+"""The most bytes of a row that may be a packed code; 2,048 bits are more than codes usually have."""
 
 BLOCK = 2**20
 """The number of entries that are compared at a time."""
@@ -37,6 +47,43 @@ def warn_of_queries_in_gallery(
         )
 
 
+def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
+    """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
+    some = queries[some_of(len(queries)), 0]
+    return bool(2 * np.isin(some, gallery[:, 0]).sum() >= len(some))
+
+
+def warn_of_self_matches(queries: Words, items: Words, relevance: Relevance, least: float) -> None:
+    """Warn if the gallery probably contains the queries among others: rows and labels are equal on both sides.
+
+    Rows that occur more than once on a side do not count, because short codes and collapsed models have many of them.
+
+    queries, items : the digests of the rows of each side and their labels
+    least : the smallest share of the queries that is warned about
+    """
+    if len(queries) < FEWEST or np.array_equal(queries, items):
+        return
+    own, query, times = np.unique(queries[:, 0], return_index=True, return_counts=True)
+    copies, item = np.zeros_like(query), np.zeros_like(query)
+    for start in range(0, len(items), BLOCK):
+        block = items[start : start + BLOCK, 0]
+        place = np.minimum(np.searchsorted(own, block), len(own) - 1)
+        equal = np.flatnonzero(own[place] == block)
+        np.add.at(copies, place[equal], 1)
+        item[place[equal]] = start + equal
+    once = (times == 1) & (copies == 1)
+    pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
+    if len(pairs) < max(FEWEST, least * len(queries)):
+        return
+    some = [pairs[place] for place in some_of(len(pairs))]
+    if all(found in relevance.block(np.array([query])).items for query, found in some):
+        warn(
+            f"{len(pairs)} of {len(queries)} queries are in the gallery, too: a relevant item has the same row, bit "
+            "for bit, so that the query finds itself, however bad the embeddings are. Leave these items out of the "
+            f"gallery, or pass the pairs as exclude=; the first is ({pairs[0][0]}, {pairs[0][1]})."
+        )
+
+
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
     """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
     if len(matrix) < FEWEST or matrix.dtype == np.bool_:
@@ -46,6 +93,26 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
             f"The {name} are a square, symmetric matrix with a constant diagonal, which is probably a matrix of "
             f"similarities or distances of {len(matrix)} items. If so, pass it to evaluate_scores or "
             "evaluate_distances; here each row is treated as a vector."
+        )
+
+
+def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
+    """Warn if integers are probably packed bits: each bit is set about as often as not, and the highest two differ so.
+
+    In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
+    determines the next one.
+    """
+    width, size = 8 * rows.dtype.itemsize, rows.shape[1] * rows.dtype.itemsize
+    if rows.dtype.kind not in "iu" or len(rows) < FEWEST or size > MOST_BYTES or len(rows) * size < FEWEST_BYTES:
+        return
+    numbers = np.ascontiguousarray(rows[:MANY], dtype=rows.dtype.newbyteorder(">")).view(np.uint8)
+    bits = np.unpackbits(numbers).reshape(-1, width)
+    shares = bits.mean(axis=0)
+    if ((shares > 1 / 4) & (shares < 3 / 4)).all() and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
+        warn(
+            f"The {name} are {rows.dtype.name} of which every bit is set about half of the time, so that they are "
+            f"probably packed codes. If so, pass distance='hamming' and bits={width * rows.shape[1]}; here each number "
+            "is one dimension."
         )
 
 
