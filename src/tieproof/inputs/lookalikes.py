@@ -24,6 +24,10 @@ FEWEST_BYTES = 128
 MANY = 1024
 """The most rows in which packed codes are recognised."""
 
+ITSELF = 0.9
+"""The smallest share of queries with an item of their own number first that is warned about; pictures and the texts
+that belong to them may have the same numbers."""
+
 MOST_BYTES = 256
 """The most bytes of a row that may be a packed code; 2,048 bits are more than codes usually have."""
 
@@ -49,8 +53,8 @@ def warn_of_queries_in_gallery(
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
-    some = queries[some_of(len(queries)), 0]
-    return bool(2 * np.isin(some, gallery[:, 0]).sum() >= len(some))
+    some, firsts = queries[:: max(1, len(queries) // SOME), 0], gallery[:, 0].copy()
+    return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
 
 
 def warn_of_self_matches(queries: Words, items: Words, relevance: Relevance, least: float) -> None:
@@ -138,7 +142,7 @@ def finds_itself(relevance: Relevance) -> bool:
 
 def some_of(count: int) -> IntArray:
     """Return some evenly spaced indices below `count`, from the first to the last."""
-    return np.unique(np.linspace(0, count - 1, SOME).astype(np.int64))
+    return np.array(sorted(set(np.linspace(0, count - 1, SOME).astype(np.int64).tolist())))
 
 
 def is_similarity(matrix: Embeddings) -> bool:
