@@ -27,11 +27,11 @@ TYPES: dict[str, Any] = {
 }
 
 
-def quiet(call: Callable[[], object]) -> None:
+def quiet(call: Callable[..., object], *given: Any, **options: Any) -> None:
     """Check that the call gives no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", tp.InputWarning)
-        call()
+        call(*given, **options)
 
 
 EMBEDDING_CALLS: dict[str, Callable[..., object]] = {
@@ -91,7 +91,7 @@ def test_queries_among_others_in_the_gallery(call: Any, part: Callable[..., obje
 def test_queries_among_others_in_other_forms() -> None:
     pairs = np.repeat(np.arange(30)[:, None], 2, axis=1)
     with pytest.warns(tp.InputWarning, match=IN_PART):
-        tp.evaluate(REAL[:30], gallery=REAL, relevance=np.vstack([pairs, pairs + [0, 1]]))
+        tp.evaluate(REAL[:30], gallery=REAL, relevance=np.vstack([pairs, pairs + np.array([0, 1])]))
     columns = np.eye(10, dtype=int)[LABELS]
     with pytest.warns(tp.InputWarning, match=IN_PART):
         tp.evaluate(REAL[:30], columns[:30], gallery=REAL, gallery_labels=columns)
@@ -112,7 +112,13 @@ def test_queries_among_others_in_shards(checkpoint: bool, tmp_path: Path) -> Non
         np.save(tmp_path / name / "0.npy", REAL[rows])
     queries, gallery = (tp.open(tmp_path / name) for name in ("queries", "gallery"))
     with pytest.warns(tp.InputWarning, match=IN_PART) as caught:
-        tp.evaluate(queries, LABELS[:30], gallery=gallery, gallery_labels=LABELS, checkpoint=tmp_path / "done" if checkpoint else None)
+        tp.evaluate(
+            queries,
+            LABELS[:30],
+            gallery=gallery,
+            gallery_labels=LABELS,
+            checkpoint=tmp_path / "done" if checkpoint else None,
+        )
     assert len(caught) == 1
 
 
@@ -211,14 +217,14 @@ def test_honest_scores() -> None:
     texts = REAL + RANDOM.normal(size=REAL.shape) / 9
     for scores in (REAL @ texts.T, -((REAL[:, None] - texts) ** 2).sum(axis=2)):
         for relevance in (RELEVANT, np.eye(40)):
-            quiet(lambda: tp.evaluate_scores(scores, relevance))
-            quiet(lambda: tp.evaluate_distances(-scores, relevance))
-    quiet(lambda: tp.evaluate_scores(SCORES, labels=LABELS))
-    quiet(lambda: tp.evaluate_scores(SCORES, RELEVANT - 2 * np.eye(40)))
-    quiet(lambda: tp.evaluate_scores(SCORES, (RELEVANT & ~np.eye(40, dtype=bool)).astype(int)))
-    quiet(lambda: tp.evaluate_scores(with_diagonal(SCORES, 0.0), RELEVANT))
-    quiet(lambda: tp.evaluate_scores(np.eye(40), np.eye(40)))
-    quiet(lambda: tp.evaluate_scores(SCORES[:9, :9], RELEVANT[:9, :9]))
+            quiet(tp.evaluate_scores, scores, relevance)
+            quiet(tp.evaluate_distances, -scores, relevance)
+    quiet(tp.evaluate_scores, SCORES, labels=LABELS)
+    quiet(tp.evaluate_scores, SCORES, RELEVANT - 2 * np.eye(40))
+    quiet(tp.evaluate_scores, SCORES, (RELEVANT & ~np.eye(40, dtype=bool)).astype(int))
+    quiet(tp.evaluate_scores, with_diagonal(SCORES, 0.0), RELEVANT)
+    quiet(tp.evaluate_scores, np.eye(40), np.eye(40))
+    quiet(tp.evaluate_scores, SCORES[:9, :9], RELEVANT[:9, :9])
 
 
 def as_run(scores: Any, prefix: str = "") -> Any:
@@ -247,10 +253,10 @@ def test_a_run_of_all_pairs(tmp_path: Path) -> None:
     others = {
         query: {item: grade for item, grade in judged.items() if item != query} for query, judged in QRELS.items()
     }
-    quiet(lambda: tp.evaluate_run(others, as_run(-distances)))
-    quiet(lambda: tp.evaluate_run({query: {query: 1} for query in QRELS}, as_run(-distances)))
-    quiet(lambda: tp.evaluate_run(QRELS, as_run(with_diagonal(-distances, -99.0))))
-    quiet(lambda: tp.evaluate_run(QRELS, as_run(-distances, prefix="d") | {"3": {"3": 1.0}}))
+    quiet(tp.evaluate_run, others, as_run(-distances))
+    quiet(tp.evaluate_run, {query: {query: 1} for query in QRELS}, as_run(-distances))
+    quiet(tp.evaluate_run, QRELS, as_run(with_diagonal(-distances, -99.0)))
+    quiet(tp.evaluate_run, QRELS, as_run(-distances, prefix="d") | {"3": {"3": 1.0}})
 
 
 SELF = "40 of 40 queries probably find themselves: item i is the first one of query i"
@@ -272,12 +278,12 @@ def test_lists_of_all_neighbors() -> None:
             tp.evaluate_neighbors(ids, **given, **labelled)
         with pytest.warns(tp.InputWarning, match=SELF):
             tp.evaluate_neighbors(ids, **given, relevance=pairs, n_items=40)
-        quiet(lambda: tp.evaluate_neighbors(ids, **given, labels=LABELS))
-        quiet(lambda: tp.evaluate_neighbors(ids, **given, **labelled, exclude=ITSELF))
-        quiet(lambda: tp.evaluate_neighbors(ids, **given, labels=range(40), gallery_labels=range(40)))
-        quiet(lambda: tp.evaluate_neighbors(ids, **given, labels=LABELS, gallery_labels=np.roll(LABELS, 8)))
-    quiet(lambda: tp.evaluate_neighbors(ids, near + 5, **labelled))
-    quiet(lambda: tp.evaluate_neighbors(ids[:, 1:], near[:, 1:], **labelled))
+        quiet(tp.evaluate_neighbors, ids, **given, labels=LABELS)
+        quiet(tp.evaluate_neighbors, ids, **given, **labelled, exclude=ITSELF)
+        quiet(tp.evaluate_neighbors, ids, **given, labels=range(40), gallery_labels=range(40))
+        quiet(tp.evaluate_neighbors, ids, **given, labels=LABELS, gallery_labels=np.roll(LABELS, 8))
+    quiet(tp.evaluate_neighbors, ids, near + 5, **labelled)
+    quiet(tp.evaluate_neighbors, ids[:, 1:], near[:, 1:], **labelled)
 
 
 UNIT = REAL / np.linalg.norm(REAL, axis=1, keepdims=True)

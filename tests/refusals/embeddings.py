@@ -11,7 +11,6 @@ import pandas as pd
 import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate, with_value
 
-
 CODES = np.arange(60, 72, dtype=np.uint8).reshape(6, 2)
 
 
@@ -50,6 +49,12 @@ def only_queries(more: Any = None) -> object:
     return evaluator.compute()
 
 
+def nan_in_a_batch() -> None:
+    evaluator = tp.Evaluator()
+    evaluator.update(GOOD, LABELS)
+    evaluator.update(with_value(np.nan), LABELS)
+
+
 def of_another(folder: Path) -> object:
     tp.evaluate(GOOD, LABELS, checkpoint=folder / "done")
     return tp.evaluate(GOOD, LABELS, distance="euclidean", checkpoint=folder / "done")
@@ -85,7 +90,7 @@ CASES: dict[str, Case] = {
         evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 contains -inf"
     ),
     "NaN in the gallery": Case(
-        evaluate(gallery=with_value(np.nan), gallery_labels=LABELS),
+        evaluate(GOOD + 1, gallery=with_value(np.nan), gallery_labels=LABELS),
         r"gallery must contain only finite numbers, but row 3 contains nan",
     ),
     "NaN in the embeddings, with a distance function": Case(
@@ -166,9 +171,7 @@ CASES: dict[str, Case] = {
         evaluate(CODES, distance="hamming", bits="16"), r"bits must be a whole number of at least 1, not '16'"
     ),
     "int8 codes as queries and uint8 codes as gallery": Case(
-        evaluate(
-            (CODES - 128).view(np.int8), distance="hamming", bits=16, gallery=CODES, gallery_labels=LABELS
-        ),
+        evaluate((CODES - 128).view(np.int8), distance="hamming", bits=16, gallery=CODES, gallery_labels=LABELS),
         r"queries are int8, but the gallery is uint8: codes of int8 may be packed bytes minus 128",
     ),
     "bits= larger than the number of bits in a row": Case(
@@ -216,6 +219,12 @@ CASES: dict[str, Case] = {
     ),
     "a memory-mapped file that changes during the evaluation": Case(
         changing, r"changed while it was evaluated", in_folder=True
+    ),
+    "the name of a file as embeddings": Case(
+        evaluate("x.npy"), r"must be an array, not 'x\.npy'\. .*numpy\.load\('x\.npy'\); the commands of tieproof"
+    ),
+    "NaN in a batch of an Evaluator": Case(
+        nan_in_a_batch, r"embeddings of batch 1 must contain only finite numbers, but row 3 contains nan"
     ),
     "an unknown side= of an Evaluator": Case(
         lambda: tp.Evaluator().update(GOOD, LABELS, side="query"),  # type: ignore[arg-type]

@@ -246,9 +246,9 @@ def check_own_items(found: NeighborLists, judged: Relevance) -> None:
         return
     if all(query in judged.block(np.array([query])).items for query in queries[some_of(len(queries))]):
         warn(
-            f"{len(queries)} of {found.n_queries} queries probably find themselves: item i is the first one of query i "
-            "and is relevant. If queries and items are the same, leave out gallery_labels, or pass the pairs (i, i) as "
-            "exclude=."
+            f"{len(queries)} of {found.n_queries} queries probably find themselves: item i is the first one of query "
+            "i and is relevant. If queries and items are the same, leave out gallery_labels, or pass the pairs "
+            "(i, i) as exclude=."
         )
 
 

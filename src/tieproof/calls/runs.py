@@ -176,6 +176,8 @@ def evaluate_run(
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
     """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
+    if not isinstance(truncated, int | np.bool_):
+        raise InputError(f"truncated must be True or False, not {truncated!r}.", "truncated")
     if n_items is None:
         return None
     if not truncated:

@@ -87,8 +87,8 @@ class HammingGauge(SpaceGauge):
 def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words.
 
-    Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row: the
-    codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
+    Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
+    the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
     """
     array = as_array(values, name)
     if array.dtype == np.bool_:

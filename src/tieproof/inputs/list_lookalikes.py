@@ -84,8 +84,8 @@ def check_self_matches(
 ) -> None:
     """Warn if query i finds itself as item i: a symmetric matrix whose diagonal is relevant and nearest.
 
-    The scores of queries and items of two kinds, such as texts and pictures, are not symmetric. There may be more items
-    than queries.
+    The scores of queries and items of two kinds, such as texts and pictures, are not symmetric. There may be more
+    items than queries.
     """
     count = len(rows)
     if count < FEWEST or any(len(row) < count for row in rows):
@@ -103,7 +103,7 @@ def check_self_matches(
     first = sum(bool(row[place] == best(row)) for place, row in enumerate(rows))
     if 2 * first >= count:
         warn(
-            f"{first} of {count} queries probably find themselves, however bad the embeddings are: item i is relevant "
-            f"to query i and nearest, and the {name} are symmetric. To leave it out, pass labels without "
+            f"{first} of {count} queries probably find themselves, however bad the embeddings are: item i is "
+            f"relevant to query i and nearest, and the {name} are symmetric. To leave it out, pass labels without "
             "gallery_labels, or give it a negative relevance."
         )

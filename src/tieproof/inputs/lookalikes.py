@@ -101,7 +101,7 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
 
 
 def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
-    """Warn if integers are probably packed bits: each bit is set about as often as not, and the highest two differ so.
+    """Warn if integers are probably packed bits: each is set about as often as not, and the highest two often differ.
 
     In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
     determines the next one.
@@ -115,8 +115,8 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
     if ((shares > 1 / 4) & (shares < 3 / 4)).all() and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
         warn(
             f"The {name} are {rows.dtype.name} of which every bit is set about half of the time, so that they are "
-            f"probably packed codes. If so, pass distance='hamming' and bits={width * rows.shape[1]}; here each number "
-            "is one dimension."
+            f"probably packed codes. If so, pass distance='hamming' and bits={width * rows.shape[1]}; here each "
+            "number is one dimension."
         )
 
 
