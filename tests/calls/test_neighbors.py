@@ -86,6 +86,7 @@ def test_bounds_are_those_of_all_whole_rankings(search: Search, kind: str) -> No
         assert result[measure].std == pytest.approx(expected.std, rel=1e-12, abs=1e-15)
 
 
+@pytest.mark.filterwarnings("ignore:.* queries (probably find|are in the gallery)")
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("seed", range(2))
 def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any) -> None:
@@ -261,6 +262,7 @@ def test_the_distances_decide_the_order() -> None:
     assert result.to_json() == expected.to_json()
 
 
+@pytest.mark.filterwarnings("ignore:.* queries probably find themselves")
 def test_the_order_of_queries_and_of_the_gallery_changes_no_bit() -> None:
     distances, labels = data(2)
     ids, found = nearest(distances[:9], 6)

@@ -75,7 +75,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     neighbor_files.write_examples()
     competitions.write_examples()
-    for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": LABELS}.items():
+    for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": 3 - LABELS}.items():
         np.save(f"{name}.npy", array)
     np.savez("found.npz", ids=IDS, distances=OF_IDS)
     Path("qrels.txt").write_text(QRELS)

@@ -337,9 +337,7 @@ PACKED: dict[str, Any] = {
     "bytes": CODES,
     "signed bytes": CODES.view(np.int8),
     "binary of sentence-transformers": (CODES - 128).view(np.int8),
-    "words": CODES.view(np.uint16),
     "one byte": np.packbits(RANDOM.random((400, 8)) < 0.4, axis=1),
-    "integers of 64 bits": RANDOM.integers(-(2**63), 2**63, size=(100, 1)),
 }
 HALF = "of which every bit is set about half of the time"
 

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.fingerprints import label_words
 from tieproof.calls.progress import progress_bar
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
@@ -15,7 +14,9 @@ from tieproof.inputs.digests import Words, rows_digests
 from tieproof.inputs.formats import Format
 from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import (
+    FEWEST,
     may_share_rows,
+    self_matches,
     warn_of_packed_codes,
     warn_of_queries_in_gallery,
     warn_of_self_matches,
@@ -133,18 +134,24 @@ def make_problem(
 
 
 def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = None) -> None:
-    """Warn if the gallery probably contains the queries among others; `digests` of both sides, if they are known."""
-    queries, gallery = problem.queries, problem.gallery
-    if gallery is None:
+    """Warn if the gallery probably contains the queries among others.
+
+    digests : of the rows of both sides and their labels; None: the rows are in memory
+    """
+    queries, gallery, count = problem.queries, problem.gallery, problem.relevance.n_queries
+    in_memory = digests is None
+    if gallery is None or count < FEWEST or (in_memory and not may_share_rows(queries, gallery)):
         return
     if digests is None:
-        if not may_share_rows(queries, gallery):
-            return
-        words = label_words(problem.relevance)
-        digests = rows_digests(queries, words[0]), rows_digests(gallery, words[1])
+        no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
+        digests = rows_digests(queries, no_labels), rows_digests(gallery, no_labels)
+    pairs = self_matches(*digests, problem.relevance)
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
-    least = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
-    warn_of_self_matches(*digests, problem.relevance, least)
+    share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
+    if len(pairs) >= max(FEWEST, share * count):
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+            as_finite_embeddings(rows, name)  # an error comes before a warning
+        warn_of_self_matches(pairs, count)
 
 
 def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.digests import Words
-from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.relevance import Labels, Relevance
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import FloatArray, IntArray
 
@@ -57,16 +57,16 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
 
 
-def warn_of_self_matches(queries: Words, items: Words, relevance: Relevance, least: float) -> None:
-    """Warn if the gallery probably contains the queries among others: rows and labels are equal on both sides.
+def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tuple[int, int]]:
+    """Return the pairs of a query and a relevant item with the same row, if each row occurs only once on its side.
 
-    Rows that occur more than once on a side do not count, because short codes and collapsed models have many of them.
+    Rows that occur more often do not count, because short codes and collapsed models have many of them. Pairs of
+    relevant items only are returned: none if items are excluded or not relevant for any of some queries.
 
-    queries, items : the digests of the rows of each side and their labels
-    least : the smallest share of the queries that is warned about
+    queries, items : the digests of the rows of each side
     """
-    if len(queries) < FEWEST or np.array_equal(queries, items):
-        return
+    if np.array_equal(queries, items):
+        return []  # `warn_of_queries_in_gallery` is about this
     own, query, times = np.unique(queries[:, 0], return_index=True, return_counts=True)
     copies, item = np.zeros_like(query), np.zeros_like(query)
     for start in range(0, len(items), BLOCK):
@@ -76,16 +76,20 @@ def warn_of_self_matches(queries: Words, items: Words, relevance: Relevance, lea
         np.add.at(copies, place[equal], 1)
         item[place[equal]] = start + equal
     once = (times == 1) & (copies == 1)
+    if isinstance(relevance, Labels):
+        once &= relevance.query_class[query] == relevance.item_class[item]
     pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
-    if len(pairs) < max(FEWEST, least * len(queries)):
-        return
-    some = [pairs[place] for place in some_of(len(pairs))]
-    if all(found in relevance.block(np.array([query])).items for query, found in some):
-        warn(
-            f"{len(pairs)} of {len(queries)} queries are in the gallery, too: a relevant item has the same row, bit "
-            "for bit, so that the query finds itself, however bad the embeddings are. Leave these items out of the "
-            f"gallery, or pass the pairs as exclude=; the first is ({pairs[0][0]}, {pairs[0][1]})."
-        )
+    some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
+    return pairs if all(found in relevance.block(np.array([query])).items for query, found in some) else []
+
+
+def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
+    """Warn that so many of all queries find themselves in the gallery."""
+    warn(
+        f"{len(pairs)} of {count} queries are in the gallery, too: a relevant item has the same row, bit for bit, so "
+        "that the query finds itself, however bad the embeddings are. Leave these items out of the gallery, or pass "
+        f"the pairs as exclude=; the first is {pairs[0]}."
+    )
 
 
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
@@ -101,22 +105,21 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
 
 
 def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
-    """Warn if integers are probably packed bits: each is set about as often as not, and the highest two often differ.
+    """Warn if bytes are probably packed bits: each is set about as often as not, and the highest two often differ.
 
     In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
     determines the next one.
     """
-    width, size = 8 * rows.dtype.itemsize, rows.shape[1] * rows.dtype.itemsize
-    if rows.dtype.kind not in "iu" or len(rows) < FEWEST or size > MOST_BYTES or len(rows) * size < FEWEST_BYTES:
+    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST or rows.shape[1] > MOST_BYTES:
         return
-    numbers = np.ascontiguousarray(rows[:MANY], dtype=rows.dtype.newbyteorder(">")).view(np.uint8)
-    bits = np.unpackbits(numbers).reshape(-1, width)
+    bits = np.unpackbits(rows[:MANY].reshape(-1, 1).view(np.uint8), axis=1)
     shares = bits.mean(axis=0)
-    if ((shares > 1 / 4) & (shares < 3 / 4)).all() and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
+    balanced = ((shares > 1 / 4) & (shares < 3 / 4)).all()
+    if len(bits) >= FEWEST_BYTES and balanced and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
         warn(
             f"The {name} are {rows.dtype.name} of which every bit is set about half of the time, so that they are "
-            f"probably packed codes. If so, pass distance='hamming' and bits={width * rows.shape[1]}; here each "
-            "number is one dimension."
+            f"probably packed codes. If so, pass distance='hamming' and bits={8 * rows.shape[1]}; here each number "
+            "is one dimension."
         )
 
 
