@@ -17,7 +17,7 @@ class InputError(TieproofError, ValueError):
     """
 
     def __init__(self, message: str = "", argument: str | tuple[str, ...] | None = None) -> None:
-        super().__init__(message)
+        super().__init__(" ".join(message.split()) if "\n" in message else message)  # arrays are shown in many lines
         self.argument = argument
 
 

@@ -51,6 +51,12 @@ class Estimate(Generic[Number]):
         """Return the lower, expected and upper value."""
         return format(self)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the interval in a notebook."""
+        from tieproof.views.text.short import estimate_in_short
+
+        printer.text(estimate_in_short(self))
+
     def __float__(self) -> float:
         """Refuse: the caller has to choose one of the three numbers."""
         raise TypeError(

@@ -229,6 +229,10 @@ def test_refused() -> None:
         evaluator.update(DATA[:, :4], LABELS)
     with pytest.raises(tp.InputError, match="float64"):
         evaluator.update(DATA.astype(float), LABELS)
+    with pytest.raises(tp.InputError, match=r"embeddings of batch 1 must contain .* row 7 contains inf") as caught:
+        evaluator.update(np.where(np.arange(90)[:, None] == 7, np.inf, DATA.astype(np.float32)), LABELS)
+    assert caught.value.argument == "embeddings"
+    assert len(evaluator) == 90
     with pytest.raises(tp.InputError, match="must be 90 integers"):
         evaluator.update(DATA, LABELS, indices=[1])
     with pytest.raises(tp.InputError, match="number of labels is 2, but the number of embeddings is 90"):

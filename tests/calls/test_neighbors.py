@@ -152,6 +152,7 @@ def test_what_was_returned_of_a_large_gallery() -> None:
     assert found["AUC"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
 
 
+@pytest.mark.filterwarnings("ignore:.* queries (probably find|are in the gallery)")
 @pytest.mark.parametrize("search", [*SEARCHES, "returned"])
 @pytest.mark.parametrize("seed", range(2))
 def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any) -> None:
@@ -328,6 +329,7 @@ def test_the_distances_decide_the_order() -> None:
     assert result.to_json() == expected.to_json()
 
 
+@pytest.mark.filterwarnings("ignore:.* queries probably find themselves")
 def test_the_order_of_queries_and_of_the_gallery_changes_no_bit() -> None:
     distances, labels = data(2)
     ids, found = nearest(distances[:9], 6)

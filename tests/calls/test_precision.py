@@ -30,6 +30,9 @@ from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
+"""Some data is random bytes, which look like packed codes."""
+
 PRECISIONS = tuple(FORMATS)
 
 Array = npt.NDArray[np.generic]

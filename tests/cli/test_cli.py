@@ -76,7 +76,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     neighbor_files.write_examples()
     competitions.write_examples()
-    for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": LABELS}.items():
+    for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": 3 - LABELS}.items():
         np.save(f"{name}.npy", array)
     np.savez("found.npz", ids=IDS, distances=OF_IDS)
     Path("qrels.txt").write_text(QRELS)
@@ -1052,3 +1052,38 @@ def test_the_environment_changes_no_text(monkeypatch: pytest.MonkeyPatch) -> Non
     for name, value in {"COLUMNS": "30", "FORCE_COLOR": "1", "TERM": "dumb", "NO_COLOR": "1"}.items():
         monkeypatch.setenv(name, value)
         assert str(result_of(POINTS, [1, 1, 2, 2, 1])) == text
+
+
+def test_probable_mistakes_are_one_line_before_the_table(run: Run) -> None:
+    rows = np.random.default_rng(0).normal(size=(40, 64)) + np.repeat(np.eye(10, 64) * 9, 4, axis=0)
+    codes = (np.packbits(rows > 0, axis=1) - 128).astype(np.int8)
+    np.save("rows.npy", rows)
+    np.save("some.npy", rows[:30])
+    np.save("classes.npy", np.arange(40) // 4)
+    np.save("some_classes.npy", np.arange(30) // 4)
+    np.save("codes.npy", codes)
+    Path("self.run").write_text("".join(f"d{q} Q0 d{d} 0 {q == d:d} t\n" for q in range(4) for d in range(4)))
+    Path("self.qrels").write_text("".join(f"d{q} 0 d{d} 1\n" for q in range(4) for d in range(4)))
+    for command, warning in (
+        (
+            "evaluate some.npy some_classes.npy --gallery rows.npy --gallery-labels classes.npy",
+            "30 of 30 queries are in the gallery, too",
+        ),
+        ("evaluate codes.npy classes.npy", "pass distance='hamming' and bits=64"),
+        ("run self.qrels self.run", "4 of 4 queries probably find themselves"),
+        (
+            "neighbors ids.npy distances.npy --labels labels.npy --gallery-labels labels.npy",
+            "40 of 40 queries probably find themselves",
+        ),
+    ):
+        outcome = run(*command.split())
+        assert outcome.status == 0
+        assert outcome.out
+        (line,) = outcome.err.splitlines()
+        assert line.startswith("Warning: ")
+        assert warning in line
+    outcome = run(*["evaluate", "codes.npy", "classes.npy", "-d", "hamming", "--bits", "64", "-m", "AP"])
+    assert (outcome.status, outcome.err) == (0, "")
+    expected = tp.evaluate(rows > 0, np.arange(40) // 4, distance="hamming", measures=["AP"])["AP"]
+    assert f"{expected.lower:.4f}" in outcome.out
+    assert "pass bits=64" in the_line(run(*["evaluate", "codes.npy", "classes.npy", "-d", "hamming"]))

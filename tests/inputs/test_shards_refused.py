@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -182,6 +183,54 @@ def test_unknown_storages_are_refused() -> None:
     pytest.importorskip("fsspec")
     assert "belongs to no storage that fsspec knows" in refusal(lambda: tp.open("nowhere://a/b.npy"), "paths")
     assert "does not exist" in refusal(lambda: tp.open("memory://nowhere/b.npy"), "paths")
+
+
+FORMS = (
+    "{}://a/b.npy",
+    "{}://",
+    "{}:///b.npy",
+    "{}://a/*.npy",
+    "{}://a/b.npy::memory://c",
+    "simplecache::{}://a/b.npy",
+)
+
+
+def no_network(*_: object, **__: object) -> None:
+    raise OSError("there is no network")
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # storages that were not made completely
+@pytest.mark.parametrize("form", FORMS)
+def test_urls_of_every_scheme_are_refused(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    registry = pytest.importorskip("fsspec.registry")
+    for name in ("connect", "connect_ex"):
+        monkeypatch.setattr(socket.socket, name, no_network)
+    monkeypatch.setattr(socket, "getaddrinfo", no_network)
+    for scheme in registry.known_implementations:
+        with pytest.raises((InputError, tp.MissingExtraError)) as caught:
+            tp.open(form.format(scheme))
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("place", ["__init__", "isdir", "info", "_open", "ls"])
+def test_a_storage_with_errors_of_its_own(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    fsspec = pytest.importorskip("fsspec")
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("the token\nhas expired")
+
+    class Storage(fsspec.AbstractFileSystem):  # type: ignore[misc]
+        cachable = False
+
+        def info(self, path: str, **_: Any) -> dict[str, Any]:
+            return {"name": path, "size": 9, "type": "directory" if path == "a" else "file"}
+
+    monkeypatch.setattr(Storage, place, fail)
+    monkeypatch.setitem(pytest.importorskip("fsspec.registry")._registry, "toy", Storage)
+    location = "toy://a" if place == "ls" else "toy://a/b.npy"
+    assert "(the token has expired)" in refusal(lambda: tp.open(location), "paths")
 
 
 # Labels.

@@ -15,6 +15,9 @@ from exact_oracle import ORDERS, mean_average_precision
 from hard_sets import HARD_SETS
 from tieproof.exact import slices
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
+"""Some data is random bytes, which look like packed codes."""
+
 SHAPES = {"two items": (2, 3), "one dimension": (9, 1), "few": (11, 4), "more": (16, 23)}
 
 

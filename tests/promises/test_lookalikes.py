@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,8 @@ RANDOM = np.random.default_rng(0)
 REAL = RANDOM.normal(size=(40, 6))
 WHOLE = RANDOM.integers(-9, 10, size=(40, 6))
 LABELS = np.arange(40) // 4
+NOISE = RANDOM.normal(size=(40, 40))
+CODES = np.packbits(RANDOM.normal(size=(40, 64)) + np.repeat(RANDOM.normal(size=(10, 64)), 4, axis=0) > 0, axis=1)
 
 TYPES: dict[str, Any] = {
     "float64": REAL,
@@ -24,11 +27,11 @@ TYPES: dict[str, Any] = {
 }
 
 
-def quiet(call: Callable[[], object]) -> None:
+def quiet(call: Callable[..., object], *given: Any, **options: Any) -> None:
     """Check that the call gives no warning."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", tp.InputWarning)
-        call()
+        call(*given, **options)
 
 
 EMBEDDING_CALLS: dict[str, Callable[..., object]] = {
@@ -64,23 +67,99 @@ def test_queries_in_the_gallery_in_other_forms() -> None:
         evaluator.compute()
 
 
-def permuted(values: Any) -> Any:
-    return values[::-1]
+PARTS: dict[str, Callable[..., object]] = {
+    "a larger gallery": lambda call, values: call(values[:30], LABELS[:30], gallery=values, gallery_labels=LABELS),
+    "another order": lambda call, values: call(
+        values[:30], LABELS[:30], gallery=values[:30][::-1], gallery_labels=LABELS[:30][::-1]
+    ),
+    "another type": lambda call, values: call(
+        values[:30], LABELS[:30], gallery=np.array(values, dtype=np.float64), gallery_labels=LABELS
+    ),
+    "distractors first": lambda call, values: call(values[10:], LABELS[10:], gallery=values, gallery_labels=LABELS),
+}
+IN_PART = r"30 of 30 queries are in the gallery, too: .* pass the pairs as exclude=; the first is \(0, "
 
 
-def one_changed(values: Any) -> Any:
-    changed = values.copy()
-    changed[-1, -1] += 1
-    return changed
+@pytest.mark.parametrize("values", TYPES.values(), ids=TYPES)
+@pytest.mark.parametrize("part", PARTS.values(), ids=PARTS)
+@pytest.mark.parametrize("call", EMBEDDING_CALLS.values(), ids=EMBEDDING_CALLS)
+def test_queries_among_others_in_the_gallery(call: Any, part: Callable[..., object], values: Any) -> None:
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        part(call, values)
+
+
+def test_queries_among_others_in_other_forms() -> None:
+    pairs = np.repeat(np.arange(30)[:, None], 2, axis=1)
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        tp.evaluate(REAL[:30], gallery=REAL, relevance=np.vstack([pairs, pairs + np.array([0, 1])]))
+    columns = np.eye(10, dtype=int)[LABELS]
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        tp.evaluate(REAL[:30], columns[:30], gallery=REAL, gallery_labels=columns)
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        tp.evaluate(CODES[:30], LABELS[:30], gallery=CODES, gallery_labels=LABELS, distance="hamming", bits=64)
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        tp.evaluate(REAL[:30], LABELS[:30], gallery=REAL, gallery_labels=LABELS, distance=lambda x, y: -x @ y.T)
+    with pytest.warns(tp.InputWarning, match=IN_PART):
+        tp.evaluate_answers(REAL[:30], LABELS[:30], gallery=REAL, gallery_labels=LABELS)
+    with pytest.warns(tp.InputWarning, match="20 of 40 queries are in the gallery, too"):
+        tp.evaluate(REAL, LABELS, gallery=mixed(20), gallery_labels=LABELS)
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_queries_among_others_in_shards(checkpoint: bool, tmp_path: Path) -> None:
+    for name, rows in (("queries", slice(30)), ("gallery", slice(40))):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "0.npy", REAL[rows])
+    queries, gallery = (tp.open(tmp_path / name) for name in ("queries", "gallery"))
+    with pytest.warns(tp.InputWarning, match=IN_PART) as caught:
+        tp.evaluate(
+            queries,
+            LABELS[:30],
+            gallery=gallery,
+            gallery_labels=LABELS,
+            checkpoint=tmp_path / "done" if checkpoint else None,
+        )
+    assert len(caught) == 1
+
+
+def mixed(count: int) -> Any:
+    """Some rows of the queries, and new ones."""
+    return np.vstack([REAL[:count], REAL[count:] + 1])
+
+
+COARSE = np.sign(REAL[:, :3])
 
 
 ITSELF = np.repeat(np.arange(40)[:, None], 2, axis=1)
 
 HONEST: dict[str, Callable[[], object]] = {
     "another gallery": lambda: tp.evaluate(REAL, LABELS, gallery=REAL + 1, gallery_labels=LABELS),
-    "another order": lambda: tp.evaluate(REAL, LABELS, gallery=permuted(REAL), gallery_labels=permuted(LABELS)),
-    "one number differs": lambda: tp.evaluate(REAL, LABELS, gallery=one_changed(REAL), gallery_labels=LABELS),
-    "a larger gallery": lambda: tp.evaluate(REAL[:30], LABELS[:30], gallery=REAL, gallery_labels=LABELS),
+    "few queries in the gallery": lambda: tp.evaluate(REAL, LABELS, gallery=mixed(19), gallery_labels=LABELS),
+    "a part of a collapsed model": lambda: tp.evaluate(
+        COARSE[:30], LABELS[:30], gallery=COARSE, gallery_labels=LABELS
+    ),
+    "codes of copies": lambda: tp.evaluate(
+        CODES[:30],
+        LABELS[:30],
+        gallery=np.vstack([CODES[1:], ~CODES]),
+        gallery_labels=[*LABELS[1:], *LABELS],
+        distance="hamming",
+        bits=64,
+    ),
+    "a part without the own items": lambda: tp.evaluate(
+        REAL[:30], LABELS[:30], gallery=REAL, gallery_labels=LABELS, exclude=ITSELF[:30]
+    ),
+    "judgments of others in a part": lambda: tp.evaluate(
+        REAL[:30], gallery=REAL, relevance=[(i, (i + 1) % 40) for i in range(30)]
+    ),
+    "a part in other groups": lambda: tp.evaluate(
+        REAL[:30],
+        LABELS[:30],
+        gallery=REAL,
+        gallery_labels=LABELS,
+        groups=np.arange(30),
+        gallery_groups=np.arange(40),
+    ),
     "queries left out themselves": lambda: tp.evaluate(
         REAL, LABELS, gallery=REAL, gallery_labels=LABELS, exclude=ITSELF
     ),
@@ -105,6 +184,106 @@ HONEST: dict[str, Callable[[], object]] = {
 @pytest.mark.parametrize("call", HONEST.values(), ids=HONEST)
 def test_an_honest_gallery(call: Callable[[], object]) -> None:
     quiet(call)
+
+
+SCORES = REAL @ REAL.T
+RELEVANT = LABELS[:, None] == LABELS
+FINDS = "40 of 40 queries probably find themselves, .* pass labels without gallery_labels"
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16])
+def test_scores_of_all_pairs(dtype: Any) -> None:
+    unit = REAL / np.linalg.norm(REAL, axis=1, keepdims=True)
+    for scores in (unit @ unit.T, 40 * unit @ unit.T, np.exp(-squared(REAL))):
+        for call, values in ((tp.evaluate_scores, scores), (tp.evaluate_distances, -scores)):
+            for given in (values.astype(dtype), list(values.astype(dtype))):
+                with pytest.warns(tp.InputWarning, match=FINDS):
+                    call(given, RELEVANT)
+                with pytest.warns(tp.InputWarning, match=FINDS):
+                    call(given, labels=LABELS, gallery_labels=LABELS)
+    with pytest.warns(tp.InputWarning, match=FINDS):
+        tp.evaluate_distances(np.sqrt(squared(REAL)).astype(dtype), RELEVANT)
+    with pytest.warns(tp.InputWarning, match=r"queries probably find themselves"):
+        tp.evaluate_scores(SCORES.astype(dtype), RELEVANT)
+    with pytest.warns(tp.InputWarning, match=FINDS):
+        tp.evaluate_scores(np.hstack([unit @ unit.T, NOISE - 9]).astype(dtype), np.hstack([RELEVANT, RELEVANT]))
+
+
+def squared(values: Any) -> Any:
+    return ((values[:, None] - values) ** 2).sum(axis=2)
+
+
+def test_honest_scores() -> None:
+    texts = REAL + RANDOM.normal(size=REAL.shape) / 9
+    for scores in (REAL @ texts.T, -((REAL[:, None] - texts) ** 2).sum(axis=2)):
+        for relevance in (RELEVANT, np.eye(40)):
+            quiet(tp.evaluate_scores, scores, relevance)
+            quiet(tp.evaluate_distances, -scores, relevance)
+    quiet(tp.evaluate_scores, SCORES, labels=LABELS)
+    quiet(tp.evaluate_scores, SCORES, RELEVANT - 2 * np.eye(40))
+    quiet(tp.evaluate_scores, SCORES, (RELEVANT & ~np.eye(40, dtype=bool)).astype(int))
+    quiet(tp.evaluate_scores, with_diagonal(SCORES, 0.0), RELEVANT)
+    quiet(tp.evaluate_scores, np.eye(40), np.eye(40))
+    quiet(tp.evaluate_scores, SCORES[:9, :9], RELEVANT[:9, :9])
+
+
+def as_run(scores: Any, prefix: str = "") -> Any:
+    return {
+        str(query): {f"{prefix}{item}": float(score) for item, score in enumerate(row)}
+        for query, row in enumerate(scores)
+    }
+
+
+QRELS = {query: {item: 1 for item, score in judged.items() if score} for query, judged in as_run(RELEVANT).items()}
+OWN = "40 of 40 queries probably find themselves: their first document has the id of the query"
+
+
+def test_a_run_of_all_pairs(tmp_path: Path) -> None:
+    distances = squared(REAL)
+    with pytest.warns(tp.InputWarning, match=OWN):
+        tp.evaluate_run(QRELS, as_run(-distances))
+    for name, columns, of in (
+        ("qrels", "{} 0 {} {:.0f}\n", QRELS),
+        ("run", "{} Q0 {} 1 {} me\n", as_run(-distances)),
+    ):
+        lines = [columns.format(query, item, value) for query, found in of.items() for item, value in found.items()]
+        (tmp_path / name).write_text("".join(lines))
+    with pytest.warns(tp.InputWarning, match=OWN):
+        tp.evaluate_run(tmp_path / "qrels", tmp_path / "run")
+    others = {
+        query: {item: grade for item, grade in judged.items() if item != query} for query, judged in QRELS.items()
+    }
+    quiet(tp.evaluate_run, others, as_run(-distances))
+    quiet(tp.evaluate_run, {query: {query: 1} for query in QRELS}, as_run(-distances))
+    quiet(tp.evaluate_run, QRELS, as_run(with_diagonal(-distances, -99.0)))
+    quiet(tp.evaluate_run, QRELS, as_run(-distances, prefix="d") | {"3": {"3": 1.0}})
+
+
+SELF = "40 of 40 queries probably find themselves: item i is the first one of query i"
+
+
+def test_lists_of_all_neighbors() -> None:
+    distances = squared(REAL)
+    ids = np.argsort(distances, axis=1)[:, :10]
+    near = np.take_along_axis(distances, ids, axis=1)
+    labelled: dict[str, Any] = {"labels": LABELS, "gallery_labels": LABELS}
+    pairs = [(query, item) for query, items in enumerate(RELEVANT) for item in np.flatnonzero(items)]
+    for given in (
+        {"distances": near},
+        {"distances": near + 1e-6 * RANDOM.random((40, 1))},
+        {"scores": 1 - near},
+        {},
+    ):
+        with pytest.warns(tp.InputWarning, match=SELF):
+            tp.evaluate_neighbors(ids, **given, **labelled)
+        with pytest.warns(tp.InputWarning, match=SELF):
+            tp.evaluate_neighbors(ids, **given, relevance=pairs, n_items=40)
+        quiet(tp.evaluate_neighbors, ids, **given, labels=LABELS)
+        quiet(tp.evaluate_neighbors, ids, **given, **labelled, exclude=ITSELF)
+        quiet(tp.evaluate_neighbors, ids, **given, labels=range(40), gallery_labels=range(40))
+        quiet(tp.evaluate_neighbors, ids, **given, labels=LABELS, gallery_labels=np.roll(LABELS, 8))
+    quiet(tp.evaluate_neighbors, ids, near + 5, **labelled)
+    quiet(tp.evaluate_neighbors, ids[:, 1:], near[:, 1:], **labelled)
 
 
 UNIT = REAL / np.linalg.norm(REAL, axis=1, keepdims=True)
@@ -154,6 +333,51 @@ def test_similarities_as_means() -> None:
         tp.confidence.credible_retrieval(DISTANCES, np.ones(40), LABELS)
 
 
+PACKED: dict[str, Any] = {
+    "bytes": CODES,
+    "signed bytes": CODES.view(np.int8),
+    "binary of sentence-transformers": (CODES - 128).view(np.int8),
+    "one byte": np.packbits(RANDOM.random((400, 8)) < 0.4, axis=1),
+}
+HALF = "of which every bit is set about half of the time"
+
+
+@pytest.mark.parametrize("codes", PACKED.values(), ids=PACKED)
+def test_packed_codes_as_numbers(codes: Any) -> None:
+    bits = 8 * codes.itemsize * codes.shape[1]
+    for distance in ("cosine", "euclidean", "sqeuclidean", "cityblock", "dot"):
+        with pytest.warns(tp.InputWarning, match=f"embeddings .* {HALF}, .*and bits={bits}"):
+            tp.evaluate(codes, np.arange(len(codes)) % 5, distance=distance, measures=["AP"])
+
+
+@pytest.mark.parametrize("call", EMBEDDING_CALLS.values(), ids=EMBEDDING_CALLS)
+def test_packed_codes_in_other_calls(call: Callable[..., object]) -> None:
+    with pytest.warns(tp.InputWarning, match=HALF):
+        call(CODES, LABELS)
+
+
+PIXELS = np.clip(120 + 64 * RANDOM.normal(size=(400, 64)), 0, 255).astype(np.uint8)
+NUMBERS: dict[str, Any] = {
+    "quantized embeddings": np.clip(127 + 36 * RANDOM.normal(size=(400, 64)), 0, 255).astype(np.uint8),
+    "signed quantized embeddings": np.clip(42 * RANDOM.normal(size=(400, 64)), -128, 127).astype(np.int8),
+    "pixels": PIXELS,
+    "dark pixels": PIXELS // 3,
+    "saturated pixels": np.where(PIXELS > 200, 255, np.where(PIXELS < 60, 0, PIXELS)),
+    "a drawing": np.where(PIXELS > 170, PIXELS, 0),
+    "counts": RANDOM.poisson(9, size=(400, 64)).astype(np.uint8),
+    "bits": RANDOM.integers(0, 2, size=(400, 64), dtype=np.uint8),
+    "integers": RANDOM.integers(-1000, 1000, size=(400, 64)),
+    "wide integers": (2.0**29 * RANDOM.normal(size=(400, 8))).astype(np.int32),
+    "noise of many columns": RANDOM.integers(0, 256, size=(40, 512), dtype=np.uint8),
+    "few numbers": CODES[:10],
+}
+
+
+@pytest.mark.parametrize("values", NUMBERS.values(), ids=NUMBERS)
+def test_honest_integers(values: Any) -> None:
+    quiet(lambda: tp.evaluate(values, np.arange(len(values)) % 5, measures=["AP"]))
+
+
 def symmetric(values: Any) -> Any:
     return np.triu(values) + np.triu(values, 1).T
 
@@ -164,7 +388,6 @@ def with_diagonal(values: Any, diagonal: float) -> Any:
     return values
 
 
-NOISE = RANDOM.normal(size=(40, 40))
 ORTHOGONAL = np.linalg.qr(NOISE)[0]
 EDGES = symmetric((RANDOM.random((40, 40)) < 0.7).astype(int))
 HADAMARD = np.ones((1, 1))

@@ -11,6 +11,9 @@ from shared_data import load_shared
 from tieproof.engine import plan
 from tieproof.exact import rows
 
+pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
+"""Some data is random bytes, which look like packed codes."""
+
 SETS = (
     "gaussian float32",
     "0.1, 0.2, 0.3 float32",

@@ -11,6 +11,8 @@ import pandas as pd
 import tieproof as tp
 from refusals.case import GOOD, LABELS, Case, evaluate, with_value
 
+CODES = np.arange(60, 72, dtype=np.uint8).reshape(6, 2)
+
 
 class Sparse:
     """An array with the method that sparse matrices of scipy have, and NumPy arrays lack."""
@@ -45,6 +47,12 @@ def only_queries(more: Any = None) -> object:
     if more is not None:
         evaluator.update(more, LABELS)
     return evaluator.compute()
+
+
+def nan_in_a_batch() -> None:
+    evaluator = tp.Evaluator()
+    evaluator.update(GOOD, LABELS)
+    evaluator.update(with_value(np.nan), LABELS)
 
 
 def of_another(folder: Path) -> object:
@@ -82,7 +90,7 @@ CASES: dict[str, Case] = {
         evaluate(with_value(-np.inf).astype(np.float16)), r"row 3 contains -inf"
     ),
     "NaN in the gallery": Case(
-        evaluate(gallery=with_value(np.nan), gallery_labels=LABELS),
+        evaluate(GOOD + 1, gallery=with_value(np.nan), gallery_labels=LABELS),
         r"gallery must contain only finite numbers, but row 3 contains nan",
     ),
     "NaN in the embeddings, with a distance function": Case(
@@ -141,11 +149,33 @@ CASES: dict[str, Case] = {
     "a memory size of 0": Case(evaluate(memory=0), r"not 0"),
     "threads=0": Case(evaluate(threads=0), r"at least 1, not 0"),
     "Hamming distance for float embeddings": Case(evaluate(distance="hamming"), r"takes bool arrays.*float64.*x > 0"),
-    "Hamming distance for uint8 embeddings without bits=": Case(
-        evaluate(np.zeros((6, 2), np.uint8), distance="hamming"), r"with bits="
+    "Hamming distance for uint8 codes without bits=": Case(
+        evaluate(CODES, distance="hamming"), r"is uint8\. If they are packed codes, pass bits=16, or fewer"
+    ),
+    "Hamming distance for uint64 codes without bits=": Case(
+        evaluate(CODES.astype(np.uint64), distance="hamming"), r"is uint64\. If they are packed codes, pass bits=128;"
+    ),
+    "Hamming distance for packed codes read as floats": Case(
+        evaluate(CODES.astype(np.float32), distance="hamming", bits=16), r"float32 with bits=16.*to integers and pass"
+    ),
+    "Hamming distance for 0 and 1 as integers": Case(
+        evaluate(CODES % 2, distance="hamming"), r"Convert them to bools first, for example with x > 0"
+    ),
+    "bits= that do not fill integers of several bytes": Case(
+        evaluate(CODES.astype(np.uint64), distance="hamming", bits=48), r"has 128 bits, but bits=48\. Pass the number"
+    ),
+    "bits= for 0 and 1 as integers": Case(
+        evaluate(CODES % 2, distance="hamming", bits=2), r"has 9 to 16 bits, but bits=2\. Convert them to bools"
+    ),
+    "bits= as a string": Case(
+        evaluate(CODES, distance="hamming", bits="16"), r"bits must be a whole number of at least 1, not '16'"
+    ),
+    "int8 codes as queries and uint8 codes as gallery": Case(
+        evaluate((CODES - 128).view(np.int8), distance="hamming", bits=16, gallery=CODES, gallery_labels=LABELS),
+        r"queries are int8, but the gallery is uint8: codes of int8 may be packed bytes minus 128",
     ),
     "bits= larger than the number of bits in a row": Case(
-        evaluate(np.zeros((6, 2), np.uint8), distance="hamming", bits=17),
+        evaluate(CODES, distance="hamming", bits=17),
         r"9 to 16 bits, but bits=17",
     ),
     "packed codes with bits set beyond bits=": Case(
@@ -189,6 +219,12 @@ CASES: dict[str, Case] = {
     ),
     "a memory-mapped file that changes during the evaluation": Case(
         changing, r"changed while it was evaluated", in_folder=True
+    ),
+    "the name of a file as embeddings": Case(
+        evaluate("x.npy"), r"must be an array, not 'x\.npy'\. .*numpy\.load\('x\.npy'\); the commands of tieproof"
+    ),
+    "NaN in a batch of an Evaluator": Case(
+        nan_in_a_batch, r"embeddings of batch 1 must contain only finite numbers, but row 3 contains nan"
     ),
     "an unknown side= of an Evaluator": Case(
         lambda: tp.Evaluator().update(GOOD, LABELS, side="query"),  # type: ignore[arg-type]

@@ -42,6 +42,14 @@ CASES: dict[str, Case] = {
     "an empty list of scores": Case(
         lambda: tp.evaluate_scores([], []), r"The scores must contain a list for at least one query"
     ),
+    "scores without columns, and no gallery labels": Case(
+        lambda: tp.evaluate_scores(np.zeros((2, 0)), labels=[0, 0], gallery_labels=[]),
+        r"scores have no columns, so that nothing is ranked\. Pass a column for each item",
+    ),
+    "truncated= that is neither true nor false": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, truncated="no"),  # type: ignore[arg-type]
+        r"truncated must be True or False, not 'no'",
+    ),
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(
         lambda: tp.evaluate_scores([0.9, 0.5], [1, 0]),

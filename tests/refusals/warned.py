@@ -46,6 +46,36 @@ CASES: dict[str, Case] = {
         r"square, symmetric matrix with a constant diagonal, .* 12 items.*evaluate_distances",
         warns=True,
     ),
+    "a gallery that contains the queries": Case(
+        lambda: tp.evaluate(MORE[:8], CLASSES[:8], gallery=MORE, gallery_labels=CLASSES),
+        r"8 of 8 queries are in the gallery, too: .* finds itself.* as exclude=; the first is \(0, 0\)",
+        warns=True,
+    ),
+    "scores of all pairs with the diagonal": Case(
+        lambda: tp.evaluate_scores(-BETWEEN, CLASSES[:, None] == CLASSES),
+        r"12 of 12 queries probably find themselves.*pass labels without gallery_labels, or give it a negative",
+        warns=True,
+    ),
+    "a run in which the queries find their own documents": Case(
+        lambda: tp.evaluate_run(
+            {query: dict.fromkeys("abcd", 1) for query in "abcd"},
+            {query: {document: float(document == query) for document in "abcd"} for query in "abcd"},
+        ),
+        r"4 of 4 queries probably find themselves: their first document has the id of the query",
+        warns=True,
+    ),
+    "neighbours of which the first is the query": Case(
+        lambda: tp.evaluate_neighbors(
+            [[0, 1], [1, 0], [2, 3], [3, 2]], labels=[0, 0, 1, 1], gallery_labels=[0, 0, 1, 1]
+        ),
+        r"4 of 4 queries probably find themselves: item i is the first one of query i.*leave out gallery_labels",
+        warns=True,
+    ),
+    "packed codes under another distance than Hamming": Case(
+        lambda: tp.evaluate(np.random.default_rng(0).integers(0, 256, (12, 16), np.uint8), CLASSES),
+        r"uint8 of which every bit is set about half of the time.*pass distance='hamming' and bits=128",
+        warns=True,
+    ),
     "R@1 for queries with several relevant items": Case(
         lambda: tp.evaluate(MORE, CLASSES, measures=["R@1"]),
         r"R@1 divides by the number of relevant items, .*: Success@1",

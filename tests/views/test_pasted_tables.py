@@ -334,3 +334,28 @@ def test_more_systems_than_letters_have_numbers() -> None:
     found = compared(*([FIRST] + [SECOND] * 27), correction=None)
     assert [row[0] for row in scores_in_html(found)[1:]] == [str(place) for place in range(1, 29)]
     assert "{2,3,4," in found.to_latex()
+
+
+class Printer:
+    """Keeps what IPython's printer would show."""
+
+    def __init__(self, shown: Any) -> None:
+        self.shown = ""
+        shown._repr_pretty_(self, False)
+
+    def text(self, text: str) -> None:
+        self.shown += text
+
+
+def test_values_in_notebooks() -> None:
+    result = tp.evaluate_scores([[1, 1, 0], [1, 0, 0]], [[0, 1, 0], [1, 0, 0]], measures=["RR"])
+    assert Printer(result["RR"]).shown == "0.7500 ≤ 0.8750 ≤ 1.0000, std 0.1250"
+    assert Printer(result.per_query("RR")).shown == "<Estimate of 2 values: arrays lower, expected, upper and std>"
+    difference = tp.compare({"one": result, "same": result})["one", "same", "RR"]
+    assert Printer(difference.verdict).shown == difference.verdict.sentence
+    assert Printer(difference).shown == f"-0.2500 ≤ 0.0000 ≤ 0.2500: {difference.verdict.sentence}"
+    evaluator = tp.Evaluator()
+    assert repr(evaluator) == "<Evaluator: 0 items in 0 batches>"
+    for side in ("queries", "gallery"):
+        evaluator.update([[1.0], [2.0]], [0, 1], side=side)
+    assert repr(evaluator) == "<Evaluator: 4 items in 2 batches>"

@@ -157,6 +157,14 @@ def test_every_query_is_drawn_and_sorted(count: int) -> None:
     assert triples["drawn"] == triples["result"]
 
 
+def test_queries_without_ap() -> None:
+    assert codes(6, ["P@1", "AP"]).plot_queries(ax=new_axes()).get_ylabel() == "AP"
+    result = codes(6, ["P@1", "RR"])
+    assert result.plot_queries(ax=new_axes()).get_ylabel() == "P@1"
+    compared = tp.compare({"one": result, "other": codes(6, ["P@1", "RR"], categories=np.zeros(6, int))})
+    assert compared.plot_queries("one", "other", ax=new_axes()).get_title("left").startswith("P@1 of ")
+
+
 def test_few_queries_are_named() -> None:
     result = tp.evaluate_run(
         {name: {"d": 1} for name in ("first", "second")},

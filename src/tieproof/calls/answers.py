@@ -15,7 +15,7 @@ from tieproof.distances import Distance, reported
 from tieproof.engine import ties_of
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_embeddings
-from tieproof.inputs.labels import checked_groups, checked_labels
+from tieproof.inputs.labels import as_label_array, checked_groups, checked_labels
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.native.threads import close
@@ -104,8 +104,12 @@ def evaluate_answers(
     with about("gallery"):
         items, item_answered = (None, answered) if gallery is None else as_answers(gallery, "gallery", distance)
     for name, values in (("labels", labels), ("gallery_labels", gallery_labels)):
-        if values is not None and np.ndim(values) != 1:
-            raise InputError(f"The {name} must have the shape (n,), but have {np.ndim(values)} dimensions.", name)
+        if values is None:
+            continue
+        with about(name):
+            dimensions = as_label_array(values, name).ndim
+            if dimensions != 1:
+                raise InputError(f"The {name} must have the shape (n,), but have {dimensions} dimensions.")
     of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
     of_items = of_queries if others is None else others
     grouped = checked_groups(groups, gallery_groups, len(own), None if items is None else len(items))

@@ -10,7 +10,7 @@ from tieproof.calls.problems import as_budget
 from tieproof.calls.scoring import Empty, check_empty, parse_measures
 from tieproof.distances import DistanceFunction, our_name
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name
 from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import as_int64
@@ -101,6 +101,14 @@ class Evaluator:
         """Return the number of items given on both sides, counting repeated ones each time."""
         return sum(map(self._count, self._batches))
 
+    def __repr__(self) -> str:
+        """Return a short text: how many items were given, and in how many batches."""
+        return f"<Evaluator: {len(self):,} items in {self._batches_given():,} batches>"
+
+    def _batches_given(self) -> int:
+        """The number of batches given on both sides."""
+        return sum(map(len, self._batches.values()))
+
     @unchanged_files
     def update(
         self,
@@ -128,15 +136,15 @@ class Evaluator:
         Raises
         ------
         InputError
-            If shapes or types are wrong, or differ from those of earlier batches, or if only some batches have a
-            side.
+            If shapes or types are wrong, or differ from those of earlier batches, if only some batches have a side,
+            or if an embedding contains NaN or infinity; the message says which batch, counted from 0.
 
         """
-        if side is not None and side not in SIDES:
+        if side is not None and (not isinstance(side, str) or side not in SIDES):
             raise InputError(f"Unknown side={side!r}. Known: {', '.join(SIDES)}; leave it out for leave-one-out.")
         if side == "gallery" and categories is not None:
             raise InputError("Only queries have categories. Leave them out where side='gallery'.")
-        vectors = as_embeddings(embeddings).copy()
+        vectors = as_finite_embeddings(embeddings, f"embeddings of batch {self._batches_given()}").copy()
         own = self._as_labels(labels, len(vectors))
         kinds = as_categories(categories, len(vectors), "micro")
         numbers = self._as_indices(indices, len(vectors), side)

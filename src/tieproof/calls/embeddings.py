@@ -10,7 +10,7 @@ from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measur
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import DistanceFunction
 from tieproof.errors import about
-from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.formats import find_format
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -61,7 +61,7 @@ def evaluate(
         The gallery (the retrieval database) and its labels.
     distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
         A function takes a block of queries and a block of gallery items and returns their distances; the floats that
-        it returns are ranked. Hamming takes bools, or packed uint8 with `bits`. Other common names, such as "l2",
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. Other common names, such as "l2",
         "manhattan" or "inner_product", are understood, too.
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
@@ -115,8 +115,9 @@ def evaluate(
     Warns
     -----
     InputWarning
-        If the input can be evaluated but is probably not what was meant: the gallery is equal to the queries, the
-        embeddings are a matrix of similarities, R@k is used for Success@k, or the labels are one column of 0/1.
+        If the input can be evaluated but is probably not what was meant: the gallery is equal to the queries, or
+        contains them among other items; the embeddings are a matrix of similarities, or packed codes without
+        distance="hamming"; R@k is used for Success@k; or the labels are one column of 0/1.
 
     Notes
     -----
@@ -141,6 +142,7 @@ def evaluate(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
+    check_average(average)
     rounding = None if precision is None else find_format(precision)
     place = Place(cluster, checkpoint)
     queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)

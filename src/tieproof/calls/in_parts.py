@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tieproof.calls.fingerprints import label_words, origin_of_digests, origin_of_embeddings
-from tieproof.calls.problems import as_sharded, watched
+from tieproof.calls.problems import as_sharded, check_self_matches, watched
 from tieproof.distances import Distance
 from tieproof.errors import InputError
 from tieproof.inputs.options import parse_threads
@@ -54,6 +54,7 @@ def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, pro
 
         if not place.in_parts and fits(problem):
             problem = problem.in_memory(beside_all_rows(problem))
+            check_self_matches(problem)
     if isinstance(problem, ShardedProblem):
         with ExitStack() as stack:
             yield found_in_parts(problem, bits, place, progress, stack)
@@ -74,6 +75,8 @@ def found_in_parts(
     words = label_words(whole.relevance)
     seen = survey(problem, words, runner)
     items = None if problem.gallery is None else seen.items.digests
+    if items is not None:
+        check_self_matches(whole, (seen.queries.digests, items))
     origin = origin_of_digests(whole, bits, words[0], seen.queries.digests, items)
     if not isinstance(whole.distance, Distance):
         from tieproof.engine import ties_of

@@ -13,8 +13,8 @@ from tieproof.calls.list_ties import list_parts
 from tieproof.calls.scoring import Empty, check_empty, make_result, parse_measures, score
 from tieproof.errors import InputError
 from tieproof.inputs.categories import Average, as_categories
-from tieproof.inputs.list_direction import check_direction
 from tieproof.inputs.list_limits import as_limits
+from tieproof.inputs.list_lookalikes import check_direction, check_self_matches
 from tieproof.inputs.list_relevance import LabelledRows, relevance_by_labels
 from tieproof.inputs.list_rows import as_rows, blocks, check_shapes
 from tieproof.inputs.mapped import unchanged_files
@@ -76,7 +76,8 @@ def evaluate_scores(
     -----
     InputWarning
         If a square matrix is probably one of distances: its diagonal, excluded or relevant, is the smallest number of
-        each row, and other relevant items have smaller scores than the rest.
+        each row, and other relevant items have smaller scores than the rest. If queries probably find themselves: the
+        scores of item i for query i and the reverse are equal, and the diagonal is relevant and nearest.
 
     Notes
     -----
@@ -120,7 +121,8 @@ def evaluate_distances(
     """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
 
     An `InputWarning` is issued if a square matrix is probably one of similarities: its diagonal, excluded or
-    relevant, is the largest number of each row, and other relevant items have larger distances than the rest.
+    relevant, is the largest number of each row, and other relevant items have larger distances than the rest. Another
+    one is issued if queries probably find themselves, as for `evaluate_scores`.
 
     Examples
     --------
@@ -154,6 +156,7 @@ def evaluate_lists(values: Any, given: Given, name: str, sign: int) -> Result:
     rows = as_rows(values, name)
     judged = as_judged(given, rows, name)
     check_direction(rows, blocks(rows, judged), name)
+    check_self_matches(rows, judged, name)
     limits = as_limits(given.n_relevant, given.n_items, len(rows))
     categories = as_categories(given.categories, len(rows), given.average, given.labels)
     setting = Setting(

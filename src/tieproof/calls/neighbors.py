@@ -9,6 +9,8 @@ labels, … ──► problems.py: who is relevant ─────────�
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from tieproof.calls.fingerprints import RankingDigests
 from tieproof.calls.neighbor_ties import neighbor_parts
 from tieproof.calls.problems import relevance_among
@@ -16,9 +18,11 @@ from tieproof.calls.scoring import Empty, as_given, check_empty, make_result, pa
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
+from tieproof.inputs.lookalikes import FEWEST, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists
 from tieproof.inputs.options import check_choice, check_whole
+from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.completions import FirstTies, complete
 from tieproof.results.evaluated import Setting
@@ -107,7 +111,7 @@ def evaluate_neighbors(
     InputWarning
         If lists are not in the order of their distances or scores, which define the ranking; if distances decrease
         along every list, and so are probably scores; if lists of an exact search were filled up with -1 although the
-        gallery has more items.
+        gallery has more items; if nearly every query i finds item i first, which is relevant.
 
     Notes
     -----
@@ -155,6 +159,7 @@ def evaluate_neighbors(
     if search != "returned":
         check_ranks(wanted, judged.n_items)
     found.check_items(judged.n_items)
+    check_own_items(found, judged)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
     setting = Setting(
@@ -221,6 +226,38 @@ def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
             f"{whole[0]} depends on whole rankings, and {n_items:,} items are more than the limit of {MOST_RANKS:,}. "
             "Use measures with a cutoff, such as AP@100.",
             "measures",
+        )
+
+
+def check_own_items(found: NeighborLists, judged: Relevance) -> None:
+    """Warn if most queries i find item i first, which is relevant, beside other relevant items.
+
+    Distances must be about 0, because pictures may find the texts of the same numbers first.
+    """
+    entry = np.flatnonzero(found.query == found.item)
+    least = max(FEWEST, ITSELF * found.n_queries)
+    if judged.leave_one_out or len(entry) < least:
+        return
+    start, number = found.start[:-1], found.number
+    if number is None:
+        entry = entry[np.isin(entry, start)]
+    else:
+        best = np.minimum if found.called == "distances" else np.maximum
+        filled = np.diff(found.start) > 0
+        first = np.zeros(found.n_queries, dtype=number.dtype)
+        first[filled] = best.reduceat(number, start[filled])
+        entry = entry[number[entry] == first[found.item[entry]]]
+        if found.called == "distances":
+            entry = entry[np.abs(number[entry].astype(np.float64)) <= NEAR * float(np.abs(number).max())]
+    queries = found.item[entry]
+    queries = queries[judged.at_most()[queries] > 1]
+    if len(queries) < least:
+        return
+    if all(query in judged.block(np.array([query])).items for query in queries[some_of(len(queries))]):
+        warn(
+            f"{len(queries)} of {found.n_queries} queries probably find themselves: item i is the first one of query "
+            "i and is relevant. If queries and items are the same, leave out gallery_labels, or pass the pairs "
+            "(i, i) as exclude=."
         )
 
 

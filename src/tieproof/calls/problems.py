@@ -10,10 +10,19 @@ from tieproof.calls.progress import progress_bar
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
+from tieproof.inputs.digests import Words, rows_digests
 from tieproof.inputs.formats import Format
 from tieproof.inputs.labels import checked_groups, checked_labels
-from tieproof.inputs.lookalikes import warn_of_queries_in_gallery, warn_of_similarities
-from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.lookalikes import (
+    FEWEST,
+    may_share_rows,
+    self_matches,
+    warn_of_packed_codes,
+    warn_of_queries_in_gallery,
+    warn_of_self_matches,
+    warn_of_similarities,
+)
+from tieproof.inputs.options import check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Relevance, by_labels
 from tieproof.inputs.shards.arrays import ArraySource
 from tieproof.inputs.shards.ranked import RankedRows
@@ -80,37 +89,69 @@ def make_problem(
             "Both must come from the same model.",
             ("embeddings", "gallery"),
         )
+    of_bits = isinstance(kind, Distance) and kind.bits
+    if of_bits and items is not None and np.int8 in (given.dtype, items.dtype) and given.dtype != items.dtype:
+        raise InputError(
+            f"The queries are {given.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
+            "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
+            ("embeddings", "gallery"),
+        )
     with about("embeddings"):
         vectors = ranked_by(kind, given, name, bits)
     with about("gallery"):
         gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
-    if len(vectors) == vectors.shape[1] and not (isinstance(kind, Distance) and kind.bits):
+    if isinstance(kind, Distance) and not of_bits:
+        warn_of_packed_codes(vectors, name)
+    if len(vectors) == vectors.shape[1] and not of_bits:
         warn_of_similarities(vectors[:], name)
     labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
+    of_all = make_relevance(
+        vectors,
+        gallery_vectors,
+        queries.labels,
+        gallery.labels,
+        relevance,
+        (queries.groups, gallery.groups),
+        exclude,
+    )
     whole = Problem(
         queries=rows_or_none(vectors),
         gallery=None if gallery_vectors is None else rows_or_none(gallery_vectors),
         distance=kind,
         called=reported(distance),
         dimensions=bits or given.shape[1],
-        relevance=make_relevance(
-            vectors,
-            gallery_vectors,
-            queries.labels,
-            gallery.labels,
-            relevance,
-            (queries.groups, gallery.groups),
-            exclude,
-        ),
+        relevance=of_all,
         judged_by=("relevance",) if queries.labels is None else labels,
         budget=budget,
         format=rounding,
     )
     if not any(isinstance(side, RankedRows) for side in (vectors, gallery_vectors)):
+        check_self_matches(whole)
         return whole
     return ShardedProblem(
         whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
     )
+
+
+def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = None) -> None:
+    """Warn if the gallery probably contains the queries among others.
+
+    digests : of the rows of both sides and their labels; None: the rows are in memory
+    """
+    queries, gallery, count = problem.queries, problem.gallery, problem.relevance.n_queries
+    in_memory = digests is None
+    if gallery is None or count < FEWEST or (in_memory and not may_share_rows(queries, gallery)):
+        return
+    if digests is None:
+        no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
+        digests = rows_digests(queries, no_labels), rows_digests(gallery, no_labels)
+    pairs = self_matches(*digests, problem.relevance)
+    # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
+    share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
+    if len(pairs) >= max(FEWEST, share * count):
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+            as_finite_embeddings(rows, name)  # an error comes before a warning
+        warn_of_self_matches(pairs, count)
 
 
 def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
@@ -163,8 +204,10 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     kind = find_distance(distance) if isinstance(distance, str) else distance
     if not isinstance(kind, Distance) and not callable(kind):
         raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
-    if bits is not None and not (isinstance(kind, Distance) and kind.bits):
-        raise InputError(f"bits={bits} applies only to packed codes. Pass distance='hamming', or leave bits out.")
+    if bits is not None:
+        check_whole("bits", bits)
+        if not (isinstance(kind, Distance) and kind.bits):
+            raise InputError(f"bits={bits} applies only to packed codes. Pass distance='hamming', or leave bits out.")
     return kind
 
 

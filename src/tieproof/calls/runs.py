@@ -15,11 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.calls.fingerprints import origin_of_run
-from tieproof.calls.run_ties import is_cut_off, join, join_judged, run_parts
+from tieproof.calls.run_ties import RelevantScores, is_cut_off, join, join_judged, run_parts
 from tieproof.calls.scoring import Empty, Names, check_empty, make_result, of_judged_items, parse_measures, score
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.documents import DocumentTable, documents_of
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
+from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.run_categories import categories_of
@@ -116,6 +118,7 @@ def evaluate_run(
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
         truncated=True would give.
+        If nearly all queries find a document with their own id first, which is relevant.
 
     Notes
     -----
@@ -165,6 +168,7 @@ def evaluate_run(
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, topics.number, len(ids))
+    check_own_documents(judged, ranked, scores, list(queries), topics.number)
     setting = Setting(
         distance="scores",
         leave_one_out=False,
@@ -203,6 +207,8 @@ def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
 
 def check_collection(truncated: bool, n_items: int | None) -> int | None:
     """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
+    if not isinstance(truncated, int | np.bool_):
+        raise InputError(f"truncated must be True or False, not {truncated!r}.", "truncated")
     if n_items is None:
         return None
     if not truncated:
@@ -234,6 +240,29 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
         warn(
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
             "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
+        )
+
+
+def check_own_documents(
+    judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
+) -> None:
+    """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
+    table = DocumentTable(documents_of(names, np.arange(len(names))), len(names))
+    place = number[judged.documents.query]
+    relevant = (place >= 0) & (judged.grade > 0)
+    several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
+    own = relevant & several[place] & (table.find(judged.documents) >= 0)
+    answered = np.diff(scores.start) > 0
+    least = max(FEWEST, ITSELF * int(answered.sum()))
+    if own.sum() < least:
+        return
+    highest = np.full(len(answered), np.nan)
+    highest[answered] = np.maximum.reduceat(scores.score, scores.start[:-1][answered])
+    first = int((ranked.of_judged[own] == highest[place[own]]).sum())
+    if first >= least:
+        warn(
+            f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
+            "query and is relevant. Leave the query's own document out of the qrels and the run."
         )
 
 

@@ -41,7 +41,7 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     """
     if isinstance(measures, str | Measure):
         measures = [measures]
-    if not isinstance(measures, Iterable):
+    if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
     if measures is DEFAULT_MEASURES:
         return list(default_measures())

@@ -85,7 +85,11 @@ class HammingGauge(SpaceGauge):
 
 
 def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
-    """Bool arrays (n, bits), or packed uint8 (n, ceil(bits / 8)) with `bits`, as packed half words."""
+    """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words.
+
+    Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
+    the codes of type int8 that sentence-transformers calls "binary" are the packed bytes minus 128.
+    """
     array = as_array(values, name)
     if array.dtype == np.bool_:
         codes = as_embeddings(array, name)
@@ -94,25 +98,44 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
                 f"bits={bits}, but each row of the {name} has {codes.shape[1]} bits. Leave bits= out for bools."
             )
         return packed_halves(np.packbits(codes, axis=1))
-    if array.dtype != np.uint8 or bits is None:
+    numbers = as_embeddings(array, name)
+    if numbers.dtype.kind not in "iu" or bits is None:
         raise InputError(
-            f"Hamming distance takes bool arrays, or packed uint8 arrays with bits=, but the type of the {name} is "
-            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. Convert them first, "
-            "for example with x > 0."
+            f"Hamming distance takes bool arrays, or packed integers with bits=, but the type of the {name} is "
+            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. {as_bits(numbers)}"
         )
-    packed = as_embeddings(array, name)
-    if not 0 < bits <= 8 * packed.shape[1] or bits <= 8 * (packed.shape[1] - 1):
+    most = 8 * numbers.itemsize * numbers.shape[1]
+    fewest = most - 7 if numbers.itemsize == 1 else most
+    if not fewest <= bits <= most:
+        counts = f"{fewest} to {most}" if fewest < most else f"{most}"
+        advice = "Pass the number of bits of a code; bits that are 0 in every row may be counted, too."
         raise InputError(
-            f"Each row of the {name} has {8 * packed.shape[1] - 7} to {8 * packed.shape[1]} bits, but bits={bits}. "
-            "Pass the number of bits of a code."
+            f"Each row of the {name} has {counts} bits, but bits={bits}. "
+            f"{as_bits(numbers) if two_values(numbers) else advice}"
         )
-    spare = 8 * packed.shape[1] - bits
-    if spare and (packed[:, -1] & np.uint8(2**spare - 1)).any():
+    packed = np.ascontiguousarray(numbers).view(np.uint8)
+    if (packed[:, -1] & np.uint8(2 ** (most - bits) - 1)).any():
         raise InputError(
             f"Some rows of the {name} have bits set beyond bits={bits}. Clear these bits; numpy.packbits fills the "
             "last byte with zeros."
         )
     return packed_halves(packed)
+
+
+def as_bits(numbers: Embeddings) -> str:
+    """Return the advice for numbers that are neither bools nor packed integers with the number of their bits."""
+    if two_values(numbers) or (numbers != np.rint(numbers)).any():
+        return "Convert them to bools first, for example with x > 0."
+    if numbers.dtype.kind == "f":
+        return "If they are packed codes, convert them to integers and pass bits=; x > 0 would lose the codes."
+    bits = 8 * numbers.itemsize * numbers.shape[1]
+    fewer = ", or fewer if the last byte is not full" if numbers.itemsize == 1 else ""
+    return f"If they are packed codes, pass bits={bits}{fewer}; x > 0 would lose the codes."
+
+
+def two_values(numbers: Embeddings) -> bool:
+    """Whether numbers are bits that are not packed: 0 and 1, or -1 and 1."""
+    return bool(np.isin(numbers, (0, 1)).all() or np.isin(numbers, (-1, 1)).all())
 
 
 def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:

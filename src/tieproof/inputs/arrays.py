@@ -1,5 +1,6 @@
 """Converts embeddings and other numbers to NumPy arrays; they are checked, and copied only if necessary."""
 
+import os
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -17,12 +18,26 @@ Embeddings = Array
 BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
 
+LOADERS = {
+    (".npy",): "numpy.load({})",
+    (".npz",): "numpy.load({})[...]",
+    (".pt", ".pth"): "torch.load({})",
+    (".csv",): "pandas.read_csv({})",
+    (".parquet",): "pandas.read_parquet({})",
+}
+"""How files with these extensions are loaded."""
+
 SCALARS = (int, float, complex, str, bytes, np.generic)
 """The types of the elements of a list that is not nested further."""
 
 
 def as_array(values: Any, name: str) -> Array:
     """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array."""
+    if isinstance(values, str | os.PathLike):
+        raise InputError(
+            f"The {name} must be an array, not {values!r}. If this is a file, load it first, {loaded(values)}; the "
+            "commands of tieproof (tieproof --help) take files."
+        )
     if is_masked(values):
         raise InputError(
             f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
@@ -54,6 +69,15 @@ def as_array(values: Any, name: str) -> Array:
         ) from None
     check_integers(given, array, name)
     return array
+
+
+def loaded(file: str | os.PathLike[str]) -> str:
+    """Return how to load a file, by its extension."""
+    path = os.fsdecode(file)
+    for extensions, how in LOADERS.items():
+        if path.lower().endswith(extensions):
+            return f"for example with {how.format(repr(path))}"
+    return "for example with numpy.load"
 
 
 def is_masked(values: Any) -> bool:

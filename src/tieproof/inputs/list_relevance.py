@@ -53,6 +53,8 @@ def relevance_by_labels(
             "relevance with the lists, or leave n_relevant and n_items out."
         )
     (width,) = widths
+    if not width:
+        raise InputError(f"The {name} have no columns, so that nothing is ranked. Pass a column for each item.", name)
     if gallery_labels is None and width != len(rows):
         raise InputError(
             f"The {name} have the shape ({len(rows)}, {width}), which is not square: labels alone are for "

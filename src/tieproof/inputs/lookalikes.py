@@ -7,7 +7,8 @@ import numpy as np
 
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
-from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.digests import Words
+from tieproof.inputs.relevance import Labels, Relevance
 from tieproof.inputs.shards.ranked import RankedRows
 from tieproof.ties import FloatArray, IntArray
 
@@ -16,6 +17,19 @@ FEWEST = 4
 
 SOME = 16
 """The number of rows that are checked first, or instead of all rows if there are many."""
+
+FEWEST_BYTES = 128
+"""The fewest bytes that are recognised as packed codes."""
+
+MANY = 1024
+"""The most rows in which packed codes are recognised."""
+
+ITSELF = 0.9
+"""The smallest share of queries with an item of their own number first that is warned about; pictures and the texts
+that belong to them may have the same numbers."""
+
+MOST_BYTES = 256
+"""The most bytes of a row that may be a packed code; 2,048 bits are more than codes usually have."""
 
 BLOCK = 2**20
 """The number of entries that are compared at a time."""
@@ -37,6 +51,47 @@ def warn_of_queries_in_gallery(
         )
 
 
+def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
+    """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
+    some, firsts = queries[:: max(1, len(queries) // SOME), 0], gallery[:, 0].copy()
+    return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
+
+
+def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tuple[int, int]]:
+    """Return the pairs of a query and a relevant item with the same row, if each row occurs only once on its side.
+
+    Rows that occur more often do not count, because short codes and collapsed models have many of them. Pairs of
+    relevant items only are returned: none if items are excluded or not relevant for any of some queries.
+
+    queries, items : the digests of the rows of each side
+    """
+    if np.array_equal(queries, items):
+        return []  # `warn_of_queries_in_gallery` is about this
+    own, query, times = np.unique(queries[:, 0], return_index=True, return_counts=True)
+    copies, item = np.zeros_like(query), np.zeros_like(query)
+    for start in range(0, len(items), BLOCK):
+        block = items[start : start + BLOCK, 0]
+        place = np.minimum(np.searchsorted(own, block), len(own) - 1)
+        equal = np.flatnonzero(own[place] == block)
+        np.add.at(copies, place[equal], 1)
+        item[place[equal]] = start + equal
+    once = (times == 1) & (copies == 1)
+    if isinstance(relevance, Labels):
+        once &= relevance.query_class[query] == relevance.item_class[item]
+    pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
+    some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
+    return pairs if all(found in relevance.block(np.array([query])).items for query, found in some) else []
+
+
+def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
+    """Warn that so many of all queries find themselves in the gallery."""
+    warn(
+        f"{len(pairs)} of {count} queries are in the gallery, too: a relevant item has the same row, bit for bit, so "
+        "that the query finds itself, however bad the embeddings are. Leave these items out of the gallery, or pass "
+        f"the pairs as exclude=; the first is {pairs[0]}."
+    )
+
+
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
     """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
     if len(matrix) < FEWEST or matrix.dtype == np.bool_:
@@ -46,6 +101,25 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
             f"The {name} are a square, symmetric matrix with a constant diagonal, which is probably a matrix of "
             f"similarities or distances of {len(matrix)} items. If so, pass it to evaluate_scores or "
             "evaluate_distances; here each row is treated as a vector."
+        )
+
+
+def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
+    """Warn if bytes are probably packed bits: each is set about as often as not, and the highest two often differ.
+
+    In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
+    determines the next one.
+    """
+    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST or rows.shape[1] > MOST_BYTES:
+        return
+    bits = np.unpackbits(rows[:MANY].reshape(-1, 1).view(np.uint8), axis=1)
+    shares = bits.mean(axis=0)
+    balanced = ((shares > 1 / 4) & (shares < 3 / 4)).all()
+    if len(bits) >= FEWEST_BYTES and balanced and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
+        warn(
+            f"The {name} are {rows.dtype.name} of which every bit is set about half of the time, so that they are "
+            f"probably packed codes. If so, pass distance='hamming' and bits={8 * rows.shape[1]}; here each number "
+            "is one dimension."
         )
 
 
@@ -71,7 +145,7 @@ def finds_itself(relevance: Relevance) -> bool:
 
 def some_of(count: int) -> IntArray:
     """Return some evenly spaced indices below `count`, from the first to the last."""
-    return np.unique(np.linspace(0, count - 1, SOME).astype(np.int64))
+    return np.array(sorted(set(np.linspace(0, count - 1, SOME).astype(np.int64).tolist())))
 
 
 def is_similarity(matrix: Embeddings) -> bool:

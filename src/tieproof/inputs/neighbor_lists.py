@@ -121,6 +121,8 @@ def check_numbered(ids: Any) -> None:
     first = ids
     while isinstance(first, list | tuple) and first:
         first = first[0]
+    if first is ids and isinstance(ids, str):
+        return  # the name of a file, perhaps, which is refused as such
     if isinstance(first, str | bytes) or getattr(getattr(first, "dtype", None), "kind", "") in ("U", "S"):
         raise InputError(
             "The ids are names, but must be integers, the positions of items in the gallery from 0 on. Number the "

@@ -12,6 +12,12 @@ FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 """The bytes of the units of memory: kB, MB, … and KiB, MiB, …."""
 
+MOST = 2.0**62
+"""More bytes than any machine has."""
+
+MOST_THREADS = 2**16
+"""More threads than any machine runs at once."""
+
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:
     """Refuse an argument that is not one of the known words.
@@ -38,17 +44,23 @@ def check_whole(name: str, value: Any, least: int = 1, beside: str = "") -> None
         raise InputError(f"{name} must be a whole number of at least {least}{beside}, not {value!r}.", name)
 
 
+def one_or_several(values: Any) -> tuple[Any, ...]:
+    """Return the values of a list or an array; anything else is a single value."""
+    single = isinstance(values, str | bytes) or not isinstance(values, Iterable) or getattr(values, "ndim", 1) == 0
+    return (values,) if single else tuple(values)
+
+
 def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
     """Return the shares as floats; a number outside [0, 1] is refused.
 
     >>> as_shares(0.5, "A share", "share=(0.5,)"), as_shares([0, 1], "A share", "share=(0.5,)")
     ((0.5,), (0.0, 1.0))
     """
-    shares = tuple(values) if isinstance(values, Iterable) and not isinstance(values, str | bytes) else (values,)
+    shares = one_or_several(values)
     if not shares:
         raise InputError(f"{name} is missing. Pass {example}, or other numbers from 0 to 1.")
     for share in shares:
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= float(share) <= 1:
+        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:
             raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")
     return tuple(float(share) for share in shares)
 
@@ -63,7 +75,7 @@ def parse_memory(size: str | int) -> int:
     count = 0
     if match and not (match[3] and not match[2]):
         factors = BINARY if match[3] else FACTORS
-        count = int(float(match[1]) * factors[match[2].lower()])
+        count = int(min(float(match[1]) * factors[match[2].lower()], MOST))
     if count < 1 or isinstance(size, bool):
         raise InputError(
             f"The memory size must be a number of bytes such as '1GiB', '256MiB' or 2000000000, not {size!r}."
@@ -77,4 +89,4 @@ def parse_threads(threads: int | None) -> int:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
         raise InputError(f"The number of threads must be a whole number of at least 1, not {threads!r}.")
-    return int(threads)
+    return int(min(threads, MOST_THREADS))

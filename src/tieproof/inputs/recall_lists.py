@@ -9,7 +9,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
 from tieproof.inputs.found_answers import as_matrices
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.options import check_whole
+from tieproof.inputs.options import check_whole, one_or_several
 from tieproof.ties import Array, BoolArray, IntArray
 
 PADDING = -1
@@ -186,7 +186,7 @@ def as_cutoffs(k: Any) -> tuple[int, ...]:
     >>> as_cutoffs(10), as_cutoffs([1, 10, 1])
     ((10,), (1, 10))
     """
-    several = tuple(k) if isinstance(k, Iterable) and not isinstance(k, str | bytes) else (k,)
+    several = one_or_several(k)
     if not several:
         raise InputError("k is missing. Pass the number of nearest neighbours, such as k=10 or k=(1, 10, 100).", "k")
     for one in several:

@@ -211,8 +211,11 @@ class Comparison:
 
         return report(self, path)
 
-    def plot_queries(self, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
-        """Draw how two systems differ on each query, with `views.pictures.query_differences` (extra `plot`)."""
+    def plot_queries(self, a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
+        """Draw how two systems differ on each query, with `views.pictures.query_differences` (extra `plot`).
+
+        measure : by default AP, or the first measure of a comparison without AP
+        """
         from tieproof.views.pictures.query_differences import plot_query_differences
 
         return plot_query_differences(self, a, b, measure, ax)

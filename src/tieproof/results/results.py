@@ -166,8 +166,11 @@ class Result(Measured):
 
         return plot_measures(self, ax)
 
-    def plot_queries(self, measure: str | Measure = "AP", ax: Any = None) -> Any:
-        """Draw the interval of every query, sorted, with `views.pictures.queries` (extra `plot`)."""
+    def plot_queries(self, measure: str | Measure | None = None, ax: Any = None) -> Any:
+        """Draw the interval of every query, sorted, with `views.pictures.queries` (extra `plot`).
+
+        measure : by default AP, or the first measure of a result without AP
+        """
         from tieproof.views.pictures.queries import plot_queries
 
         return plot_queries(self, measure, ax)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tieproof.ties import Estimate
 
@@ -25,6 +25,12 @@ class Verdict:
     name: str
     better: str | None
     sentence: str
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Show the sentence in a notebook."""
+        from tieproof.views.printable import printable
+
+        printer.text(printable(self.sentence))
 
 
 class Evidence(NamedTuple):

@@ -1,6 +1,8 @@
 """Files on other machines that are named by a URL, such as s3://bucket/part-0.npy, and read by fsspec."""
 
 import io
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path, PurePosixPath
@@ -57,7 +59,8 @@ class RemoteFile:
     def open(self, mode: str = "rb", encoding: str | None = None, newline: str | None = None) -> IO[Any]:
         """Open the file for reading, as bytes or, with an encoding, as text."""
         storage, path = storage_of(self.url)
-        stream: IO[Any] = storage.open(path, "rb")
+        with as_os_errors():
+            stream: IO[Any] = storage.open(path, "rb")
         return stream if encoding is None else io.TextIOWrapper(stream, encoding, newline=newline)
 
     def read_text(self, encoding: str) -> str:
@@ -68,12 +71,14 @@ class RemoteFile:
     def read_range(self, start: int, stop: int) -> bytes:
         """Read the bytes start … stop-1; fewer if the file is shorter."""
         storage, path = storage_of(self.url)
-        return bytes(storage.cat_file(path, start=start, end=stop))
+        with as_os_errors():
+            return bytes(storage.cat_file(path, start=start, end=stop))
 
     def info(self) -> dict[str, Any]:
         """Return what the storage currently reports about the file."""
         storage, path = storage_of(self.url)
-        return dict(storage.info(path))
+        with as_os_errors():
+            return dict(storage.info(path))
 
     def stat(self) -> Size:
         """Its size."""
@@ -87,8 +92,8 @@ class RemoteFile:
             raise InputError(f"{self} does not exist; check the URL and its spelling.") from None
         except PermissionError:
             raise InputError(f"{self} cannot be read: permission denied; change its permissions.") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{self} cannot be opened ({error}); check the URL and its spelling.") from error
+        except OSError as error:
+            raise InputError(f"{self} cannot be opened ({said(error)}); check the URL and its spelling.") from error
         if found.get("type") == "directory":
             raise InputError(f"{self} is a folder; give the URL of a file in it.")
         if not found["size"]:
@@ -121,10 +126,33 @@ def storage_of(url: str) -> tuple[Any, str]:
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:  # the message of fsspec names the library for such URLs
-        raise InputError(f"{url} cannot be read: {error}.") from error
+        raise InputError(f"{url} cannot be read: {said(error)}.") from error
     except ValueError as error:
-        raise InputError(f"{url} belongs to no storage that fsspec knows ({error}); check its protocol.") from error
+        raise InputError(
+            f"{url} belongs to no storage that fsspec knows ({said(error)}); check its protocol."
+        ) from error
+    except Exception as error:  # storages that need more than a URL raise many kinds: TypeError, AttributeError, …
+        raise InputError(
+            f"{url} cannot be opened by its URL alone ({said(error)}); check its protocol, or copy the files to a "
+            "folder."
+        ) from error
     return storage, path
+
+
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """Turn any exception of a storage into an OSError, because libraries raise many kinds."""
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(said(error)) from error
+
+
+def said(error: Exception) -> str:
+    """Return the message of another library as one line, or the kind of an exception without a message."""
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def state_of(file: File) -> tuple[int, str]:

@@ -13,7 +13,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import FILE_FORMATS
 from tieproof.inputs.readers.entries import NAMES, listing
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.remote import File, RemoteFile, file_at, is_url, storage_of
+from tieproof.inputs.readers.remote import File, RemoteFile, as_os_errors, file_at, is_url, said, storage_of
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -104,13 +104,16 @@ def files_elsewhere(url: str) -> tuple[list[str], bool]:
     """Return the files of a URL, as `files_of` does for a path."""
     storage, path = storage_of(url)
     try:
-        if PATTERN.search(path):
-            return [storage.unstrip_protocol(name) for name in storage.glob(path) if not storage.isdir(name)], False
-        if storage.isdir(path):
-            found = storage.ls(path, detail=True)
-            return [storage.unstrip_protocol(each["name"]) for each in found if each["type"] == "file"], True
+        with as_os_errors():
+            if PATTERN.search(path):
+                return [
+                    storage.unstrip_protocol(name) for name in storage.glob(path) if not storage.isdir(name)
+                ], False
+            if storage.isdir(path):
+                found = storage.ls(path, detail=True)
+                return [storage.unstrip_protocol(each["name"]) for each in found if each["type"] == "file"], True
     except OSError as error:
-        raise InputError(f"{url} cannot be listed ({error}); check the URL and your access rights.") from error
+        raise InputError(f"{url} cannot be listed ({said(error)}); check the URL and your access rights.") from error
     return [url], False
 
 

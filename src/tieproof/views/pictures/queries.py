@@ -5,15 +5,15 @@ from typing import Any
 from tieproof.measures import Measure
 from tieproof.results.results import Result
 from tieproof.views.pictures import style
-from tieproof.views.pictures.sorted_queries import draw_sorted, sort
+from tieproof.views.pictures.sorted_queries import default_measure, draw_sorted, sort
 from tieproof.views.text.parts import count as counted
 
 
-def plot_queries(result: Result, measure: str | Measure = "AP", ax: Any = None) -> Any:
+def plot_queries(result: Result, measure: str | Measure | None = None, ax: Any = None) -> Any:
     """Draw the interval of each query from its lower to its upper value, sorted by expected value.
 
     result : the result of any evaluation
-    measure : one of the measures of the result
+    measure : one of the measures of the result; by default AP, or the first one of a result without AP
     ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbours in the sorted order,
@@ -28,6 +28,7 @@ def plot_queries(result: Result, measure: str | Measure = "AP", ax: Any = None) 
     >>> axes.get_title("right"), [label.get_text() for label in axes.get_xticklabels()]
     ('RR of 2 queries', ['0', '1'])
     """
+    measure = measure or default_measure(result.measures)
     estimate = result.per_query(measure)
     style.matplotlib("Result.plot_queries")
     found = sort(result.query_ids, estimate)

@@ -6,18 +6,20 @@ from tieproof.measures import Measure
 from tieproof.results.comparison import Comparison
 from tieproof.views.pictures import style
 from tieproof.views.pictures.names import families, shortened
-from tieproof.views.pictures.sorted_queries import draw_sorted, sort
+from tieproof.views.pictures.sorted_queries import default_measure, draw_sorted, sort
 
 NAMES = 24
 """The most columns of a system's name."""
 
 
-def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Measure = "AP", ax: Any = None) -> Any:
+def plot_query_differences(
+    found: Comparison, a: str, b: str, measure: str | Measure | None = None, ax: Any = None
+) -> Any:
     """Draw the difference of two systems on each query, sorted by expected difference.
 
     found : the result of `tieproof.compare`
     a, b : two of its systems; above 0, the first system is better
-    measure : one of the measures that were compared
+    measure : one of the measures that were compared; by default AP, or the first one of a comparison without AP
     ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. A band goes from the smallest to the largest difference over all orderings of tied items, where
@@ -35,6 +37,7 @@ def plot_query_differences(found: Comparison, a: str, b: str, measure: str | Mea
     RR of one - other
     wins 1, losses 1, draws 1
     """
+    measure = measure or default_measure(found.measures)
     values, difference = found.per_query(a, b, measure), found[a, b, measure]
     style.matplotlib("Comparison.plot_queries")
     shown = sort(found.query_ids, values)

@@ -1,5 +1,6 @@
 """Shared parts of pictures over queries: the sorted values of single queries, drawn as steps."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +21,15 @@ NAMES = 20
 
 LEVEL = 4
 """The most columns of a name that is not rotated."""
+
+
+def default_measure(measures: Sequence[str]) -> str:
+    """Return AP, or the first of measures without AP.
+
+    >>> default_measure(["P@1", "AP"]), default_measure(["P@1", "RR"])
+    ('AP', 'P@1')
+    """
+    return "AP" if "AP" in measures else measures[0]
 
 
 class Sorted(NamedTuple):

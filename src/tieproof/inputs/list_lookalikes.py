@@ -1,15 +1,23 @@
-"""Detects similarities that were passed as distances, or the reverse; they are evaluated as given, with a warning."""
+"""Warnings for matrices of scores or distances that can be evaluated but are probably not what was meant.
+
+They may be similarities that were passed as distances, or the reverse; or each query may find itself.
+"""
 
 from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from tieproof.errors import warn
+from tieproof.inputs.list_relevance import LabelledRows
+from tieproof.inputs.lookalikes import some_of
 from tieproof.ties import Array
 
 MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
 """For each name: what was probably passed instead, and the function that takes it."""
 
+
+SYMMETRIC = 2.0**-8
+"""Entries of a symmetric matrix may differ by this share of the largest one, because they may have been rounded."""
 
 FEWEST = 10
 """The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
@@ -69,3 +77,33 @@ def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool
         return False
     relevant, others_mean = (sums / counts).tolist()
     return bool(relevant > others_mean if name == "distances" else relevant < others_mean)
+
+
+def check_self_matches(
+    rows: Array | Sequence[Array], judged: Array | Sequence[Array] | LabelledRows, name: str
+) -> None:
+    """Warn if query i finds itself as item i: a symmetric matrix whose diagonal is relevant and nearest.
+
+    The scores of queries and items of two kinds, such as texts and pictures, are not symmetric. There may be more
+    items than queries.
+    """
+    count = len(rows)
+    if count < FEWEST or any(len(row) < count for row in rows):
+        return
+    some = some_of(count)
+    if not all(np.asarray(judged[query : query + 1])[0][query] > 0 for query in some.tolist()):
+        return
+    block = np.array([rows[query][some] for query in some.tolist()], dtype=np.float64)
+    others = block[~np.eye(len(some), dtype=np.bool_)]
+    with np.errstate(all="ignore"):  # numbers that are not finite are refused later
+        symmetric = (np.abs(block - block.T) <= SYMMETRIC * np.abs(block).max()).all()
+    if not symmetric or len(np.unique(others)) < 3:
+        return
+    best = np.min if name == "distances" else np.max
+    first = sum(bool(row[place] == best(row)) for place, row in enumerate(rows))
+    if 2 * first >= count:
+        warn(
+            f"{first} of {count} queries probably find themselves, however bad the embeddings are: item i is "
+            f"relevant to query i and nearest, and the {name} are symmetric. To leave it out, pass labels without "
+            "gallery_labels, or give it a negative relevance."
+        )
