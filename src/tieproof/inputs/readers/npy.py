@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Collection
+from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import IO, Literal, NamedTuple
@@ -23,6 +24,9 @@ KIND = "a NumPy array (.npy)"
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
+LONGEST_HEADER = 10_000
+"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
+
 PARSER = Lock()
 """Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
 
@@ -40,8 +44,13 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:  # version 3 exists for the field names of structured arrays
         raise InputError(f"{where} contains a structured array; save one array of numbers or strings instead.")
-    with PARSER:
-        shape, by_columns, dtype = HEADERS[version](stream)
+    length = stream.read(2 if version == (1, 0) else 4)
+    header = BytesIO(length + stream.read(min(int.from_bytes(length, "little"), LONGEST_HEADER)))
+    try:
+        with PARSER:
+            shape, by_columns, dtype = HEADERS[version](header)
+    except (MemoryError, RecursionError) as error:  # of Python's parser, for deeply nested expressions
+        raise ValueError("the header is nested too deeply") from error
     if dtype.hasobject:
         raise InputError(
             f"{where} contains Python objects, which are never unpickled; "
