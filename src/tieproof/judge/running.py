@@ -3,7 +3,6 @@
 import base64
 import json
 import os
-import stat
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
 from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
@@ -35,6 +34,7 @@ from tieproof.judge.protocol import (
 from tieproof.judge.sealing import FOLDER, container_name, environment_of, sealed
 from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
+from tieproof.temporary_folders import opened_file, size_of, temporary_folder
 
 PAUSES = (0.002, 0.1)
 """The shortest and longest pause between two looks at a process, in seconds."""
@@ -82,7 +82,6 @@ class Runner(NamedTuple):
     """Runs batches.
 
     shown : the files and folders that a sealed system may read
-    scratch : the beginning of the names of the folders in which batches run
     """
 
     system: System
@@ -90,7 +89,6 @@ class Runner(NamedTuple):
     shown: tuple[Path, ...]
     limits: Limits
     test_set: Sequestered
-    scratch: str
 
     def run(self, batch: Batch, seconds: float) -> Ran:
         """Ask the system about a batch, for at most a number of seconds."""
@@ -98,8 +96,8 @@ class Runner(NamedTuple):
         if self.system.is_endpoint:
             answers, said = self.request(batch, seconds)
         else:
-            with TemporaryDirectory(prefix=self.scratch, ignore_cleanup_errors=True) as folder:
-                answers, said = self.process(batch, Path(folder).resolve(), seconds)
+            with temporary_folder() as folder:
+                answers, said = self.process(batch, folder, seconds)
         return Ran(answers, time.monotonic() - started, said)
 
     def process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
@@ -133,7 +131,7 @@ class Runner(NamedTuple):
                 reason = CRASHED
             if reason:
                 return all_refused(batch, reason), last_words(around / "errors", str(around))
-            answer = opened(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
+            answer = opened_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
             if answer is None:
                 return all_refused(batch, CRASHED), ""
             with answer:
@@ -219,30 +217,6 @@ def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) 
         time.sleep(pause)
         pause = min(2 * pause, PAUSES[1])
     return TOO_MUCH if size() >= most else None
-
-
-def size_of(folder: Path) -> int:
-    """The number of bytes in all files of a folder; links are not followed."""
-    total = 0
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):  # it may be removed meanwhile
-                inner = entry.is_dir(follow_symlinks=False)
-                total += size_of(Path(entry)) if inner else entry.stat(follow_symlinks=False).st_size
-    return total
-
-
-def opened(path: Path, most: int) -> IO[bytes] | None:
-    """A file that a system wrote; None unless it is a regular file, not a link, and not too large."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    found = os.fstat(number)
-    if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most:
-        os.close(number)
-        return None
-    return os.fdopen(number, "rb")
 
 
 def last_words(path: Path, folder: str) -> str:
