@@ -67,6 +67,18 @@ def virtual(file: Any) -> None:
     file.create_virtual_dataset("embeddings", layout)
 
 
+def virtual_elsewhere(folder: Path) -> object:
+    """A virtual data set whose source is in another folder."""
+    (folder / "data").mkdir()
+    with h5py.File(folder / "private.h5", "w") as file:
+        file["x"] = VECTORS
+    with h5py.File(folder / "data" / "data.h5", "w") as file:
+        layout = h5py.VirtualLayout(VECTORS.shape, VECTORS.dtype)
+        layout[:] = h5py.VirtualSource("../private.h5", "x", VECTORS.shape)
+        file.create_virtual_dataset("embeddings", layout)
+    return readers.read_embeddings(folder / "data" / "data.h5")
+
+
 def evaluated(path: Path) -> object:
     """Evaluate a file with labels.npy beside it, as the command line does."""
     np.save(path.with_name("labels.npy"), [0, 0, 1, 1])
@@ -127,6 +139,11 @@ CASES: dict[str, Case] = {
     ),
     "a virtual HDF5 data set whose source is missing": Case(
         hdf5(virtual), r"not stored completely.*its source 'x' of 'train.h5' is absent", in_folder=True
+    ),
+    "a virtual HDF5 data set with a source in another folder": Case(
+        virtual_elsewhere,
+        r"data\.h5:embeddings takes data from .*private\.h5, which is outside the folder of its file; move that file",
+        in_folder=True,
     ),
     "an HDF5 data set stored in a separate file": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", external=[("raw.bin", 0, 48)])),

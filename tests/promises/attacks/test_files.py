@@ -8,11 +8,15 @@ import traceback
 from collections.abc import Callable
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
 
+import tieproof as tp
 from competitions import HONEST, organise, program
 from tieproof import temporary_folders
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
+from tieproof.inputs.readers import read_embeddings
 from tieproof.judge import judge
 from tieproof.temporary_folders import PREFIX, remove, size_of, sweep, temporary_folder
 
@@ -237,3 +241,114 @@ def test_a_file_of_scores_cannot_lead_elsewhere_or_never_end(tmp_path: Path) -> 
     os.link(secret, hard)
     with pytest.raises(OSError, match="is not a regular file"):
         written_text(hard)
+
+
+# Files of data that name other files
+
+VECTORS = np.arange(12, dtype=np.float32).reshape(4, 3)
+
+
+@pytest.fixture
+def given(tmp_path: Path) -> Path:
+    """An empty folder for files that a stranger gave, beside a file that is none of the stranger's business."""
+    with h5py.File(tmp_path / "private.h5", "w") as file:
+        file["x"] = VECTORS
+    found = tmp_path / "given"
+    found.mkdir()
+    return found
+
+
+def virtual(path: Path, source: str, name: str = "x") -> None:
+    with h5py.File(path, "w") as file:
+        layout = h5py.VirtualLayout(VECTORS.shape, VECTORS.dtype)
+        layout[:] = h5py.VirtualSource(source, name, VECTORS.shape)
+        file.create_virtual_dataset("embeddings", layout)
+
+
+def by_path(given: Path) -> None:
+    virtual(given / "data.h5", "../private.h5")
+
+
+def by_absolute_path(given: Path) -> None:
+    virtual(given / "data.h5", str(given.parent / "private.h5"))
+
+
+def by_link(given: Path) -> None:
+    (given / "source.h5").symlink_to(given.parent / "private.h5")
+    virtual(given / "data.h5", "source.h5")
+
+
+def by_linked_folder(given: Path) -> None:
+    (given / "folder").symlink_to(given.parent)
+    virtual(given / "data.h5", "folder/private.h5")
+
+
+def by_external_link_in_a_source(given: Path) -> None:
+    with h5py.File(given / "source.h5", "w") as file:
+        file["x"] = h5py.ExternalLink("../private.h5", "x")
+    virtual(given / "data.h5", "source.h5")
+
+
+def by_external_link_to_a_group(given: Path) -> None:
+    with h5py.File(given / "source.h5", "w") as file:
+        file["group"] = h5py.ExternalLink("../private.h5", "/")
+    virtual(given / "data.h5", "source.h5", "group/x")
+
+
+def by_virtual_source(given: Path) -> None:
+    virtual(given / "source.h5", "../private.h5")
+    virtual(given / "data.h5", "source.h5", "embeddings")
+
+
+def by_working_folder(given: Path) -> None:
+    virtual(given / "data.h5", "private.h5")
+
+
+@pytest.mark.parametrize(
+    "way",
+    [
+        by_path,
+        by_absolute_path,
+        by_link,
+        by_linked_folder,
+        by_external_link_in_a_source,
+        by_external_link_to_a_group,
+        by_virtual_source,
+        by_working_folder,
+    ],
+)
+def test_an_hdf5_file_cannot_take_data_from_elsewhere(
+    way: Callable[[Path], None], given: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(given.parent)
+    way(given)
+    with h5py.File(given / "data.h5") as file:
+        assert np.array_equal(file["embeddings"], VECTORS)  # the library reads the other file
+    for read in (
+        lambda: read_embeddings(given / "data.h5"),
+        lambda: tp.open(given / "data.h5").read(0, 4),
+        lambda: tp.evaluate(h5py.File(given / "data.h5")["embeddings"], [0, 0, 1, 1]),
+    ):
+        with pytest.raises(tp.InputError, match=r"takes data from .*private\.h5, which is outside the folder"):
+            read()
+
+
+def test_a_folder_that_the_user_sets_may_have_sources(given: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HDF5_VDS_PREFIX", str(given.parent))
+    virtual(given / "data.h5", "private.h5")
+    assert np.array_equal(read_embeddings(given / "data.h5"), VECTORS)
+
+
+def test_external_links_and_external_storage_are_not_followed(given: Path) -> None:
+    path = given / "data.h5"
+    with h5py.File(path, "w") as file:
+        file["embeddings"] = h5py.ExternalLink("../private.h5", "x")
+    with pytest.raises(tp.InputError, match="contains no arrays"):
+        read_embeddings(path)
+    with pytest.raises(tp.InputError):
+        read_embeddings(f"{path}:embeddings")
+    path.with_name("raw").write_bytes(bytes(48))
+    with h5py.File(path, "w") as file:
+        file.create_dataset("embeddings", VECTORS.shape, "f4", external=[(str(given / "raw"), 0, 48)])
+    with pytest.raises(tp.InputError, match=r"its data is in the separate file"):
+        read_embeddings(path)
