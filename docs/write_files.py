@@ -18,7 +18,7 @@ EXTRAS = {
 """The extra of `pip install` that a format needs."""
 
 HOLDS = {
-    ".npy": "one array, which is memory-mapped",
+    ".npy": "one array",
     ".npz": "named arrays",
     ".h5": "named arrays, also within groups",
     ".hdf5": "named arrays, also within groups",
@@ -28,9 +28,9 @@ HOLDS = {
     ".parquet": "columns, of which one may contain the vectors as lists",
     ".csv": "columns, with or without a header",
     ".tsv": "columns, with or without a header",
-    ".fbin": "float32 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
-    ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
-    ".i8bin": "int8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
+    ".fbin": "float32 vectors, in the format of big-ann-benchmarks",
+    ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks",
+    ".i8bin": "int8 vectors, in the format of big-ann-benchmarks",
     ".ibin": "indices of nearest neighbours, in the format of big-ann-benchmarks",
     ".txt": "only labels, one per line",
     ".json": "only labels, as one list",

@@ -1,21 +1,19 @@
-"""NumPy arrays (.npy), memory-mapped."""
+"""NumPy arrays (.npy)."""
 
 import math
-import os
 from collections.abc import Collection
 from io import BytesIO
-from pathlib import Path
 from threading import Lock
-from typing import IO, Literal, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import broken, reading
+from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.raw_rows import fill, raw_rows
+from tieproof.inputs.readers.raw_rows import raw_rows, whole
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
@@ -75,15 +73,9 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
     def load() -> Array:
         with reading(path, KIND):
-            if 0 in header.shape:  # nothing to map
-                return np.empty(header.shape, header.dtype)
-            order: Literal["F", "C"] = "F" if header.by_columns else "C"
-            if isinstance(path, Path):
-                return np.memmap(os.fspath(path), header.dtype, "r", offset, header.shape, order)
-            values = np.empty(math.prod(header.shape), header.dtype)
-            if fill(path, offset, values.view(np.uint8)) < values.nbytes:
-                raise InputError(broken(path, KIND))
-            return values.reshape(header.shape, order=order)
+            if header.by_columns:
+                return whole(Location(path), header.dtype, offset, header.shape[::-1]).T
+            return whole(Location(path), header.dtype, offset, header.shape)
 
     by_rows = len(header.shape) == 2 and not header.by_columns
     rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None
