@@ -2,6 +2,7 @@
 
 import json
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -79,6 +80,15 @@ def virtual_elsewhere(folder: Path) -> object:
     return readers.read_embeddings(folder / "data" / "data.h5")
 
 
+def doubled(folder: Path) -> object:
+    """An archive that has one of its arrays twice."""
+    path = folder / "data.npz"
+    np.savez(path, embeddings=VECTORS)
+    with zipfile.ZipFile(path, "a") as packed, warnings.catch_warnings(action="ignore"):
+        packed.writestr("embeddings.npy", packed.read("embeddings.npy"))
+    return readers.read_embeddings(path)
+
+
 def evaluated(path: Path) -> object:
     """Evaluate a file with labels.npy beside it, as the command line does."""
     np.save(path.with_name("labels.npy"), [0, 0, 1, 1])
@@ -139,6 +149,9 @@ CASES: dict[str, Case] = {
     ),
     "a virtual HDF5 data set whose source is missing": Case(
         hdf5(virtual), r"not stored completely.*its source 'x' of 'train.h5' is absent", in_folder=True
+    ),
+    "an archive that has an array twice": Case(
+        doubled, r"data\.npz contains the array 'embeddings' more than once", in_folder=True
     ),
     "a virtual HDF5 data set with a source in another folder": Case(
         virtual_elsewhere,

@@ -5,6 +5,9 @@ import signal
 import subprocess
 import sys
 import traceback
+import tracemalloc
+import warnings
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -16,6 +19,7 @@ import tieproof as tp
 from competitions import HONEST, organise, program
 from tieproof import temporary_folders
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
+from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
 from tieproof.inputs.readers import read_embeddings
 from tieproof.judge import judge
 from tieproof.temporary_folders import PREFIX, remove, size_of, sweep, temporary_folder
@@ -352,3 +356,74 @@ def test_external_links_and_external_storage_are_not_followed(given: Path) -> No
         file.create_dataset("embeddings", VECTORS.shape, "f4", external=[(str(given / "raw"), 0, 48)])
     with pytest.raises(tp.InputError, match=r"its data is in the separate file"):
         read_embeddings(path)
+
+
+# Files of arrays
+
+
+def npy(header: bytes, length: int | None = None, version: int = 1) -> bytes:
+    """The beginning of a NumPy file with any header, which claims to have any length."""
+    claimed = len(header) if length is None else length
+    return b"\x93NUMPY" + bytes([version, 0]) + claimed.to_bytes(2 if version == 1 else 4, "little") + header
+
+
+HEADERS: dict[str, bytes] = {
+    "signs that exhaust Python's parser": npy(b"-" * 9000 + b"1\n"),
+    "sums that exhaust Python's stack": npy(b"1+" * 4500 + b"1\n"),
+    "a header of 4 GiB, of which 64 MiB are there": npy(b"{" + bytes(64 * 2**20), 2**32 - 1, version=2),
+    "a dimension with more digits than Python reads": npy(
+        b"{'descr': '<f8', 'fortran_order': False, 'shape': (%s, 1), }\n" % (b"9" * 5000)
+    ),
+}
+
+
+@pytest.mark.parametrize("extension", [".npy", ".npz"])
+@pytest.mark.parametrize("what", HEADERS)
+def test_a_header_cannot_stop_a_reader_or_fill_its_memory(what: str, extension: str, tmp_path: Path) -> None:
+    path = tmp_path / f"x{extension}"
+    if extension == ".npy":
+        path.write_bytes(HEADERS[what])
+    else:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("x.npy", HEADERS[what])
+    tracemalloc.start()
+    try:
+        with pytest.raises(tp.InputError, match="is damaged or cut short"):
+            read_embeddings(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 10 * 2**20
+
+
+def test_ids_that_are_no_characters_are_refused(tmp_path: Path) -> None:
+    ids = np.array([65, sys.maxunicode + 1, 66], dtype=np.uint32).view("<U1")
+    np.savez(tmp_path / "embeddings.npz", ids=ids, embeddings=np.eye(3))
+    with pytest.raises(SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"):
+        read_vectors(tmp_path / "embeddings.npz", ["A", "B", "C"], Limits(10**6, 10))
+
+
+def test_an_archive_cannot_show_one_array_to_one_program_and_another_to_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "embeddings.npz"
+    np.savez(path, ids=np.array(["A", "B"]), embeddings=np.eye(2))
+    with zipfile.ZipFile(path, "a") as archive, warnings.catch_warnings(action="ignore"):
+        archive.writestr("embeddings.npy", archive.read("embeddings.npy")[:-1] + b"\x41")
+    said = r"embeddings\.npz contains the array 'embeddings' more than once"
+    with pytest.raises(tp.InputError, match=said):
+        read_embeddings(path)
+    with pytest.raises(SubmissionError, match=said):
+        read_vectors(path, ["A", "B"], Limits(10**6, 10))
+
+
+@pytest.mark.parametrize("extension", [".npy", ".fbin"])
+def test_a_file_that_is_cut_short_after_it_was_read_ends_nothing(extension: str, tmp_path: Path) -> None:
+    """A mapped file would end the process by SIGBUS."""
+    path = tmp_path / f"x{extension}"
+    vectors = np.random.default_rng(0).normal(size=(5000, 4)).astype("<f4")
+    if extension == ".npy":
+        np.save(path, vectors)
+    else:
+        path.write_bytes(np.array(vectors.shape, "<u4").tobytes() + vectors.tobytes())
+    read = read_embeddings(path)
+    os.truncate(path, 20)
+    assert np.array_equal(read, vectors)
