@@ -22,7 +22,17 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 
 
 def as_array(values: Any, name: str) -> Array:
-    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array."""
+    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array.
+
+    Numbers that do not begin at a multiple of their size in memory, as in a part of a buffer of bytes, are copied,
+    because kernels and processors rely on that.
+    """
+    array = with_any_alignment(values, name)
+    return array if array.flags.aligned else array.copy()
+
+
+def with_any_alignment(values: Any, name: str) -> Array:
+    """Convert values to a NumPy array, as `as_array` does."""
     if is_masked(values):
         raise InputError(
             f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
