@@ -18,7 +18,7 @@ EXTRAS = {
 """The extra of `pip install` that a format needs."""
 
 HOLDS = {
-    ".npy": "one array, which is memory-mapped",
+    ".npy": "one array",
     ".npz": "named arrays",
     ".h5": "named arrays, also within groups",
     ".hdf5": "named arrays, also within groups",
@@ -28,9 +28,9 @@ HOLDS = {
     ".parquet": "columns, of which one may contain the vectors as lists",
     ".csv": "columns, with or without a header",
     ".tsv": "columns, with or without a header",
-    ".fbin": "float32 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
-    ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
-    ".i8bin": "int8 vectors, in the format of big-ann-benchmarks, which are memory-mapped",
+    ".fbin": "float32 vectors, in the format of big-ann-benchmarks",
+    ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks",
+    ".i8bin": "int8 vectors, in the format of big-ann-benchmarks",
     ".ibin": "indices of nearest neighbours, in the format of big-ann-benchmarks",
     ".txt": "only labels, one per line",
     ".json": "only labels, as one list",
@@ -41,7 +41,11 @@ PAGE_TEXT = """<!-- Written by docs/write_files.py from the tables of the reader
 # Files
 
 The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or executed.
-A file that is damaged, truncated or not of the format that its extension says raises an error of one line.
+A file that is damaged, truncated or not of the format that its extension says raises an error of one line. A file is
+read, never mapped: one that is cut short meanwhile cannot end the process. A single file is read whole; for files that
+do not fit into memory, give a folder or a pattern (`'embeddings*.npy'`), whose files are read
+[block by block](shards.md). No file can name another one that is read with it, except for virtual HDF5 data sets, whose
+sources must be in the folder of their file.
 
 ## Formats
 

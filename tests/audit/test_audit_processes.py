@@ -20,6 +20,7 @@ from tieproof.audit.cases import Case
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.isolation import Isolated
 from tieproof.audit.outcomes import MOST_LETTERS, Outcome, attempt
+from tieproof.temporary_folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
@@ -242,7 +243,7 @@ def test_folders_with_any_letters(folder: str, tmp_path: Path, monkeypatch: pyte
     command = f"{sys.executable} -c {shlex.quote(program)} {{qrels}} --run={{run}} {seen}"
     assert attempted(command) == Outcome({"score": 0.5})
     qrels, run, _ = seen.read_text().splitlines()
-    assert re.fullmatch(re.escape(f"{tmp_path / folder}{os.sep}tieproof-audit-") + r"\w+/qrels\.txt", qrels)
+    assert re.fullmatch(re.escape(f"{tmp_path / folder}{os.sep}{PREFIX}") + r"\w+/qrels\.txt", qrels)
     assert run == "--run=" + qrels.replace("qrels.txt", "run.txt")
     assert attempted(by_shell('wc -l < "$2"')) == Outcome({"score": 8.0})
     assert list((tmp_path / folder).iterdir()) == []

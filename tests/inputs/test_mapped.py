@@ -1,4 +1,7 @@
-"""A memory-mapped file that changes during the evaluation is refused, and so is a truncated one."""
+"""A memory-mapped file that changes during the evaluation is refused, and so is a truncated one.
+
+The files of the command line are not mapped, so that none of them can end the process.
+"""
 
 import os
 from collections.abc import Callable
@@ -11,6 +14,7 @@ import pytest
 import tieproof as tp
 from tieproof import engine
 from tieproof.cli import main
+from tieproof.inputs.readers import raw_rows
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
 LABELS = np.arange(12) % 3
@@ -170,18 +174,37 @@ def test_values_that_were_not_flushed_before_the_call(path: Path) -> None:
     assert tp.evaluate(values, LABELS).to_json() == tp.evaluate(VALUES, LABELS).to_json()
 
 
-def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    labels = saved(path.with_name("labels.npy"), LABELS)
-    evaluated = engine.ties_of
-
-    def meanwhile(*arguments: Any) -> Any:
-        rewritten(path)
-        return evaluated(*arguments)
-
-    monkeypatch.setattr(engine, "ties_of", meanwhile)
+def evaluate(path: Path, labels: Path, status: int) -> None:
     with pytest.raises(SystemExit) as done:
         main(["evaluate", str(path), str(labels)])
-    assert done.value.code == 2
+    assert done.value.code == status
+
+
+def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """It reads files before it evaluates them, so that later changes do not matter; a change meanwhile is refused."""
+    labels = saved(path.with_name("labels.npy"), LABELS)
+    evaluate(path, labels, status=0)
+    expected = capsys.readouterr().out
+    evaluated, fill = engine.ties_of, raw_rows.fill
+
+    def cut_short(*arguments: Any) -> Any:
+        os.truncate(path, 100)
+        return evaluated(*arguments)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(engine, "ties_of", cut_short)
+        evaluate(path, labels, status=0)
+    assert path.stat().st_size == 100
+    assert capsys.readouterr().out == expected
+
+    def meanwhile(file: Any, start: int, room: Any) -> int:
+        done = fill(file, start, room)
+        if file == path:
+            rewritten(path)
+        return done
+
+    saved(path, VALUES)
+    monkeypatch.setattr(raw_rows, "fill", meanwhile)
+    evaluate(path, labels, status=2)
     error = capsys.readouterr().err
-    assert error.startswith("Error: ")
-    assert f"The file {path} changed while it was evaluated" in error
+    assert f"{path} changed while it was read; read it again when nothing writes to it" in error

@@ -2,17 +2,23 @@
 
 import random
 from collections.abc import Callable
+from io import BytesIO
 
 import numpy as np
 import pytest
 
 from tieproof.judge.assembly import repeats_of
 from tieproof.judge.dealing import Batch
-from tieproof.judge.protocol import Answers, read_answers
+from tieproof.judge import protocol
+from tieproof.judge.protocol import Answers
 
 ITEMS = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))
 PAIRS = Batch({"a": 0, "b": 1, "c": 2}, (("a", "b"), ("b", "c")))
 MOST = 4
+
+
+def read_answers(content: bytes, batch: Batch, most: int) -> Answers:
+    return protocol.read_answers(BytesIO(content), batch, most)
 
 
 def npy(shape: str, kind: str = "<f8", body: bytes = bytes(4096)) -> bytes:

@@ -13,6 +13,7 @@ import kept_waiting
 from competitions import HONEST, organise, program
 from tieproof.errors import InputError
 from tieproof.judge import judge
+from tieproof.temporary_folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
@@ -66,10 +67,10 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(
             assert time.monotonic() < deadline
             time.sleep(0.01)
     assert [place.name for place in (tmp_path / "judged").iterdir()] == ["ours.judging"]
-    assert len(list(scratch.glob("judge-*"))) == 1  # the items of the batch that was being answered
+    assert len(list(scratch.glob(f"{PREFIX}*"))) == 1  # the items of the batch that was being answered
     (asked / "go").touch()
     assert started(competition, system, tmp_path / "judged").wait(MUCH_LATER) == 0
-    assert not list(scratch.glob("judge-*"))
+    assert not list(scratch.glob(f"{PREFIX}*"))
     batches = 2 * (6 + 2)
     assert len(list(asked.glob("asked-*"))) == batches + 1  # the batch that was being answered, again
     assert started(competition, system, tmp_path / "again").wait(MUCH_LATER) == 0

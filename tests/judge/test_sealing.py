@@ -227,7 +227,7 @@ def test_an_image_runs_without_network_and_is_removed(
     run, removed = (line for line in log.read_text().splitlines())
     for option in ("--network=none", "--read-only", "--cap-drop=ALL", "--pull=never", f"--memory={4 * 2**30}"):
         assert f'"{option}"' in run
-    assert '["rm", "--force", "tieproof-judge-' in removed
+    assert '["rm", "--force", "tieproof-locked-' in removed
 
 
 def test_a_judge_leaves_no_process(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import json
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -66,6 +67,27 @@ def virtual(file: Any) -> None:
     layout = h5py.VirtualLayout((4, 3), "f4")
     layout[:] = h5py.VirtualSource("train.h5", "x", (4, 3))
     file.create_virtual_dataset("embeddings", layout)
+
+
+def virtual_elsewhere(folder: Path) -> object:
+    """A virtual data set whose source is in another folder."""
+    (folder / "data").mkdir()
+    with h5py.File(folder / "private.h5", "w") as file:
+        file["x"] = VECTORS
+    with h5py.File(folder / "data" / "data.h5", "w") as file:
+        layout = h5py.VirtualLayout(VECTORS.shape, VECTORS.dtype)
+        layout[:] = h5py.VirtualSource("../private.h5", "x", VECTORS.shape)
+        file.create_virtual_dataset("embeddings", layout)
+    return readers.read_embeddings(folder / "data" / "data.h5")
+
+
+def doubled(folder: Path) -> object:
+    """An archive that has one of its arrays twice."""
+    path = folder / "data.npz"
+    np.savez(path, embeddings=VECTORS)
+    with zipfile.ZipFile(path, "a") as packed, warnings.catch_warnings(action="ignore"):
+        packed.writestr("embeddings.npy", packed.read("embeddings.npy"))
+    return readers.read_embeddings(path)
 
 
 def evaluated(path: Path) -> object:
@@ -160,6 +182,14 @@ CASES: dict[str, Case] = {
     ),
     "a virtual HDF5 data set whose source is missing": Case(
         hdf5(virtual), r"not stored completely.*its source 'x' of 'train.h5' is absent", in_folder=True
+    ),
+    "an archive that has an array twice": Case(
+        doubled, r"data\.npz contains the array 'embeddings' more than once", in_folder=True
+    ),
+    "a virtual HDF5 data set with a source in another folder": Case(
+        virtual_elsewhere,
+        r"data\.h5:embeddings takes data from .*private\.h5, which is outside the folder of its file; move that file",
+        in_folder=True,
     ),
     "an HDF5 data set stored in a separate file": Case(
         hdf5(lambda file: file.create_dataset("embeddings", (4, 3), "f4", external=[("raw.bin", 0, 48)])),

@@ -4,10 +4,8 @@ case ──► Convention.call ──► the evaluator's arguments, new arrays f
 """
 
 import inspect
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +13,7 @@ import numpy as np
 from tieproof.audit.cases import Case
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
+from tieproof.temporary_folders import temporary_folder
 from tieproof.ties import Array
 
 Evaluator = Callable[..., Any]
@@ -52,8 +51,8 @@ class Convention:
         """Call the evaluator with a case and return its answer; `settings` are further keyword arguments."""
         if not self.files:
             return evaluator(*self.arguments(case), **settings)
-        with tempfile.TemporaryDirectory(prefix="tieproof-audit-") as folder:
-            paths = Path(folder, "qrels.txt"), Path(folder, "run.txt")
+        with temporary_folder() as folder:
+            paths = folder / "qrels.txt", folder / "run.txt"
             for path, lines in zip(paths, written_lines(case), strict=True):
                 path.write_text("\n".join([*lines, ""]), encoding="ascii")
             return evaluator(*map(str, paths), **settings)

@@ -7,7 +7,8 @@
 
 All messages go through one socket; nothing is pickled. The number is drawn anew for each request, and data without
 the number is ignored: nothing that an evaluator writes by accident, or too late, is read as a score. This is not a
-sandbox: an evaluator that searches the memory of its process for the number finds it.
+sandbox: an evaluator that searches the memory of its process for the number finds it. Whatever comes after the number is
+data, from which only a convention's name, numbers by name, or a problem with its message are read.
 
 The process is used until it ends, hangs or prints too much. The next call then starts another process, which first
 repeats the very first call, because that call may compile code that later calls need.
@@ -27,7 +28,17 @@ from contextlib import suppress
 from typing import Any
 
 from tieproof.audit.cases import Case
-from tieproof.audit.outcomes import MOST_LETTERS, Deadline, Outcome, Stop, timed_out, too_much_printed
+from tieproof.audit.conventions import CONVENTIONS
+from tieproof.audit.outcomes import (
+    MEDDLED,
+    MOST_LETTERS,
+    Deadline,
+    Outcome,
+    Stop,
+    reported,
+    timed_out,
+    too_much_printed,
+)
 from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
 
@@ -44,9 +55,6 @@ CODE = "from tieproof.audit.worker import main; main()"
 NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")
 """The lengths of the two parts of a request: packed arrays and settings."""
-
-TAKES, REFUSED = "takes", "refused"
-"""The keys of the first answer: the name of the convention, and why the evaluator cannot be called."""
 
 
 class Isolated:
@@ -88,7 +96,7 @@ class Isolated:
     def ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
         """The answer of a process; a process that fails to answer is ended."""
         try:
-            return Outcome(**server.answer(request, seconds))
+            return reported(server.answer(request, seconds))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
@@ -116,11 +124,13 @@ class Isolated:
         """Start the process and let it import the evaluator."""
         with undisturbed():
             self.server = Server(self.name, self.takes)
-        found = self.server.answer(b"", START_SECONDS)
-        if found[REFUSED]:
-            raise InputError(found[REFUSED])
-        self.takes = found[TAKES]
-        return self.server
+        match self.server.answer(b"", START_SECONDS):
+            case {"refused": str(why)} if why:
+                raise InputError(why)
+            case {"takes": str(takes)} if takes in CONVENTIONS and self.takes in (None, takes):
+                self.takes = takes
+                return self.server
+        raise Stop("crashed", MEDDLED)
 
     def close(self) -> None:
         """End the process and all processes that it started."""
@@ -205,8 +215,8 @@ class Server:
         """The content of an answer."""
         try:
             return json.loads(line)
-        except ValueError:
-            raise Stop("crashed", "it wrote into the answer of its process") from None
+        except (ValueError, RecursionError):
+            raise Stop("crashed", MEDDLED) from None
 
     def forget_what_was_printed(self) -> None:
         """Empty the file of printed text; the process then writes at its start, because both share one position."""

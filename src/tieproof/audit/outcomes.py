@@ -10,7 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, cast, get_args
 
 from tieproof.audit.cases import Case
 from tieproof.audit.conventions import Convention, Evaluator
@@ -34,6 +34,10 @@ PAUSES = (0.1, 1e-3, 1e-6)
 """Seconds between two rings of an alarm. The first pause follows the first ring; later pauses are halved from the
 first to the third value, then start again at the second. An evaluator may catch every exception in a loop: it is left
 when an alarm rings outside its `try`, which may take a ring within a microsecond of another."""
+
+
+MEDDLED = "it wrote into the answer of its process"
+"""The message about an answer that the process of an evaluator did not give in order."""
 
 
 class Outcome(NamedTuple):
@@ -191,6 +195,21 @@ def as_outcome(returned: Any) -> Outcome:
     if sum(map(len, values)) > MOST_LETTERS:
         return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} characters")
     return Outcome(values)
+
+
+def reported(answer: Any) -> Outcome:
+    """The outcome in an answer of another process, which is data: `Stop` unless `attempt` could have returned it.
+
+    >>> reported({"values": {"AP": 0.5}, "problem": None, "message": ""}).values
+    {'AP': 0.5}
+    """
+    match answer:
+        case {"values": dict(values), "problem": None, "message": "", **others} if not others:
+            return as_outcome(values)
+        case {"values": dict(values), "problem": str(problem), "message": str(message), **others}:
+            if problem in get_args(Problem) and not values and not others:
+                return Outcome({}, cast(Problem, problem), shortened(" ".join(message.split())))
+    raise Stop("crashed", MEDDLED)
 
 
 def as_number(value: Any) -> float | None:

@@ -6,7 +6,7 @@ import sys
 
 from tieproof.audit.cases import Case
 from tieproof.audit.conventions import convention_of
-from tieproof.audit.isolation import HEADER, NUMBER_BYTES, REFUSED, TAKES
+from tieproof.audit.isolation import HEADER, NUMBER_BYTES
 from tieproof.audit.outcomes import attempt
 from tieproof.audit.targets import load
 from tieproof.errors import InputError
@@ -22,9 +22,9 @@ def main() -> None:
         evaluator = load(name)
         convention = convention_of(evaluator, takes[0] if takes else None)
     except InputError as error:
-        say(number, {REFUSED: str(error)}, connection)
+        say(number, {"refused": str(error)}, connection)
         return
-    say(number, {TAKES: convention.name, REFUSED: ""}, connection)
+    say(number, {"takes": convention.name}, connection)
     while number := read(connection, NUMBER_BYTES):
         packed, options = (read(connection, length) for length in HEADER.unpack(read(connection, HEADER.size)))
         outcome = attempt(evaluator, convention, Case.unpack(packed), json.loads(options), None)

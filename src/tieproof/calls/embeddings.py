@@ -124,7 +124,8 @@ def evaluate(
     A memory-mapped file must not change during the evaluation. The evaluation is refused if the size or the time of
     change of the file differs between its start and its end, or if the file is shorter than the array at the start.
     A file that is cut short during the evaluation may crash the process, and a writer that resets the time of
-    change is not noticed. If you cannot rule that out, pass a copy in memory, `numpy.array(embeddings)`.
+    change is not noticed. If you cannot rule that out, pass a copy in memory, `numpy.array(embeddings)`, or the file
+    itself by `tieproof.open`, which reads it block by block and maps nothing.
 
     The bounds and the expectation are those that Nicolaou et al. 2018 (section 4) ask for; the closed forms are in
     `tieproof.measures`.

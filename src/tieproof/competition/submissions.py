@@ -14,6 +14,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers import npy, npz
 from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.strings import check_code_points
 from tieproof.ties import Array
 
 TABLE = "a table in UTF-8 text (.csv)"
@@ -127,6 +128,8 @@ def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
     ids = entries[IDS].load()
     if ids.ndim != 1 or ids.dtype.kind not in "Uiu":
         raise SubmissionError(f"{path.name} has ids that are {entries[IDS].holds}. Save ids as a list of strings.")
+    if ids.dtype.kind == "U":
+        check_code_points(ids, f"The ids of {path.name}")
     return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
 
 

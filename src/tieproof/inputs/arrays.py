@@ -32,7 +32,17 @@ SCALARS = (int, float, complex, str, bytes, np.generic)
 
 
 def as_array(values: Any, name: str) -> Array:
-    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array."""
+    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array.
+
+    Numbers that do not begin at a multiple of their size in memory, as in a part of a buffer of bytes, are copied,
+    because kernels and processors rely on that.
+    """
+    array = with_any_alignment(values, name)
+    return array if array.flags.aligned else array.copy()
+
+
+def with_any_alignment(values: Any, name: str) -> Array:
+    """Convert values to a NumPy array, as `as_array` does."""
     if isinstance(values, str | os.PathLike):
         raise InputError(
             f"The {name} must be an array, not {values!r}. If this is a file, load it first, {loaded(values)}; the "

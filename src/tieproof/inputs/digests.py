@@ -122,7 +122,7 @@ def as_digested(rows: Embeddings) -> Embeddings:
     kind, size = rows.dtype.kind, rows.dtype.itemsize
     if rows.dtype.name not in DIGESTED:
         rows = rows.astype(np.float32 if kind == "f" else np.int32 if size < 4 else np.int64)
-    usual = rows.flags.aligned and rows.strides[1] == rows.itemsize and rows.strides[0] % rows.itemsize == 0
+    usual = rows.strides[1] == rows.itemsize and rows.strides[0] % rows.itemsize == 0
     return rows if usual and rows.strides[0] > 0 else np.ascontiguousarray(rows)
 
 

@@ -4,14 +4,11 @@ A judge that was killed finds its journal, deals the same batches from the same 
 that has no answers yet. Each file of a journal is written whole or not at all.
 """
 
-import hashlib
 import json
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any
 
 import numpy as np
@@ -19,6 +16,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.judge.protocol import NOTHING, Answers
 from tieproof.judge.running import Ran
+from tieproof.temporary_folders import remove
 from tieproof.whole_files import atomic_write
 
 ENDING = ".judging"
@@ -31,17 +29,10 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    @property
-    def scratch(self) -> str:
-        """The beginning of the names of the folders in which batches of this journal, and no other, run."""
-        return f"judge-{hashlib.sha256(os.fsencode(self.folder.resolve())).hexdigest()[:12]}-"
-
     def clean(self) -> None:
-        """Remove what a killed judge left behind: unfinished files, and folders with items of a system."""
+        """Remove the unfinished files that a killed judge left behind."""
         for left in self.folder.glob(".tieproof-*"):
             os.unlink(left)
-        for left in Path(gettempdir()).glob(f"{self.scratch}*"):
-            shutil.rmtree(left, ignore_errors=True)
 
     def place(self, run: int, number: int) -> Path:
         """The path of the answers to a batch."""
@@ -75,7 +66,7 @@ class Journal:
 
     def remove(self) -> None:
         """Remove the journal, after the records have been written."""
-        shutil.rmtree(self.folder)
+        remove(self.folder)
 
 
 @contextmanager

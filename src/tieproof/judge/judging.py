@@ -34,6 +34,7 @@ from tieproof.judge.systems import System, as_system, check_asks_pairs
 from tieproof.problem import unwatched
 from tieproof.results.judgments import Judgment
 from tieproof.results.results import Result
+from tieproof.temporary_folders import sweep
 from tieproof.ties import Array
 
 NAME = re.compile(r"[\w][\w.+-]{0,99}")
@@ -144,8 +145,9 @@ def judge(
         "seal": chosen.by,
         "shown": [os.fspath(place) for place in show],
     }
+    sweep()
     with opened(folder / f"{name}{ENDING}", plan) as journal:
-        runner = Runner(found, chosen, shown, held.limits, test_set, journal.scratch)
+        runner = Runner(found, chosen, shown, held.limits, test_set)
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(held, test_set, Dealer(seed, held.phase.name, name, run))

@@ -1,16 +1,16 @@
 """The protocol between judge and system: a folder of items and two lists, and an answer as text or as an array.
 
 docs/judge.md describes it for participants. Answers are read only here; whatever they contain, they become numbers or
-refusals, and nothing in them is ever executed.
+refusals, and nothing in them is ever executed. They are read as a stream, so that neither the time nor the memory that
+this takes grows with what a system was not asked for.
 """
 
 import os
 import warnings
-from collections.abc import Mapping
-from io import BytesIO
+from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, Literal, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,15 @@ FIELDS = {"items": ITEMS, "lines": LINES, "pairs": PAIRS, "answers": ANSWERS}
 """The fields of a command, and the file or folder that replaces each of them."""
 
 NPY = b"\x93NUMPY"
+
+MOST_OTHER_LINES = 100_000
+"""The number of lines that a text may have in addition to one for each question."""
+
+BYTES_OF_NUMBER = 400
+"""The number of bytes of a line for each number that it may have; the largest float has 316 without an exponent."""
+
+BYTES_OF_NAMES = 1000
+"""The number of bytes of a line for its names and for spaces."""
 
 MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
     "missing",
@@ -87,66 +96,87 @@ def write_batch(folder: Path, batch: Batch, test_set: Sequestered) -> None:
         os.utime(place, (0, 0))
 
 
-def read_answers(content: bytes, batch: Batch, most: int) -> Answers:
+def read_answers(stream: IO[bytes], batch: Batch, most: int) -> Answers:
     """The answers, from an array (.npy) in the order of the questions, or from lines of names and numbers.
 
+    stream : a file that can be read from its start
     most : the most numbers of an answer; longer answers are dropped, because they could fill the judge's memory
     """
-    read = array_answers if content.startswith(NPY) else text_answers
-    return read(content, batch, most)
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    is_array = stream.read(len(NPY)) == NPY
+    stream.seek(0)
+    return array_answers(stream, size, batch, most) if is_array else text_answers(stream, size, batch, most)
 
 
-def array_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    """The answers from an array with a row for each question, in order."""
-    stream = BytesIO(content)
+def array_answers(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answers:
+    """The answers from an array with a row for each question, in order; its numbers are read if they can count."""
+    count = len(batch.questions)
     try:
         with warnings.catch_warnings(action="ignore"):
-            read_header(stream, len(content), Location(Path(ANSWERS)))
-            stream.seek(0)
-            array = np.lib.format.read_array(stream, allow_pickle=False)
+            header = read_header(stream, size, Location(Path(ANSWERS)))
+            if header.dtype.kind not in "fiub" or header.shape[:1] != (count,):
+                return all_refused(batch, CRASHED)
+            numbers_of_each = prod(header.shape[1:])
+            if not 0 < numbers_of_each <= most:
+                return all_refused(batch, WRONG_SHAPE)
+            content = stream.read(count * numbers_of_each * header.dtype.itemsize)
+            order: Literal["F", "C"] = "F" if header.by_columns else "C"
+            array = np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
     except Exception:  # a header is parsed as Python, which may raise anything, and no answer may stop the judge
         return all_refused(batch, CRASHED)
-    if array.dtype.kind not in "fiub" or array.ndim == 0 or len(array) != len(batch.questions):
-        return all_refused(batch, CRASHED)
-    numbers_of_each = prod(array.shape[1:])
-    if not 0 < numbers_of_each <= most:
-        return all_refused(batch, WRONG_SHAPE)
     with np.errstate(over="ignore"):
-        numbers = array.reshape(len(array), numbers_of_each).astype(np.float64)
+        numbers = array.reshape(count, numbers_of_each).astype(np.float64)
     return Answers(list(numbers), [reason_against(row) for row in numbers])
 
 
-def text_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    """The answers from lines of one or two names and numbers, separated by commas."""
+def text_answers(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answers:
+    """The answers from lines of one or two names and numbers, separated by commas.
+
+    If there are too many lines, all answers are refused; a line that is too long is refused, and never kept whole.
+    """
     width = len(batch.questions[0])
     found: dict[tuple[str, ...], tuple[FloatArray, str]] = dict.fromkeys(batch.questions, (NOTHING, MISSING))
     unknown = 0
-    for line in content.decode("utf-8", "replace").split("\n"):
-        if not line.strip():
-            continue
-        parts = [part.strip() for part in line.split(",", width)]
-        names, rest = tuple(parts[:width]), "".join(parts[width:])
+    longest = BYTES_OF_NAMES + most * BYTES_OF_NUMBER
+    for number, line in enumerate(lines_of(stream, size, longest + 1)):
+        if number == len(batch.questions) + MOST_OTHER_LINES:
+            return all_refused(batch, TOO_MUCH)
+        parts = line.split(b",", width)
+        names = tuple(part.decode("utf-8", "replace").strip() for part in parts[:width] if len(part) <= BYTES_OF_NAMES)
         if names not in found:
-            unknown += 1
+            unknown += bool(line.strip())
         elif found[names][1] != MISSING:
             found[names] = NOTHING, DUPLICATE
+        elif len(line) > longest:
+            found[names] = NOTHING, WRONG_SHAPE
         else:
-            found[names] = as_numbers(rest, most)
+            found[names] = as_numbers(b"".join(parts[width:]), most)
     vectors, refused = (list(column) for column in zip(*found.values(), strict=True))
     return Answers(vectors, refused, unknown)
 
 
-def as_numbers(text: str, most: int) -> tuple[FloatArray, str]:
-    """The numbers of a text, separated by commas, and the reason why they are refused, or "".
+def lines_of(stream: IO[bytes], size: int, most: int) -> Iterator[bytes]:
+    """The lines in the first `size` bytes of a stream, of which a longer line is cut to `most` bytes."""
+    left, is_rest = size, False
+    while left > 0 and (part := stream.readline(min(most, left))):
+        if not is_rest:
+            yield part
+        left -= len(part)
+        is_rest = not part.endswith(b"\n")
 
-    >>> as_numbers("0.5, 1", 2), as_numbers("0.5, one", 2)[1], as_numbers("1, 2, 3", 2)[1]
+
+def as_numbers(line: bytes, most: int) -> tuple[FloatArray, str]:
+    """The numbers of a text in UTF-8, separated by commas, and the reason why they are refused, or "".
+
+    >>> as_numbers(b"0.5, 1", 2), as_numbers(b"0.5, one", 2)[1], as_numbers(b"1, 2, 3", 2)[1]
     ((array([0.5, 1. ]), ''), 'no numbers', 'wrong shape')
     """
-    if not text or text.count(",") >= most:
+    if not line.strip() or line.count(b",") >= most:
         return NOTHING, WRONG_SHAPE
     try:
-        vector = np.array([float(part) for part in text.split(",")])
-    except ValueError:
+        vector = np.array([float(part) for part in line.decode("utf-8").split(",")])
+    except ValueError:  # of a number, or of bytes that are not UTF-8
         return NOTHING, NOT_NUMBERS
     return vector, reason_against(vector)
 

@@ -3,18 +3,18 @@
 import base64
 import json
 import os
-import stat
 import subprocess
 import sys
 import threading
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
 
 from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
 from tieproof.judge.contests import Limits
@@ -34,9 +34,13 @@ from tieproof.judge.protocol import (
 from tieproof.judge.sealing import FOLDER, container_name, environment_of, sealed
 from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
+from tieproof.temporary_folders import opened_file, size_of, temporary_folder
 
 PAUSES = (0.002, 0.1)
 """The shortest and longest pause between two looks at a process, in seconds."""
+
+PART = 2**16
+"""The number of bytes of an endpoint's answer that are read at a time."""
 
 LAST_WORDS = 300
 """The number of characters that are kept of a system's error output."""
@@ -66,7 +70,7 @@ class Ran(NamedTuple):
 
     answers : the answers to its questions
     seconds : the time that it took
-    said : the end of the system's error output, if it failed
+    said : the end of the system's error output, or the status of its address, if it failed
     """
 
     answers: Answers
@@ -78,7 +82,6 @@ class Runner(NamedTuple):
     """Runs batches.
 
     shown : the files and folders that a sealed system may read
-    scratch : the beginning of the names of the folders in which batches run
     """
 
     system: System
@@ -86,16 +89,15 @@ class Runner(NamedTuple):
     shown: tuple[Path, ...]
     limits: Limits
     test_set: Sequestered
-    scratch: str
 
     def run(self, batch: Batch, seconds: float) -> Ran:
         """Ask the system about a batch, for at most a number of seconds."""
         started = time.monotonic()
         if self.system.is_endpoint:
-            answers, said = self.request(batch, seconds), ""
+            answers, said = self.request(batch, seconds)
         else:
-            with TemporaryDirectory(prefix=self.scratch, ignore_cleanup_errors=True) as folder:
-                answers, said = self.process(batch, Path(folder).resolve(), seconds)
+            with temporary_folder() as folder:
+                answers, said = self.process(batch, folder, seconds)
         return Ran(answers, time.monotonic() - started, said)
 
     def process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
@@ -129,10 +131,11 @@ class Runner(NamedTuple):
                 reason = CRASHED
             if reason:
                 return all_refused(batch, reason), last_words(around / "errors", str(around))
-            answer = read_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
+            answer = opened_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
             if answer is None:
                 return all_refused(batch, CRASHED), ""
-            return read_answers(answer, batch, self.limits.dimensions), ""
+            with answer:
+                return read_answers(answer, batch, self.limits.dimensions), ""
 
     @property
     def reads_file(self) -> bool:
@@ -146,37 +149,50 @@ class Runner(NamedTuple):
                 words = [self.system.engine, "rm", "--force", container_name(folder)]
                 subprocess.run(words, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
 
-    def request(self, batch: Batch, seconds: float) -> Answers:
+    def request(self, batch: Batch, seconds: float) -> tuple[Answers, str]:
         """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""
         items = [
             {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
             for name, item in batch.items.items()
         ]
         body = json.dumps({"items": items, "questions": batch.questions}).encode()
-        came: list[bytes | None] = []
-        asking = threading.Thread(
-            target=lambda: came.append(posted(self.system.spelled, body, seconds, self.limits.output)), daemon=True
-        )
-        asking.start()
-        asking.join(seconds)
-        if not came:
-            return all_refused(batch, LATE)
-        if came[0] is None:
-            return all_refused(batch, CRASHED)
-        if len(came[0]) > self.limits.output:
-            return all_refused(batch, TOO_MUCH)
-        return read_answers(came[0], batch, self.limits.dimensions)
+        came: list[tuple[str, str]] = []
+        with TemporaryFile() as answer:
+            asking = threading.Thread(
+                target=lambda: came.append(posted(self.system.spelled, body, seconds, self.limits.output, answer)),
+                daemon=True,
+            )
+            asking.start()
+            asking.join(seconds)
+            reason, said = came[0] if came else (LATE, "")
+            if reason:
+                return all_refused(batch, reason), said
+            return read_answers(answer, batch, self.limits.dimensions), ""
 
 
-def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None:
-    """The answer of an endpoint, up to one byte more than allowed; None if it fails."""
+class Unredirected(urllib.request.HTTPRedirectHandler):
+    """Follows no redirection: items are sent to no other address than the one that the organiser named."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return no request, so that the redirection is an error."""
+
+
+def posted(address: str, body: bytes, seconds: float, most: int, kept: IO[bytes]) -> tuple[str, str]:
+    """Write the answer of an endpoint to a file; return the reason why it is refused, or "", and what went wrong."""
     asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), Unredirected)
     try:
         with opener.open(asked, timeout=2 * seconds) as answer:
-            return bytes(answer.read(most + 1))
+            while part := answer.read(PART):
+                if kept.tell() + len(part) > most:
+                    return TOO_MUCH, ""
+                kept.write(part)
+    except urllib.error.HTTPError as error:
+        advice = "; redirections are not followed" if 300 <= error.code < 400 else ""
+        return CRASHED, f"The address answered with the status {error.code}{advice}."
     except (OSError, ValueError, HTTPException):
-        return None
+        return CRASHED, ""
+    return "", ""
 
 
 class CleanTree(ProcessTree):
@@ -201,33 +217,6 @@ def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) 
         time.sleep(pause)
         pause = min(2 * pause, PAUSES[1])
     return TOO_MUCH if size() >= most else None
-
-
-def size_of(folder: Path) -> int:
-    """The number of bytes in all files of a folder; links are not followed."""
-    total = 0
-    with suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            with suppress(OSError):  # it may be removed meanwhile
-                inner = entry.is_dir(follow_symlinks=False)
-                total += size_of(Path(entry)) if inner else entry.stat(follow_symlinks=False).st_size
-    return total
-
-
-def read_file(path: Path, most: int) -> bytes | None:
-    """The content of a file that a system wrote; None unless it is a regular file, not a link, and not too large."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most:
-            return None
-        with os.fdopen(number, "rb", closefd=False) as file:
-            return file.read(most)
-    finally:
-        os.close(number)
 
 
 def last_words(path: Path, folder: str) -> str:

@@ -184,4 +184,4 @@ def container_options(folder: Path, limits: Limits) -> list[str]:
 
 def container_name(folder: Path) -> str:
     """The name of a batch's container, by which it can be removed."""
-    return f"tieproof-{folder.name}"
+    return folder.name

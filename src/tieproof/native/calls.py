@@ -228,11 +228,11 @@ def reader(hint: Any, where: str, element: Element | None, is_written: bool = Fa
         return fields_of_all
 
     wanted = element_of(hint) or element
+    between = 0 if wanted is None else wanted.alignment - 1  # the bits of an address between two elements
 
     def fields_of_array(array: Any) -> Fields:
         try:
-            if array.dtype is wanted:
-                at = _address(_start(array))
+            if array.dtype is wanted and not (at := _address(_start(array))) & between:
                 if array.ndim == 1:
                     return at, len(array), 1, 1
                 columns = math.prod(array.shape[1:])
@@ -246,6 +246,8 @@ def reader(hint: Any, where: str, element: Element | None, is_written: bool = Fa
             raise TypeError(f"{where} must be an array of {wanted}, not of {found or type(array).__name__}.")
         if is_written and not array.flags.writeable:
             raise TypeError(f"{where} is written to, but the array is read-only.")
+        if not array.flags.aligned:
+            raise TypeError(f"{where} must be aligned in memory; copy the array.")
         return fields_of_view(array, where)
 
     return fields_of_array

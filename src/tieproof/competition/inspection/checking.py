@@ -1,7 +1,6 @@
 """`check`: run all attacks on all tasks of a bundle."""
 
 import os
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
@@ -26,6 +25,7 @@ from tieproof.competition.inspection.tasks import Task
 from tieproof.competition.inspection.trying import Trying, copied, good
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_whole
+from tieproof.temporary_folders import sweep, temporary_folder
 
 Place = str | os.PathLike[str]
 
@@ -79,9 +79,10 @@ def check(
     check_whole("seed", seed, least=0)
     if not isinstance(time_limit, Real) or not 0 < time_limit < float("inf"):
         raise InputError(f"time_limit must be a number of seconds above 0, not {time_limit!r}.", "time_limit")
-    with tempfile.TemporaryDirectory(prefix="tieproof-bundle-") as room, ending_in_order():
-        platform, folder = opened(Path(bundle), Path(room))
-        tasks = PLATFORMS[platform].tasks(folder, Path(room))
+    sweep()
+    with temporary_folder() as room, ending_in_order():
+        platform, folder = opened(Path(bundle), room)
+        tasks = PLATFORMS[platform].tasks(folder, room)
         trials = len(tasks) * (len(chosen) + DRAWS + 1)
         bar = progress_bar(trials, "submissions", 1) if progress else nullcontext(lambda _: None)
         scales, findings = [], list[Finding]()

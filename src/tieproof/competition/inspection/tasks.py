@@ -5,8 +5,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tieproof.competition.inspection.process import Ended, Layout
+from tieproof.temporary_folders import opened_file
 
 Numbers = dict[str, float]
+
+MOST_BYTES = 2**20
+"""The most bytes of a file of scores."""
 
 
 class Task(NamedTuple):
@@ -44,6 +48,15 @@ def files_by_name(folders: list[Path]) -> dict[str, Path]:
     for path in paths:
         found[path.stem] = path
     return found if len(found) == len(paths) else {}
+
+
+def written_text(path: Path) -> str:
+    """The text of a file that a scoring program wrote; OSError unless it is a regular file, not a link, and short."""
+    file = opened_file(path, MOST_BYTES)
+    if file is None:
+        raise OSError(f"{path.name} is not a regular file of at most {MOST_BYTES:,} bytes")
+    with file:
+        return file.read().decode("utf-8")
 
 
 def as_numbers(found: object, prefix: str = "") -> Numbers:

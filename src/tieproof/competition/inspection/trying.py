@@ -1,10 +1,11 @@
 """The trial of one submission: it is laid out in the folders of the platform and scored in a separate process."""
 
 import builtins
+import os
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -12,6 +13,7 @@ from tieproof.competition.inspection.broken_files import CLIMBED, INSIDE, MARK
 from tieproof.competition.inspection.process import Ended, Layout, run
 from tieproof.competition.inspection.tasks import Task
 from tieproof.errors import InputError
+from tieproof.temporary_folders import PREFIX, temporary_folder
 from tieproof.views.printable import in_one_line
 
 Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]
@@ -20,6 +22,8 @@ TRACEBACK = "Traceback (most recent call last)"
 REFUSING = (ValueError, AssertionError)
 PLAIN = (RuntimeError, Exception, SystemExit)
 LONGEST_MESSAGE = 200
+DEEPEST = 30
+"""The depth down to which folders are searched for what an attack has written."""
 
 
 class Tried(NamedTuple):
@@ -49,8 +53,8 @@ class Trying(NamedTuple):
 
     def __call__(self, hand_in: Callable[[Path], None], prepare: Callable[[Path], object] | None = None) -> Tried:
         """Try the submission that `hand_in` writes, after preparing the folder of the truth."""
-        with tempfile.TemporaryDirectory(prefix="tieproof-check-") as folder:
-            submission, room = Path(folder, "submission"), Path(folder, "room")
+        with temporary_folder() as folder:
+            submission, room = folder / "submission", folder / "room"
             submission.mkdir()
             room.mkdir()
             hand_in(submission)
@@ -77,7 +81,7 @@ class Trying(NamedTuple):
             found = self.task.numbers(layout, ended.out)
             score = found[self.task.key] if self.task.key else next(iter(found.values()))
             return Tried(score, numbers=found, shown=self.task.shown(layout, ended))
-        except (OSError, ValueError, KeyError, StopIteration, TypeError) as error:
+        except Exception as error:  # whatever the program wrote is data, and may be nested or spelled in any way
             return Tried(None, "crashed", f"the scoring program left no score: {shortened(repr(error))}")
 
 
@@ -94,14 +98,23 @@ def failed(said: str) -> Tried:
 
 def shortened(text: str) -> str:
     """A message in one line that fits into a report, without the temporary folders of a trial."""
-    plain = re.sub(r"/\S*/tieproof-check-[^/\s]+/room", "", in_one_line(text))
+    plain = re.sub(rf"/\S*/{PREFIX}[^/\s]+/room", "", in_one_line(text))
     plain = plain.rstrip(".")
     return plain if len(plain) <= LONGEST_MESSAGE else f"{plain[:LONGEST_MESSAGE]}…"
 
 
 def files_in(folder: Path) -> list[Path]:
-    """All files and folders below a folder."""
-    return list(folder.rglob("*"))
+    """All files and folders below a folder, except for those that are nested deeper than any attack of ours."""
+    found, inner = list[Path](), [folder]
+    for _ in range(DEEPEST):
+        inner, before = [], inner
+        for each in before:
+            with suppress(OSError), os.scandir(each) as entries:
+                for entry in entries:
+                    found.append(Path(entry))
+                    if entry.is_dir(follow_symlinks=False):
+                        inner.append(Path(entry))
+    return found
 
 
 def good(tried: Tried, task: Task) -> float:

@@ -103,7 +103,7 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
     apart : locations of labels, groups and other values; columns of the same table that they name are not dimensions
     labels : the labels, if they are known; a table in which a dimension equals the labels is refused
 
-    A .npy file is memory-mapped. bfloat16, and any other floats that NumPy does not have, become float32, exactly. In
+    bfloat16, and any other floats that NumPy does not have, become float32, exactly. In
     a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, except for columns called
     `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` next to `x` is a dimension), and for the one
     that `read_labels` would read. If the names of the dimensions are not numbered, as f0, f1, f2 are, an

@@ -1,10 +1,9 @@
-"""Vectors in the files of big-ann-benchmarks (.fbin, .u8bin, .i8bin, .ibin), memory-mapped.
+"""Vectors in the files of big-ann-benchmarks (.fbin, .u8bin, .i8bin, .ibin).
 
 A file is two uint32, the number of vectors n and of dimensions d, and then n · d numbers, all little-endian.
 """
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -14,7 +13,7 @@ from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import broken, looks_like, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.raw_rows import fill, raw_rows
+from tieproof.inputs.readers.raw_rows import raw_rows, whole
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
@@ -67,16 +66,10 @@ def check_size(path: File, counts: Counts, promised: int, holds: str) -> None:
     )
 
 
-def mapped(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
-    """Map an array of a file that begins at an offset; a remote file is read."""
-    if 0 in shape:  # nothing to map
-        return np.empty(shape, dtype)
+def read(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
+    """Read an array of a file that begins at an offset."""
     with reading(path, KIND):
-        if not isinstance(path, Path):
-            found = np.empty(shape, dtype)
-            fill(path, offset, found.reshape(-1).view(np.uint8))
-            return found
-        return np.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+        return whole(Location(path), np.dtype(dtype), offset, shape)
 
 
 def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -86,4 +79,4 @@ def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     size = HEADER + kind.itemsize * counts.first * counts.second
     check_size(path, counts, size, f"for {counts.first:,} vectors of {counts.second:,} {kind.name}")
     rows = raw_rows(Location(path), kind, HEADER, counts.second)
-    return [Entry("", shape, holds(kind, shape), lambda: mapped(path, dtype, HEADER, shape), rows=rows)]
+    return [Entry("", shape, holds(kind, shape), lambda: read(path, dtype, HEADER, shape), rows=rows)]

@@ -1,4 +1,4 @@
-"""True neighbours in the files of big-ann-benchmarks (.ibin, .bin and others), memory-mapped.
+"""True neighbours in the files of big-ann-benchmarks (.ibin, .bin and others), memory-read.
 
 A file is two uint32, the number of queries n and of neighbours m, then n · m ids as int32, and then n · m distances
 as float32, all little-endian. A file that ends after the ids is accepted, too: such files contain the ids that were
@@ -11,7 +11,7 @@ from functools import partial
 import numpy as np
 
 from tieproof.inputs.readers import big_ann
-from tieproof.inputs.readers.big_ann import HEADER, check_size, mapped, read_counts
+from tieproof.inputs.readers.big_ann import HEADER, check_size, read, read_counts
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.remote import File
@@ -24,10 +24,10 @@ def read_lists(path: File) -> tuple[Array, Array | None]:
     shape = counts.first, counts.second
     size = 4 * counts.first * counts.second
     if counts.size == HEADER + size:
-        return mapped(path, "<i4", HEADER, shape), None
+        return read(path, "<i4", HEADER, shape), None
     what = f"for {counts.second:,} ids as int32 and as many distances as float32 of each of {counts.first:,} queries"
     check_size(path, counts, HEADER + 2 * size, what)
-    return mapped(path, "<i4", HEADER, shape), mapped(path, "<f4", HEADER + size, shape)
+    return read(path, "<i4", HEADER, shape), read(path, "<f4", HEADER + size, shape)
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
@@ -38,6 +38,6 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
         return big_ann.entries("<i4", path, named)
     parts = (("neighbors", "<i4", HEADER), ("distances", "<f4", HEADER + size))
     return [
-        Entry(name, shape, holds(np.dtype(kind), shape), partial(mapped, path, kind, start, shape))
+        Entry(name, shape, holds(np.dtype(kind), shape), partial(read, path, kind, start, shape))
         for name, kind, start in parts
     ]

@@ -1,4 +1,8 @@
-"""Checks that the data of an HDF5 data set is present; the library reads missing data as zeros."""
+"""Checks that the data of an HDF5 data set is present, where the library reads missing data as zeros, and its own.
+
+A virtual data set may name any file. Sources outside the folder of its file are refused, because whoever wrote the file
+might thus learn what other files contain.
+"""
 
 import math
 import os
@@ -57,13 +61,31 @@ def _check_virtual(dataset: Any, where: Location) -> None:
         path = where.path if own else _found(where.path, source.file_name)
         if path is None or not h5py.is_hdf5(path):
             refuse(where, f"its source {name} is absent: give the file, or save a copy that is not virtual")
+        if not own:
+            _check_beside(path, where)
         with h5py.File(path, "r") as file:
             part = file.get(source.dset_name)
             if not isinstance(part, h5py.Dataset) or not _holds(part, source):
                 refuse(where, f"its source {name} is absent or smaller: give it, or save a copy that is not virtual")
+            _check_beside(Path(part.file.filename), where)  # it may be a link to another file
             check_stored(part, Location(path, source.dset_name))
     if not _is_covered(dataset.shape, [source.vspace for source in sources]):
         refuse(where, "a part of this virtual data set has no source: save a copy that is whole and not virtual")
+
+
+def _check_beside(source: Path, where: Location) -> None:
+    """Refuse a source that is outside the folder of its virtual data set, and outside that of the library's setting."""
+    folders = [Path(where.path).parent, *([_prefix(Path(where.path))] if os.environ.get(PREFIX) else [])]
+    if not any(source.resolve().is_relative_to(folder.resolve()) for folder in folders):
+        raise InputError(
+            f"{where} takes data from {source.resolve()}, which is outside the folder of its file; move that file "
+            "into the folder, or save a copy that is not virtual."
+        )
+
+
+def _prefix(virtual: Path) -> Path:
+    """The folder that a setting of the library names."""
+    return Path(os.environ.get(PREFIX, "").replace("${ORIGIN}", str(virtual.parent)))
 
 
 def _is_covered(shape: tuple[int, ...], spaces: Sequence[Any]) -> bool:
@@ -95,6 +117,5 @@ def _holds(part: Any, source: Any) -> bool:
 
 def _found(virtual: Path, name: str) -> Path | None:
     """Return the file of a source, found as the library finds it."""
-    prefix = os.environ.get(PREFIX, "").replace("${ORIGIN}", str(virtual.parent))
-    folders = [*([Path(prefix)] if prefix else []), virtual.parent, Path()]
+    folders = [*([_prefix(virtual)] if os.environ.get(PREFIX) else []), virtual.parent, Path()]
     return next((folder / name for folder in folders if (folder / name).is_file()), None)

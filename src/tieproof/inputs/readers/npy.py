@@ -1,20 +1,19 @@
-"""NumPy arrays (.npy), memory-mapped."""
+"""NumPy arrays (.npy)."""
 
 import math
-import os
 from collections.abc import Collection
-from pathlib import Path
+from io import BytesIO
 from threading import Lock
-from typing import IO, Literal, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import broken, reading
+from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.raw_rows import fill, raw_rows
+from tieproof.inputs.readers.raw_rows import raw_rows, whole
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 
@@ -22,6 +21,9 @@ KIND = "a NumPy array (.npy)"
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
+
+LONGEST_HEADER = 10_000
+"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
 
 PARSER = Lock()
 """Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
@@ -40,8 +42,13 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
     version = np.lib.format.read_magic(stream)
     if version not in HEADERS:  # version 3 exists for the field names of structured arrays
         raise InputError(f"{where} contains a structured array; save one array of numbers or strings instead.")
-    with PARSER:
-        shape, by_columns, dtype = HEADERS[version](stream)
+    length = stream.read(2 if version == (1, 0) else 4)
+    header = BytesIO(length + stream.read(min(int.from_bytes(length, "little"), LONGEST_HEADER)))
+    try:
+        with PARSER:
+            shape, by_columns, dtype = HEADERS[version](header)
+    except (MemoryError, RecursionError) as error:  # of Python's parser, for deeply nested expressions
+        raise ValueError("the header is nested too deeply") from error
     if dtype.hasobject:
         raise InputError(
             f"{where} contains Python objects, which are never unpickled; "
@@ -66,15 +73,9 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
     def load() -> Array:
         with reading(path, KIND):
-            if 0 in header.shape:  # nothing to map
-                return np.empty(header.shape, header.dtype)
-            order: Literal["F", "C"] = "F" if header.by_columns else "C"
-            if isinstance(path, Path):
-                return np.memmap(os.fspath(path), header.dtype, "r", offset, header.shape, order)
-            values = np.empty(math.prod(header.shape), header.dtype)
-            if fill(path, offset, values.view(np.uint8)) < values.nbytes:
-                raise InputError(broken(path, KIND))
-            return values.reshape(header.shape, order=order)
+            if header.by_columns:
+                return whole(Location(path), header.dtype, offset, header.shape[::-1]).T
+            return whole(Location(path), header.dtype, offset, header.shape)
 
     by_rows = len(header.shape) == 2 and not header.by_columns
     rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None

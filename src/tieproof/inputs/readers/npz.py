@@ -1,11 +1,13 @@
 """Archives of NumPy arrays (.npz)."""
 
+from collections import Counter
 from collections.abc import Collection
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import reading
 from tieproof.inputs.readers.entries import Entry
@@ -23,6 +25,11 @@ def entries(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the arrays of the archive; only their headers are read."""
     with reading(path, KIND), ZipFile(path) as archive:
         names = [name for name in archive.namelist() if name.endswith(".npy")]
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(
+                f"{path} contains the array '{twice[0].removesuffix('.npy')}' more than once, and programs differ in "
+                "which one they read; write the archive again with each array once."
+            )
         return [_entry(path, archive, name) for name in names]
 
 

@@ -1,5 +1,9 @@
-"""Rows of an array that lies in one piece of a file, row after row: read where they lie, and no others."""
+"""Arrays that lie in one piece of a file: read where they lie, whole or some of the rows.
 
+They are read and not mapped: a file that is cut short meanwhile is refused, where a map would end the process.
+"""
+
+import math
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +12,12 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers.entries import Rows
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.remote import File, state_of
 from tieproof.ties import Array
 
 
 def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> Rows:
-    """The rows of an array that begins at a byte of its file.
-
-    They are read and not mapped: a file that is cut short meanwhile is refused, where a map would end the process.
-    """
+    """The rows of an array that begins at a byte of its file."""
 
     def rows(start: int, stop: int) -> Array:
         found = np.empty((stop - start, width), dtype)
@@ -27,6 +28,18 @@ def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> 
         return found
 
     return rows
+
+
+def whole(where: Location, dtype: np.dtype[Any], offset: int, shape: tuple[int, ...]) -> Array:
+    """An array that begins at a byte of its file; refuse a file that changes while it is read."""
+    values = np.empty(math.prod(shape), dtype)
+    if values.size:
+        before = state_of(where.path) if isinstance(where.path, Path) else None
+        if fill(where.path, offset, values.view(np.uint8)) < values.nbytes:
+            raise InputError(f"{where} is cut short; write or copy it again.")
+        if before and before != state_of(where.path):
+            raise InputError(f"{where} changed while it was read; read it again when nothing writes to it.")
+    return values.reshape(shape)
 
 
 def fill(file: File, start: int, room: Array) -> int:

@@ -14,7 +14,7 @@ from typing import Any
 
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
 from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, written_text
 from tieproof.errors import InputError
 
 OLD_NAMES = {
@@ -125,9 +125,8 @@ def shown(layout: Layout, ended: Ended) -> str:
 def numbers(layout: Layout, out: str) -> Numbers:
     """The scores that the program wrote, in scores.json or as lines of scores.txt."""
     output = layout.here("/app/output")
-    written = output / "scores.json"
-    if written.is_file():
-        return as_numbers(json.loads(written.read_text(encoding="utf-8")))
-    lines = (output / "scores.txt").read_text(encoding="utf-8").splitlines()
+    if (output / "scores.json").is_file():
+        return as_numbers(json.loads(written_text(output / "scores.json")))
+    lines = written_text(output / "scores.txt").splitlines()
     pairs = (line.partition(":") for line in lines if ":" in line)
     return {key.strip(): float(value) for key, _, value in pairs}

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, written_text
 from tieproof.errors import InputError
 
 TRUTH = "/opt/ml/input/data/ground_truth"
@@ -84,9 +84,9 @@ def lay(
 
 def shown(layout: Layout, ended: Ended) -> str:
     """All of metrics.json; the platform shows printed text to the organiser alone."""
-    return (layout.here("/output") / "metrics.json").read_text(encoding="utf-8")
+    return written_text(layout.here("/output") / "metrics.json")
 
 
 def numbers(layout: Layout, out: str) -> Numbers:
     """The numbers in metrics.json, by their path."""
-    return as_numbers(json.loads((layout.here("/output") / "metrics.json").read_text(encoding="utf-8")))
+    return as_numbers(json.loads(written_text(layout.here("/output") / "metrics.json")))
