@@ -81,8 +81,15 @@ table in which a dimension is equal to labels that are integers raises an error.
 ## Runs and judgments
 
 `tieproof run` and `tp.evaluate_run` read TREC files, also compressed by gzip, and the qrels of BEIR, which have a
-header. Files with the extension `.jsonl` are read as predictions of sentence-transformers. Data frames have these
-columns:
+header. Files with the extension `.jsonl` are read as predictions of sentence-transformers. The commands `run`,
+`compare` and `verify` also read qrels and runs in TREC format from standard input, written `-`, and from pipes:
+
+```text
+ssh host cat run.gz | tieproof run qrels.txt -
+tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
+```
+
+Only one file can be standard input. Data frames have these columns:
 
 | content | names of the column |
 |---|---|

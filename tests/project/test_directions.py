@@ -38,7 +38,7 @@ MAY_IMPORT = {
     "audit": "later errors data ties inputs distances measures results calls",
     # Pages call a function of calls for the nearest items of the worst queries, which no result stores.
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
-    "competition": "later installed errors data ties inputs measures distances results calls audit views",
+    "competition": "later installed whole_files errors data ties inputs measures distances results calls audit views",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
     "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views "
     "competition",
