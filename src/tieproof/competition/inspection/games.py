@@ -6,21 +6,19 @@ and everything else is known.
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from tieproof.audit import Finding, Verdict
 from tieproof.audit.luck import rounding
 from tieproof.competition.inspection.attacks import FileAttack, Handed, Secret
+from tieproof.competition.inspection.judging import PLAYED, Trial
 from tieproof.competition.inspection.trying import Tried
 from tieproof.competition.truth import table
 from tieproof.views.text.parts import count
-
-if TYPE_CHECKING:
-    from tieproof.competition.inspection.judging import Trial
 
 CLIMBS = 8
 """The most submissions by which hill climbing tries to tell one label."""
@@ -33,7 +31,7 @@ class Game:
     asks : the question that the guess answers, in words
     kind : what the truth holds: "label" or "judgment"
     secrets : the number of them
-    answers : the number of different labels, or of judgments of a document
+    answers : the number of distinct labels, or of judgments of a document
     """
 
     hand_in: Handed
@@ -55,8 +53,9 @@ class Game:
         (folder / self.secret.place).write_text(text, encoding="utf-8")
 
 
-def judge_guessing(trial: "Trial", attack: FileAttack, game: Game) -> Finding:
+def judge_guessing(trial: Trial, attack: FileAttack, game: Handed) -> Finding:
     """The finding on offline guessing, which gains if something shown depends on the guess though no score does."""
+    assert isinstance(game, Game)
     tried = [trial.trying(game, prepare) for prepare in (None, game.suppose, None, game.suppose)]
     for each in tried:
         if each.problem is not None:
@@ -107,8 +106,9 @@ def digits_of(value: float) -> int:
     return max(0, -int(Decimal(repr(value)).normalize().as_tuple().exponent))
 
 
-def judge_climbing(trial: "Trial", attack: FileAttack, game: Game) -> Finding:
+def judge_climbing(trial: Trial, attack: FileAttack, game: Handed) -> Finding:
     """The finding on hill climbing, which gains if the allowed submissions reveal all labels, one after another."""
+    assert isinstance(game, Game)
     limit = trial.trying.task.submissions
     seen: list[Tried] = []
     needed = None
@@ -169,7 +169,4 @@ class Climb(NamedTuple):
             yield "To reveal less, allow fewer submissions, show fewer digits or numbers, or use more items."
 
 
-PLAYED: dict[str, Callable[["Trial", FileAttack, Game], Finding]] = {
-    "guessing": judge_guessing,
-    "climbing": judge_climbing,
-}
+PLAYED |= {"guessing": judge_guessing, "climbing": judge_climbing}

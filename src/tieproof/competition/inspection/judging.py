@@ -10,7 +10,6 @@ from tieproof.audit import Finding, Verdict
 from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.competition.inspection.attacks import FileAttack, Handed, Material
 from tieproof.competition.inspection.blind_systems import random_system
-from tieproof.competition.inspection.games import PLAYED, Game
 from tieproof.competition.inspection.trying import Tried, Trying
 
 DRAWS = 12
@@ -68,7 +67,7 @@ class Trial(NamedTuple):
         handed = attack.make(self.material(attack.name, 0))
         if handed is None:
             return None
-        if isinstance(handed, Game):
+        if attack.kind in PLAYED:
             return PLAYED[attack.kind](self, attack, handed)
         tried = self.trying(handed)
         if tried.problem is not None:
@@ -130,6 +129,10 @@ JUDGES: dict[str, Callable[[Trial, FileAttack, float], Finding]] = {
     "damage": judge_damage,
     "same": judge_same,
 }
+
+
+PLAYED: dict[str, Callable[[Trial, FileAttack, Handed], Finding]] = {}
+"""The judges of attacks that are scored for the truth and for a guess; `games.py` registers them."""
 
 
 def handed_in(attack: FileAttack, material: Material) -> Handed:
