@@ -17,6 +17,7 @@ from tieproof.competition import ATTACKS, CheckReport, check, new
 from tieproof.competition.inspection import process
 from tieproof.competition.inspection.moulds import mould_of
 from tieproof.errors import InputError
+from tieproof.sandbox import bubblewrap
 
 CLIMBS = """
 import zipfile
@@ -163,8 +164,7 @@ def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "can_seal", lambda: False)
-    monkeypatch.setattr("tieproof.competition.inspection.checking.can_seal", lambda: False)
+    monkeypatch.setattr(bubblewrap, "works", lambda: False)
     report = check(new(competition(tmp_path), tmp_path / "bundle"), attacks=["zeros", "pickle"])
     assert report.held
     assert not report.sealed
@@ -174,7 +174,7 @@ def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytes
         check(bundle)
 
 
-@pytest.mark.skipif(not process.can_seal(), reason="bubblewrap is not installed, or may not be used")
+@pytest.mark.skipif(not bubblewrap.works(), reason="bubblewrap is not installed, or may not be used")
 def test_a_program_has_the_folders_of_its_platform_and_no_network(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("labels")

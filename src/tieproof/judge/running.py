@@ -3,20 +3,17 @@
 import base64
 import json
 import os
-import stat
 import subprocess
-import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
-from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
 from tieproof.judge.contests import Limits
 from tieproof.judge.dealing import Batch
 from tieproof.judge.items import Sequestered
@@ -31,9 +28,15 @@ from tieproof.judge.protocol import (
     read_answers,
     write_batch,
 )
-from tieproof.judge.sealing import FOLDER, container_name, environment_of, sealed
+from tieproof.judge.sealing import FOLDER, container_name, engine_words
 from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
+from tieproof.sandbox import bubblewrap
+from tieproof.sandbox import limits as sandbox
+from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.sandbox.files import hand_over, read_file
+from tieproof.sandbox.limits import group, launched
+from tieproof.sandbox.processes import ProcessTree, undisturbed
 
 PAUSES = (0.002, 0.1)
 """The shortest and longest pause between two looks at a process, in seconds."""
@@ -41,24 +44,8 @@ PAUSES = (0.002, 0.1)
 LAST_WORDS = 300
 """The number of characters that are kept of a system's error output."""
 
-LAUNCH = """
-import ctypes, os, resource, signal, sys
-def limit(name, most):
-    try:
-        resource.setrlimit(getattr(resource, name), (most, most))
-    except (AttributeError, OSError, ValueError):
-        pass
-limit("RLIMIT_AS", int(sys.argv[1]))
-limit("RLIMIT_FSIZE", int(sys.argv[2]))
-limit("RLIMIT_CORE", 0)
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != int(sys.argv[3]):
-        sys.exit(1)
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-os.execvp(sys.argv[4], sys.argv[4:])
-"""
-"""A program that sets the limits and executes the system; on Linux the system ends with the judge, even if killed."""
+SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
+"""The folders in memory that a sealed system may write to."""
 
 
 class Ran(NamedTuple):
@@ -77,13 +64,13 @@ class Ran(NamedTuple):
 class Runner(NamedTuple):
     """Runs batches.
 
-    shown : the files and folders that a sealed system may read
+    shown : the files and folders that a sealed system may read, by the paths that they have for it
     scratch : the beginning of the names of the folders in which batches run
     """
 
     system: System
     seal: Seal
-    shown: tuple[Path, ...]
+    shown: Mapping[str, Path]
     limits: Limits
     test_set: Sequestered
     scratch: str
@@ -104,24 +91,31 @@ class Runner(NamedTuple):
         folder.mkdir()
         write_batch(folder, batch, self.test_set)
         inside = str(folder) if self.seal.by == "nothing" else FOLDER
+        words = self.system.command({field: f"{inside}/{name}" for field, name in FIELDS.items()})
+        variables = environment(inside, self.system.path)
+        memory: int | None = self.limits.memory
+        if self.system.engine:
+            words = [*engine_words(self.system.engine, folder, self.limits), *words]
+            variables, memory = dict(os.environ), None  # the container is limited, not the client
+        elif self.seal.by != "nothing":
+            words = sealed(words, self.room(folder), variables, self.limits.output)
         given = size_of(around)
-        places = {field: f"{inside}/{name}" for field, name in FIELDS.items()}
-        words = sealed(self.system, self.seal, places, folder, self.shown, self.limits)
-        in_hand = self.seal.by in ("nothing", "bubblewrap")  # for an engine, the container is limited, not the client
-        limits = [str(self.limits.memory if in_hand else -1), str(self.limits.output), str(os.getpid())]
-        with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
+        with group(memory) as joined, (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             tree = None
             try:
                 with undisturbed():
-                    tree = CleanTree(
-                        [sys.executable, "-I", "-S", "-c", LAUNCH, *limits, *words],
-                        environment_of(self.system, inside) if in_hand else dict(os.environ),
+                    tree = launched(
+                        words,
+                        variables,
+                        sandbox.Limits(memory, self.limits.output),
+                        joined,
                         cwd=folder,
                         stdin=subprocess.DEVNULL,
                         stdout=out,
                         stderr=errors,
                     )
-                reason = wait(tree, lambda: size_of(around) - given, seconds, self.limits.output)
+                usage = Usage(tree, SCRATCH)
+                reason = wait(tree, lambda: size_of(around) - given + usage(), seconds, self.limits.output)
             finally:
                 status = tree.end() if tree else None
                 self.remove_container(folder)
@@ -130,9 +124,16 @@ class Runner(NamedTuple):
             if reason:
                 return all_refused(batch, reason), last_words(around / "errors", str(around))
             answer = read_file(folder / ANSWERS if self.reads_file else around / "out", self.limits.output)
-            if answer is None:
+            if answer is None or (self.reads_file and not answer):
                 return all_refused(batch, CRASHED), ""
             return read_answers(answer, batch, self.limits.dimensions), ""
+
+    def room(self, folder: Path) -> Room:
+        """What a sealed system sees: its input, what it is shown, and a file for its answer."""
+        (folder / ANSWERS).touch()
+        hand_over(folder)
+        given = {f"{FOLDER}/{place.name}": place for place in folder.iterdir() if place.name != ANSWERS}
+        return Room(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, SCRATCH)
 
     @property
     def reads_file(self) -> bool:
@@ -179,18 +180,7 @@ def posted(address: str, body: bytes, seconds: float, most: int) -> bytes | None
         return None
 
 
-class CleanTree(ProcessTree):
-    """A process tree that does not inherit the judge's environment."""
-
-    def __init__(self, words: list[str], environment: dict[str, str], **options: object) -> None:
-        self.mark = f"{MARK}{os.urandom(16).hex()}"
-        self.process = subprocess.Popen(  # type: ignore[call-overload]
-            words, env={**environment, self.mark: "1"}, start_new_session=True, **options
-        )
-        self.is_whole = True
-
-
-def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) -> str | None:
+def wait(tree: ProcessTree, size: Callable[[], float], seconds: float, most: int) -> str | None:
     """Wait until the program ends or exceeds a limit; return why its answers are refused, or None."""
     deadline, pause = time.monotonic() + seconds, PAUSES[0]
     while not tree.has_ended():
@@ -212,22 +202,6 @@ def size_of(folder: Path) -> int:
                 inner = entry.is_dir(follow_symlinks=False)
                 total += size_of(Path(entry)) if inner else entry.stat(follow_symlinks=False).st_size
     return total
-
-
-def read_file(path: Path, most: int) -> bytes | None:
-    """The content of a file that a system wrote; None unless it is a regular file, not a link, and not too large."""
-    try:
-        number = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        found = os.fstat(number)
-        if not stat.S_ISREG(found.st_mode) or found.st_nlink != 1 or found.st_size > most:
-            return None
-        with os.fdopen(number, "rb", closefd=False) as file:
-            return file.read(most)
-    finally:
-        os.close(number)
 
 
 def last_words(path: Path, folder: str) -> str:

@@ -68,7 +68,7 @@ class Trying(NamedTuple):
         try:
             found = self.task.numbers(layout, ended.out)
             return Tried(found[self.task.key] if self.task.key else next(iter(found.values())))
-        except (OSError, ValueError, KeyError, StopIteration, TypeError) as error:
+        except (OSError, ValueError, KeyError, StopIteration, TypeError, OverflowError, RecursionError) as error:
             return Tried(None, "crashed", f"the scoring program left no score: {shortened(repr(error))}")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
-from tieproof.competition.inspection.process import Layout, refuse_fixed_names
+from tieproof.competition.inspection.process import Layout, read_written, refuse_fixed_names
 from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
 from tieproof.errors import InputError
 
@@ -118,7 +118,7 @@ def numbers(layout: Layout, out: str) -> Numbers:
     output = layout.here("/app/output")
     written = output / "scores.json"
     if written.is_file():
-        return as_numbers(json.loads(written.read_text(encoding="utf-8")))
-    lines = (output / "scores.txt").read_text(encoding="utf-8").splitlines()
+        return as_numbers(json.loads(read_written(written)))
+    lines = read_written(output / "scores.txt").splitlines()
     pairs = (line.partition(":") for line in lines if ":" in line)
     return {key.strip(): float(value) for key, _, value in pairs}

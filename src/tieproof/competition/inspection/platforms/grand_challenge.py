@@ -6,7 +6,7 @@ import shutil
 from functools import partial
 from pathlib import Path
 
-from tieproof.competition.inspection.process import Layout, refuse_fixed_names
+from tieproof.competition.inspection.process import Layout, read_written, refuse_fixed_names
 from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
 from tieproof.errors import InputError
 
@@ -82,4 +82,4 @@ def lay(
 
 def numbers(layout: Layout, out: str) -> Numbers:
     """The numbers in metrics.json, by their path."""
-    return as_numbers(json.loads((layout.here("/output") / "metrics.json").read_text(encoding="utf-8")))
+    return as_numbers(json.loads(read_written(layout.here("/output") / "metrics.json")))
