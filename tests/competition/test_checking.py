@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
@@ -259,3 +260,24 @@ def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None
             "ids": ["c", "d"],
             "rows": [[2, 4], [6, 8]],
         }
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for at in range(30_000): open(str(at), 'w').close()",
+        "import os\nfor at in range(1500): os.mkdir('a'); os.chdir('a')\nos.chmod('.', 0)\nopen('/tmp/x', 'w')",
+        "file = open('large', 'wb')\nfor at in range(30): file.write(bytes(100_000))",
+        "import sys\nfor at in range(30): sys.stdout.write('x' * 100_000)",
+    ],
+)
+def test_a_program_that_writes_too_much_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr(process, "MOST_WRITTEN", 2_000_000)
+    monkeypatch.setattr(process, "FILES", 1000)
+    (tmp_path / "output").mkdir()
+    layout = process.Layout(
+        ["python3", "-c", f"{code}\nimport time; time.sleep(500)"], {"/output": tmp_path / "output"}, "/output"
+    )
+    ended = process.run(layout, 400)
+    subprocess.run(["rm", "-rf", tmp_path / "output"], check=True)  # Python before 3.12 cannot remove deep folders
+    assert ended.status is None or "File too large" in ended.err

@@ -1,4 +1,4 @@
-"""Tries to get out of the sandbox: `python escapes.py FOLDER` seals the program `ATTACKS`, and prints what it found."""
+"""Tries to get out of the sandbox: `python escapes.py FOLDER` seals the program `ATTACKS` and prints its findings."""
 
 import json
 import os
@@ -60,7 +60,10 @@ found["entered"] = works(lambda: os.close(os.open(f"/proc/{outside}/ns/mnt", os.
 
 found["secret"] = [place for place in (secret, f"/proc/1/root{secret}", f"/proc/self/root{secret}", "/etc/passwd",
                    "/etc/shadow", "/etc/hostname", "/root/.bashrc", "/home", "/var") if os.path.exists(place)]
-found["labels"] = [around for around, _, files in os.walk("/") if "labels.txt" in files]
+found["labels"] = []
+for around, folders, files in os.walk("/"):
+    folders[:] = [name for name in folders if name not in ("usr", "proc", "lib", "site-packages")]
+    found["labels"] += [around] if "labels.txt" in files else []
 found["environment"] = [name for name in os.environ if "SECRET" in name or "ORGANISER" in name]
 found["environments"] = [number for number in os.listdir("/proc") if number.isdecimal()
                          and b"TIEPROOF_SECRET" in content(f"/proc/{number}/environ")]
@@ -81,15 +84,15 @@ found["devices"] = sorted(set(os.listdir("/dev")) - {"null", "zero", "full", "ra
                           "fd", "stdin", "stdout", "stderr", "core", "shm", "pts", "ptmx"})
 found["made_device"] = works(os.mknod, "/tmp/device", 0o20600, os.makedev(1, 1)) and works(open, "/tmp/device")
 found["terminal"] = works(lambda: os.close(os.open("/dev/tty", os.O_RDWR)))
-descriptors = [int(name) for name in os.listdir("/proc/self/fd")]
-found["descriptors"] = sorted(number for number in descriptors if number > 2 and os.path.exists(f"/proc/self/fd/{number}")
-                              and not os.readlink(f"/proc/self/fd/{number}").startswith("socket:"))
+opened = [int(name) for name in os.listdir("/proc/self/fd")]
+found["descriptors"] = [number for number in opened if number > 2 and os.path.exists(f"/proc/self/fd/{number}")
+                        and not os.readlink(f"/proc/self/fd/{number}").startswith("socket:")]
 
 # What an earlier batch left, and what this one leaves.
 key = b"tieproof-left"
 found["keys"] = [ring for ring in (-3, -4, -5) if system_call("keyctl", 10, ring, b"user", key, 0) > 0]
-found["keys_made"] = [ring for ring in (-3, -4, -5) if system_call("add_key", b"user", key, b"1", 1, ring) > 0]
 found["listed_keys"] = content("/proc/keys").decode().count("tieproof-left")
+found["keys_made"] = [ring for ring in (-3, -4, -5) if system_call("add_key", b"user", key, b"1", 1, ring) > 0]
 found["system_v"] = [name for name in ("shmget", "msgget", "semget")
                      if system_call(name, 4711, *([4096, 0o600] if name != "msgget" else [0o600])) >= 0]
 system_call("shmget", 4711, 4096, 0o1600), system_call("msgget", 4711, 0o1600), system_call("semget", 4711, 1, 0o1600)

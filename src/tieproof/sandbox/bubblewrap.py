@@ -105,7 +105,7 @@ def sealed(words: Sequence[str], room: Room, variables: Mapping[str, str], size:
     """
     program = shutil.which("bwrap") or "bwrap"
     inside = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    inside += ["--clearenv", *([NO_NAMESPACES] if knows(program, NO_NAMESPACES) else [])]
+    inside += [option for option in ("--clearenv", NO_NAMESPACES) if knows(program, option)]
     inside += [*system_folders(), "--proc", "/proc", "--dev", "/dev"]
     for place in room.scratch:
         inside += [*([SIZE, str(size)] if knows(program, SIZE) else []), "--tmpfs", place]

@@ -6,7 +6,7 @@ import stat
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/alternatives", "/etc/ld.so.cache")
@@ -53,16 +53,21 @@ def hand_over(folder: Path) -> None:
 def readable(places: Sequence[Path], prefix: str) -> Iterator[dict[str, Path]]:
     """What a sealed program is shown, by path: if nobody may not read a place of root, a copy, owned by nobody.
 
-    prefix : the beginning of the name of the folder with the copies
+    prefix : the beginning of the names of the folders with the copies
     """
-    with tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True) as folder:
+    with ExitStack() as copies:
         shown = {}
-        for at, place in enumerate(outermost(places)):
+        for place in outermost(places):
             shown[str(place)] = place
             if os.geteuid() == 0 and place not in python_folders() and not all(map(nobody_reads, inside(place))):
-                copy = shown[str(place)] = Path(folder, str(at))
-                shutil.copytree(place, copy, symlinks=True) if place.is_dir() else shutil.copy2(place, copy)
-                hand_over(Path(folder))
+                removed = tempfile.TemporaryDirectory(prefix=prefix, ignore_cleanup_errors=True)
+                folder = Path(copies.enter_context(removed)).resolve()
+                shown[str(place)] = folder / place.name
+                if place.is_dir():
+                    shutil.copytree(place, folder / place.name, symlinks=True)
+                else:
+                    shutil.copy2(place, folder / place.name)
+                hand_over(folder)
         yield shown
 
 

@@ -1,9 +1,9 @@
-"""The process between tieproof and a program that nobody trusts: it limits the program, and ends what it leaves behind.
+"""The process between tieproof and an untrusted program: it limits the program, and ends what it leaves behind.
 
     launcher.py PARENT CGROUP FILTER LIMITS PROGRAM …
 
-It needs no other module of tieproof. On Linux it adopts the processes whose parents have ended, such as daemons, and it
-ends together with its own parent.
+It needs no other module of tieproof. On Linux it adopts the processes whose parents have ended, such as daemons, and
+it ends together with its own parent.
 """
 
 import contextlib

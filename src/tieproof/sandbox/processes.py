@@ -114,7 +114,7 @@ class Running(NamedTuple):
 
 
 def running_processes(variable: bytes) -> Iterator[Running]:
-    """All processes of this user (for root, of all users), marked if they inherited a variable; none without /proc."""
+    """All processes of this user, for root of all users, marked if they inherited a variable; none without /proc."""
     if not PROCESSES.is_dir():
         return
     for number in filter(str.isdecimal, os.listdir(PROCESSES)):

@@ -112,8 +112,8 @@ OPEN = (
     "Without a cgroup, the memory limit applies to each process, not to all of them together.",
     "Time, load, counters in `/proc`, free space and cached files are shared by all programs of a machine. A batch "
     "could use them to signal to the next one, or to a program that runs at the same time.",
-    "Two judges that show the same files at the same time connect their systems by locks on these files, and a socket "
-    "in a folder that is shown can be used. Show no such folders.",
+    "Two judges that show the same files at the same time connect their systems by locks on these files. A socket in "
+    "a folder that is shown can be used. Show no such folders.",
     "In `competition check`, the folders of the platform are on the disk. Their files are counted and measured four "
     "times a second; files that were removed but are still open are missing in this count.",
     "The names of folders that are bound are visible in `/proc/1/cmdline`.",

@@ -6,6 +6,7 @@ to write elsewhere and to use the network.
 """
 
 import errno
+import math
 import os
 import re
 import subprocess
@@ -15,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
 from tieproof.sandbox import bubblewrap
@@ -75,7 +76,7 @@ def run(layout: Layout, seconds: float) -> Ended:
         variables["HOME"] = variables["TMPDIR"] = tempfile.gettempdir()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, group(MOST_MEMORY) as joined:
         with undisturbed():
-            streams = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "cwd": within}
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "cwd": within}
             if os.name == "posix":
                 tree = launched(words, variables, Limits(MOST_MEMORY, MOST_WRITTEN), joined, **streams)
             else:
@@ -112,15 +113,26 @@ def wait(tree: ProcessTree, seconds: float, printed: Sequence[int], layout: Layo
     return True
 
 
-def on_disk(layout: Layout) -> tuple[int, int]:
-    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program."""
-    size = count = 0
-    for folder in layout.folders.values():
-        for around, folders, files in os.walk(folder):
-            count += len(folders) + len(files)
-            for name in files:
-                with suppress(OSError):  # it may be removed meanwhile
-                    size += 512 * os.lstat(os.path.join(around, name)).st_blocks
+def on_disk(layout: Layout) -> tuple[int, float]:
+    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program.
+
+    A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
+    """
+    size, count, left = 0, 0.0, list(layout.folders.values())
+    while left:
+        try:
+            entries = list(os.scandir(left.pop()))
+        except FileNotFoundError:  # it was removed meanwhile
+            continue
+        except OSError:
+            return size, math.inf
+        count += len(entries)
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(Path(entry.path))
+                else:
+                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
     return size, count
 
 
