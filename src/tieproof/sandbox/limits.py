@@ -7,10 +7,12 @@ A control group may be made beside the one of this process if a system manager d
 import os
 import platform
 import secrets
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,18 +66,34 @@ def place_for_groups() -> Path | None:
         own = next((line[3:] for line in lines if line.startswith("0::")), "/")
         around = (GROUPS / own.lstrip("/")).parent
         if own != "/" and {*(around / "cgroup.subtree_control").read_text(encoding="ascii").split()} >= CONTROLLERS:
-            writable = (around, around / "cgroup.procs")
-            return around if all(os.access(place, os.W_OK) for place in writable) else None
+            return around if holds(around) else None
     return None
+
+
+@cache
+def holds(around: Path) -> bool:
+    """Whether a process can join a control group in a folder, found out by trying."""
+    try:
+        with made_in(around, 2**30) as made:
+            tree = launched(["true"], os.environ, Limits(None, 2**20), made, stderr=subprocess.DEVNULL)
+            with suppress(subprocess.TimeoutExpired):
+                tree.process.wait(20)
+            return tree.end() == 0
+    except OSError:
+        return False
 
 
 @contextmanager
 def group(memory: int | None) -> Iterator[Path | None]:
     """A control group for the block, whose processes are ended with it; None where none may be made."""
     around = None if memory is None else place_for_groups()
-    if around is None:
-        yield None
-        return
+    with nullcontext() if memory is None or around is None else made_in(around, memory) as made:
+        yield made
+
+
+@contextmanager
+def made_in(around: Path, memory: int) -> Iterator[Path]:
+    """A control group in a folder."""
     made = around / f"tieproof-{secrets.token_hex(8)}"
     made.mkdir()
     try:

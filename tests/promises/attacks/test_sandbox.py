@@ -213,8 +213,9 @@ def test_a_control_group_limits_all_processes_together(tmp_path: Path, monkeypat
         tree.process.wait(60)
         assert (tree.end(), (made / "cgroup.procs").read_text()) == (0, "0")
     assert (made / "cgroup.kill").read_text() == "1"
-    with limits.group(None) as made:
-        assert made is None
+    with limits.group(None) as none:
+        assert none is None
+    assert not limits.holds(tmp_path / "nothing")
     (around / "cgroup.subtree_control").write_text("cpu\n")
     assert limits.place_for_groups() is None
     (tmp_path / "cgroup").write_text("0::/\n")
