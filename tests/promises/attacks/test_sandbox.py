@@ -248,3 +248,21 @@ def test_a_daemon_of_an_unsealed_program_does_not_outlive_it(tmp_path: Path) -> 
 def running() -> str:
     """The command lines of all processes."""
     return subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a process that its parent has ended")
+def test_a_program_ends_with_a_judge_that_is_killed() -> None:
+    seconds = f"98767.{os.getpid()}"
+    code = (
+        "import os, time\n"
+        "from tieproof.sandbox.limits import Limits, launched\n"
+        f"launched(['sleep', '{seconds}'], os.environ, Limits(None, 2**20))\n"
+        "time.sleep(500)\n"
+    )
+    judge = subprocess.Popen([sys.executable, "-c", code])
+    while f"sleep {seconds}" not in running():
+        time.sleep(0.01)
+    judge.kill()
+    judge.wait()
+    while f"sleep {seconds}" in running():
+        time.sleep(0.01)
