@@ -78,7 +78,7 @@ found["seen"] = os.path.exists(f"/proc/{outside}/root/usr")
 found["network"] = [family for family in (2, 10) if works(lambda: socket.create_connection(
     ("127.0.0.1" if family == 2 else "::1", port), 2).close())]
 abstract = socket.socket(socket.AF_UNIX)
-found["abstract"] = works(abstract.connect, "\0tieproof-outside")
+found["abstract"] = works(abstract.connect, f"\0tieproof-{outside}")
 found["families"] = [family for family in (17, 38, 40, 31, 21) if works(lambda: socket.socket(family, 2).close())]
 found["devices"] = sorted(set(os.listdir("/dev")) - {"null", "zero", "full", "random", "urandom", "tty", "console",
                           "fd", "stdin", "stdout", "stderr", "core", "shm", "pts", "ptmx"})
@@ -168,7 +168,7 @@ def main() -> None:
     shown, secret = folder / "shown", folder / "organiser" / "labels.txt"
     server = socket.create_server(("127.0.0.1", 0))
     abstract = socket.socket(socket.AF_UNIX)
-    abstract.bind("\0tieproof-outside")
+    abstract.bind(f"\0tieproof-{os.getpid()}")
     abstract.listen()
     daemon = f"98765.{os.getpid()}"
     told = [str(secret), str(shown), str(server.getsockname()[1]), str(os.getpid()), daemon]

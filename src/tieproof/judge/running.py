@@ -114,7 +114,7 @@ class Runner(NamedTuple):
                         stdout=out,
                         stderr=errors,
                     )
-                usage = Usage(tree, SCRATCH)
+                usage = Usage(tree, () if self.seal.by == "nothing" or self.system.engine else SCRATCH)
                 reason = wait(tree, lambda: size_of(around) - given + usage(), seconds, self.limits.output)
             finally:
                 status = tree.end() if tree else None

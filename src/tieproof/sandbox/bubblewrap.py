@@ -125,18 +125,8 @@ def as_nobody(program: str, room: Room) -> list[str]:
 
     What is bound is visible to the command, whatever the modes of the folders around it are.
     """
-    words = [
-        program,
-        "--die-with-parent",
-        *system_folders(),
-        "--bind",
-        "/proc",
-        "/proc",
-        "--dev-bind",
-        "/dev",
-        "/dev",
-    ]
-    words += ["--tmpfs", "/tmp"]
+    words = [program, "--die-with-parent", *system_folders(), "--tmpfs", "/tmp"]
+    words += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
     sources = [(Path(program), "--ro-bind"), *((place, option) for option, place, _ in room.bound)]
     for place, option in sorted(sources):
         if not is_inside(place, SYSTEM_FOLDERS):
@@ -182,16 +172,16 @@ def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
 class Usage:
     """The use of the temporary folders of a sandbox, while it runs.
 
-    scratch : their paths in the sandbox
+    scratch : their paths in the sandbox; none without a sandbox
     """
 
-    def __init__(self, tree: ProcessTree, scratch: Sequence[str] = SCRATCH) -> None:
+    def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
         self.tree, self.scratch = tree, scratch
         self.first: int | None = None
 
     def __call__(self) -> float:
         """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
-        if self.first is None:
+        if self.first is None and self.scratch:
             self.first = next(filter(is_first_in_its_namespace, self.tree.alive()), None)
         root = f"/proc/{self.first}/root"
         with suppress(OSError):

@@ -98,7 +98,7 @@ def wait(tree: ProcessTree, seconds: float, printed: Sequence[int], layout: Layo
     """Wait until the program ends; False if it takes too long, or prints or writes too much."""
     deadline = looked = time.monotonic()
     deadline += seconds
-    usage = Usage(tree)
+    usage = Usage(tree, bubblewrap.SCRATCH if bubblewrap.works() else ())
     size, count = on_disk(layout)
     while not tree.has_ended():
         now = time.monotonic()
