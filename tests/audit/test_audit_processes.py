@@ -20,7 +20,7 @@ from tieproof.audit.cases import Case
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.isolation import Isolated
 from tieproof.audit.outcomes import MOST_LETTERS, Outcome, attempt
-from tieproof.temporary_folders import PREFIX
+from tieproof.sandbox.folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

@@ -20,7 +20,7 @@ import tieproof as tp
 from command_line import START, Outcome, process, the_line
 from tieproof import cli
 from tieproof.cli import exits, output
-from tieproof.cli.signals import Terminated, ending_by_signals
+from tieproof.sandbox.processes import Terminated, ending_by_signals
 from tieproof.views.printable import printable
 from tieproof.views.text.audit import markdown
 

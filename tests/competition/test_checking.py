@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 from zipfile import ZipFile
@@ -17,6 +18,7 @@ from tieproof.competition import ATTACKS, CheckReport, check, new
 from tieproof.competition.inspection import process
 from tieproof.competition.inspection.moulds import mould_of
 from tieproof.errors import InputError
+from tieproof.sandbox import bubblewrap
 
 CLIMBS = """
 import zipfile
@@ -184,8 +186,7 @@ def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
 
 
 def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(process, "can_seal", lambda: False)
-    monkeypatch.setattr("tieproof.competition.inspection.checking.can_seal", lambda: False)
+    monkeypatch.setattr(bubblewrap, "works", lambda: False)
     report = check(new(competition(tmp_path), tmp_path / "bundle"), attacks=["zeros", "pickle"])
     assert report.held
     assert not report.sealed
@@ -195,7 +196,7 @@ def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytes
         check(bundle)
 
 
-@pytest.mark.skipif(not process.can_seal(), reason="bubblewrap is not installed, or may not be used")
+@pytest.mark.skipif(not bubblewrap.works(), reason="bubblewrap is not installed, or may not be used")
 def test_a_program_has_the_folders_of_its_platform_and_no_network(tmp_path: Path) -> None:
     secret = tmp_path / "secret.txt"
     secret.write_text("labels")
@@ -280,3 +281,24 @@ def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None
             "ids": ["c", "d"],
             "rows": [[2, 4], [6, 8]],
         }
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "for at in range(30_000): open(str(at), 'w').close()",
+        "import os\nfor at in range(1500): os.mkdir('a'); os.chdir('a')\nos.chmod('.', 0)\nopen('/tmp/x', 'w')",
+        "file = open('large', 'wb')\nfor at in range(30): file.write(bytes(100_000))",
+        "import sys\nfor at in range(30): sys.stdout.write('x' * 100_000)",
+    ],
+)
+def test_a_program_that_writes_too_much_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
+    monkeypatch.setattr(process, "MOST_WRITTEN", 2_000_000)
+    monkeypatch.setattr(process, "FILES", 1000)
+    (tmp_path / "output").mkdir()
+    layout = process.Layout(
+        ["python3", "-c", f"{code}\nimport time; time.sleep(500)"], {"/output": tmp_path / "output"}, "/output"
+    )
+    ended = process.run(layout, 400)
+    subprocess.run(["rm", "-rf", tmp_path / "output"], check=True)  # Python before 3.12 cannot remove deep folders
+    assert ended.status is None or "File too large" in ended.err

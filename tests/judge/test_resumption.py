@@ -13,7 +13,7 @@ import kept_waiting
 from competitions import HONEST, organise, program
 from tieproof.errors import InputError
 from tieproof.judge import judge
-from tieproof.temporary_folders import PREFIX
+from tieproof.sandbox.folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

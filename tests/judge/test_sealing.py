@@ -19,10 +19,11 @@ from competitions import HEAD, HONEST, PRINT, organise, program
 from tieproof.errors import InputError
 from tieproof.judge import Judgment, Seal, judge
 from tieproof.judge import sealing as seals
+from tieproof.sandbox import bubblewrap
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
-sealed_only = pytest.mark.skipif(not seals.bubblewrap_works(), reason="needs bubblewrap, and namespaces")
+sealed_only = pytest.mark.skipif(not bubblewrap.works(), reason="needs bubblewrap, and namespaces")
 
 SECRET = "TIEPROOF_TEST_SECRET"
 
@@ -86,8 +87,8 @@ def test_a_spy_finds_nothing_under_bubblewrap(tmp_path: Path, port: int, monkeyp
     monkeypatch.setenv(SECRET, "SECRET")
     judgment, found = spied(tmp_path, port, "bubblewrap")
     assert found == [False] * 5
-    assert judgment.seal.by == "bubblewrap"
-    assert judgment.seal.not_sealed == (seals.ONE_PROCESS,)
+    assert judgment.seal.by in (seals.BY_PROCESS, seals.BY_GROUP)
+    assert judgment.seal.not_sealed == tuple(bubblewrap.gaps())
 
 
 def test_without_a_seal_the_report_says_what_a_spy_finds(
@@ -115,7 +116,7 @@ def test_a_sandbox_that_does_not_work_is_noticed_and_reported(
     broken.write_text("#!/bin/sh\necho 'bwrap: No permissions to create a new namespace' >&2\nexit 1\n")
     broken.chmod(0o755)
     monkeypatch.setenv("PATH", f"{broken.parent}:{os.environ['PATH']}")
-    seals.bubblewrap_works.cache_clear()
+    bubblewrap.works.cache_clear()
     try:
         judgment = judge(
             organise(tmp_path / "o"), program(tmp_path / "t", HONEST), name="ours", out=tmp_path / "judged"
@@ -124,7 +125,7 @@ def test_a_sandbox_that_does_not_work_is_noticed_and_reported(
         with pytest.raises(InputError, match=r"bubblewrap \(bwrap\) is not installed, or may not create namespaces"):
             judge(tmp_path / "o" / "competition.toml", "cat {lines}", name="b", out=tmp_path / "b", seal="bubblewrap")
     finally:
-        seals.bubblewrap_works.cache_clear()
+        bubblewrap.works.cache_clear()
 
 
 @sealed_only
@@ -171,8 +172,10 @@ def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) 
     limits = {"judge_output": "1MB", "judge_seconds": 60, "judge_batch": 100, "judge_repeats": 0}
     competition = organise(tmp_path / "organiser", **limits)
     judgment = judge(competition, program(tmp_path / "team", code), name="full", out=tmp_path / "judged")
-    reason = "crashed" if place in ("/{at}", "/dev/{at}") else "too much output"
-    assert judgment.refused == ({reason: 12},)
+    refused = [{"crashed": 12}]  # the folder is full, or cannot be written to at all
+    if place not in ("/{at}", "/dev/{at}", "/judge/items/{at}"):
+        refused.append({"too much output": 12})  # the judge may notice first that it is full
+    assert judgment.refused[0] in refused
 
 
 @pytest.mark.parametrize("shown", ["organiser", "organiser/labels.txt", "."])

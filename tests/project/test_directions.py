@@ -19,6 +19,7 @@ MAY_IMPORT = {
     "errors": "",
     "whole_files": "errors",
     "data": "",
+    "sandbox": "",
     "ties": "",
     "native": "errors",
     "inputs": "errors ties native",
@@ -35,18 +36,19 @@ MAY_IMPORT = {
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "calls": "installed errors ties inputs native exact distances problem engine pooled measures confidence "
     "statistics results cluster",
-    "audit": "later errors data ties inputs distances measures results calls",
+    "audit": "later errors sandbox data ties inputs distances measures results calls",
     # Pages call a function of calls for the nearest items of the worst queries, which no result stores.
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
-    "competition": "later installed whole_files errors data ties inputs measures distances results calls audit views",
+    "competition": "later installed whole_files errors sandbox data ties inputs measures distances results calls "
+    "audit views",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
-    "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views "
+    "judge": "installed whole_files errors sandbox ties inputs distances measures problem results calls audit views "
     "competition",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "whole_files errors ties inputs distances measures results calls views",
     "tieproof": "later installed errors ties inputs measures confidence results calls audit",
-    "cli": "tieproof errors data inputs native distances measures results calls audit views judge integrations "
-    "competition",
+    "cli": "tieproof errors sandbox data inputs native distances measures results calls audit views judge "
+    "integrations competition",
     "__main__": "cli",
 }
 """The packages from the lowest up, each with those that it may import, also inside functions or only for types."""

@@ -13,7 +13,7 @@ import numpy as np
 from tieproof.audit.cases import Case
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
-from tieproof.temporary_folders import temporary_folder
+from tieproof.sandbox.folders import temporary_folder
 from tieproof.ties import Array
 
 Evaluator = Callable[..., Any]

@@ -21,7 +21,6 @@ from tieproof.audit.examination import AVERAGES, Call, Examination, Options
 from tieproof.audit.luck import LOOKS, Luck, differ, power, rounding
 from tieproof.audit.outcomes import RETURNED, Outcome, attempt
 from tieproof.audit.patience import patient
-from tieproof.audit.process_trees import ending_in_order
 from tieproof.audit.report import BASELINE, AuditReport
 from tieproof.audit.reproduction import reproducing
 from tieproof.audit.targets import Command, load, name_of
@@ -31,6 +30,7 @@ from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice, check_whole
 from tieproof.measures import parse
+from tieproof.sandbox.processes import ending_by_signals
 
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
@@ -103,7 +103,7 @@ class Calls(NamedTuple):
 def calling(evaluator: Evaluator | str, options: Options) -> Iterator[Calls]:
     """The functions that call the evaluator, in this process or in a separate one."""
     seconds = options.time_limit
-    with ending_in_order() if options.isolate or isinstance(evaluator, Command) else nullcontext():
+    with ending_by_signals(again=True) if options.isolate or isinstance(evaluator, Command) else nullcontext():
         if options.isolate:
             from tieproof.audit.isolation import Isolated
 

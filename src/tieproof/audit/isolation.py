@@ -39,8 +39,8 @@ from tieproof.audit.outcomes import (
     timed_out,
     too_much_printed,
 )
-from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
+from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
 START_SECONDS = 300.0
 """How long importing the evaluator's module may take."""
@@ -154,7 +154,7 @@ class Server:
         with other:
             self.tree = ProcessTree(
                 [sys.executable, "-c", CODE, str(other.fileno()), name, *filter(None, [takes])],
-                {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 stdin=subprocess.DEVNULL,
                 stdout=self.printed,
                 stderr=self.printed,

@@ -12,8 +12,8 @@ from typing import IO, Any
 
 from tieproof.audit.conventions import Evaluator
 from tieproof.audit.outcomes import DEADLINE, MOST_LETTERS, described, too_much_printed
-from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
+from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
 MEAN = "all"
 """The name that trec_eval prints for the mean over all queries."""

@@ -16,7 +16,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.judge.protocol import NOTHING, Answers
 from tieproof.judge.running import Ran
-from tieproof.temporary_folders import remove
+from tieproof.sandbox.folders import remove
 from tieproof.whole_files import atomic_write
 
 ENDING = ".judging"

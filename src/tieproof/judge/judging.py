@@ -29,12 +29,13 @@ from tieproof.judge.journal import ENDING, Journal, opened
 from tieproof.judge.logs import LOG_ENDING, Run, write_judgment
 from tieproof.judge.protocol import LATE, all_refused, only_bits
 from tieproof.judge.running import Ran, Runner
-from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal, python_folders
+from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal
 from tieproof.judge.systems import System, as_system, check_asks_pairs
 from tieproof.problem import unwatched
 from tieproof.results.judgments import Judgment
 from tieproof.results.results import Result
-from tieproof.temporary_folders import sweep
+from tieproof.sandbox.files import python_folders, readable
+from tieproof.sandbox.folders import sweep
 from tieproof.ties import Array
 
 NAME = re.compile(r"[\w][\w.+-]{0,99}")
@@ -146,8 +147,8 @@ def judge(
         "shown": [os.fspath(place) for place in show],
     }
     sweep()
-    with opened(folder / f"{name}{ENDING}", plan) as journal:
-        runner = Runner(found, chosen, shown, held.limits, test_set)
+    with opened(folder / f"{name}{ENDING}", plan) as journal, readable(shown) as visible:
+        runner = Runner(found, chosen, visible, held.limits, test_set)
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(held, test_set, Dealer(seed, held.phase.name, name, run))

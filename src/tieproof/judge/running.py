@@ -4,19 +4,17 @@ import base64
 import json
 import os
 import subprocess
-import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from tieproof.audit.process_trees import MARK, ProcessTree, undisturbed
 from tieproof.judge.contests import Limits
 from tieproof.judge.dealing import Batch
 from tieproof.judge.items import Sequestered
@@ -31,10 +29,16 @@ from tieproof.judge.protocol import (
     read_answers,
     write_batch,
 )
-from tieproof.judge.sealing import FOLDER, container_name, environment_of, sealed
+from tieproof.judge.sealing import FOLDER, container_name, engine_words
 from tieproof.judge.systems import System
 from tieproof.results.judgments import Seal
-from tieproof.temporary_folders import opened_file, size_of, temporary_folder
+from tieproof.sandbox import bubblewrap
+from tieproof.sandbox import limits as sandbox
+from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.sandbox.files import hand_over
+from tieproof.sandbox.folders import opened_file, size_of, temporary_folder
+from tieproof.sandbox.limits import group, launched
+from tieproof.sandbox.processes import ProcessTree, undisturbed
 
 PAUSES = (0.002, 0.1)
 """The shortest and longest pause between two looks at a process, in seconds."""
@@ -45,24 +49,8 @@ PART = 2**16
 LAST_WORDS = 300
 """The number of characters that are kept of a system's error output."""
 
-LAUNCH = """
-import ctypes, os, resource, signal, sys
-def limit(name, most):
-    try:
-        resource.setrlimit(getattr(resource, name), (most, most))
-    except (AttributeError, OSError, ValueError):
-        pass
-limit("RLIMIT_AS", int(sys.argv[1]))
-limit("RLIMIT_FSIZE", int(sys.argv[2]))
-limit("RLIMIT_CORE", 0)
-if sys.platform == "linux":
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-    if os.getppid() != int(sys.argv[3]):
-        sys.exit(1)
-signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-os.execvp(sys.argv[4], sys.argv[4:])
-"""
-"""A program that sets the limits and executes the system; on Linux the system ends with the judge, even if killed."""
+SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
+"""The folders in memory that a sealed system may write to."""
 
 
 class Ran(NamedTuple):
@@ -81,12 +69,12 @@ class Ran(NamedTuple):
 class Runner(NamedTuple):
     """Runs batches.
 
-    shown : the files and folders that a sealed system may read
+    shown : the files and folders that a sealed system may read, by the paths that they have for it
     """
 
     system: System
     seal: Seal
-    shown: tuple[Path, ...]
+    shown: Mapping[str, Path]
     limits: Limits
     test_set: Sequestered
 
@@ -106,24 +94,31 @@ class Runner(NamedTuple):
         folder.mkdir()
         write_batch(folder, batch, self.test_set)
         inside = str(folder) if self.seal.by == "nothing" else FOLDER
+        words = self.system.command({field: f"{inside}/{name}" for field, name in FIELDS.items()})
+        variables = environment(inside, self.system.path)
+        memory: int | None = self.limits.memory
+        if self.system.engine:
+            words = [*engine_words(self.system.engine, folder, self.limits), *words]
+            variables, memory = dict(os.environ), None  # the container is limited, not the client
+        elif self.seal.by != "nothing":
+            words = sealed(words, self.room(folder), variables, self.limits.output)
         given = size_of(around)
-        places = {field: f"{inside}/{name}" for field, name in FIELDS.items()}
-        words = sealed(self.system, self.seal, places, folder, self.shown, self.limits)
-        in_hand = self.seal.by in ("nothing", "bubblewrap")  # for an engine, the container is limited, not the client
-        limits = [str(self.limits.memory if in_hand else -1), str(self.limits.output), str(os.getpid())]
-        with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
+        with group(memory) as joined, (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             tree = None
             try:
                 with undisturbed():
-                    tree = CleanTree(
-                        [sys.executable, "-I", "-S", "-c", LAUNCH, *limits, *words],
-                        environment_of(self.system, inside) if in_hand else dict(os.environ),
+                    tree = launched(
+                        words,
+                        variables,
+                        sandbox.Limits(memory, self.limits.output),
+                        joined,
                         cwd=folder,
                         stdin=subprocess.DEVNULL,
                         stdout=out,
                         stderr=errors,
                     )
-                reason = wait(tree, lambda: size_of(around) - given, seconds, self.limits.output)
+                usage = Usage(tree, () if self.seal.by == "nothing" or self.system.engine else SCRATCH)
+                reason = wait(tree, lambda: size_of(around) - given + usage(), seconds, self.limits.output)
             finally:
                 status = tree.end() if tree else None
                 self.remove_container(folder)
@@ -135,7 +130,16 @@ class Runner(NamedTuple):
             if answer is None:
                 return all_refused(batch, CRASHED), ""
             with answer:
+                if self.reads_file and not os.fstat(answer.fileno()).st_size:
+                    return all_refused(batch, CRASHED), ""
                 return read_answers(answer, batch, self.limits.dimensions), ""
+
+    def room(self, folder: Path) -> Room:
+        """What a sealed system sees: its input, what it is shown, and a file for its answer."""
+        (folder / ANSWERS).touch()
+        hand_over(folder)
+        given = {f"{FOLDER}/{place.name}": place for place in folder.iterdir() if place.name != ANSWERS}
+        return Room(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, SCRATCH)
 
     @property
     def reads_file(self) -> bool:
@@ -195,18 +199,7 @@ def posted(address: str, body: bytes, seconds: float, most: int, kept: IO[bytes]
     return "", ""
 
 
-class CleanTree(ProcessTree):
-    """A process tree that does not inherit the judge's environment."""
-
-    def __init__(self, words: list[str], environment: dict[str, str], **options: object) -> None:
-        self.mark = f"{MARK}{os.urandom(16).hex()}"
-        self.process = subprocess.Popen(  # type: ignore[call-overload]
-            words, env={**environment, self.mark: "1"}, start_new_session=True, **options
-        )
-        self.is_whole = True
-
-
-def wait(tree: ProcessTree, size: Callable[[], int], seconds: float, most: int) -> str | None:
+def wait(tree: ProcessTree, size: Callable[[], float], seconds: float, most: int) -> str | None:
     """Wait until the program ends or exceeds a limit; return why its answers are refused, or None."""
     deadline, pause = time.monotonic() + seconds, PAUSES[0]
     while not tree.has_ended():

@@ -21,7 +21,7 @@ from tieproof.ties import Estimate
 class Seal(NamedTuple):
     """The sandbox that keeps a system away from everything but its items.
 
-    by : "bubblewrap", "podman", "docker" or "nothing"
+    by : "bubblewrap, limits by cgroup", "bubblewrap, limits by process", "podman", "docker" or "nothing"
     not_sealed : what the system could do nevertheless, in sentences
     """
 

@@ -17,12 +17,12 @@ import pytest
 
 import tieproof as tp
 from competitions import HONEST, organise, program
-from tieproof import temporary_folders
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
 from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
 from tieproof.inputs.readers import read_embeddings
 from tieproof.judge import judge
-from tieproof.temporary_folders import PREFIX, remove, size_of, sweep, temporary_folder
+from tieproof.sandbox import folders
+from tieproof.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs folders and processes as Unix has them")
 
@@ -109,7 +109,7 @@ def test_a_folder_that_was_moved_ends_the_count(tmp_path: Path) -> None:
     for place in (folder / "inner" / "innermost", elsewhere):
         place.mkdir(parents=True)
     (folder / "inner" / "innermost" / "file").touch()
-    walk = temporary_folders.walk(folder, temporary_folders.READ)
+    walk = folders.walk(folder, folders.READ)
     first = next(walk)
     assert first.name == "file"
     os.rename(folder / "inner" / "innermost", elsewhere / "innermost")
@@ -117,7 +117,7 @@ def test_a_folder_that_was_moved_ends_the_count(tmp_path: Path) -> None:
 
 
 def test_too_many_files_are_too_many_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(temporary_folders, "MOST_FILES", 3)
+    monkeypatch.setattr(folders, "MOST_FILES", 3)
     for number in range(3):
         (tmp_path / str(number)).touch()
     assert size_of(tmp_path) == 0
@@ -174,7 +174,7 @@ def test_links_are_not_followed(at_the_top: bool, tmp_path: Path) -> None:
 
 LEAVING = """
 import sys, time
-from tieproof.temporary_folders import temporary_folder
+from tieproof.sandbox.folders import temporary_folder
 with temporary_folder() as folder:
     (folder / "item").write_text("of the test set")
     print(folder, flush=True)
@@ -184,11 +184,19 @@ with temporary_folder() as folder:
 
 def test_what_a_killed_judge_left_is_swept_and_nothing_else(tmp_path: Path, temporary: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", LEAVING], stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(temporary)}
+        [sys.executable, "-c", LEAVING],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(temporary)},
     )
     assert process.stdout is not None
     left = Path(process.stdout.readline().rstrip("\n"))
-    others = [temporary / "another", temporary / f"judge-{PREFIX}", temporary / f"{PREFIX}link", tmp_path / "elsewhere"]
+    others = [
+        temporary / "another",
+        temporary / f"judge-{PREFIX}",
+        temporary / f"{PREFIX}link",
+        tmp_path / "elsewhere",
+    ]
     for place in others[:2] + others[3:]:
         place.mkdir()
     others[2].symlink_to(others[3])
@@ -399,7 +407,9 @@ def test_a_header_cannot_stop_a_reader_or_fill_its_memory(what: str, extension: 
 def test_ids_that_are_no_characters_are_refused(tmp_path: Path) -> None:
     ids = np.array([65, sys.maxunicode + 1, 66], dtype=np.uint32).view("<U1")
     np.savez(tmp_path / "embeddings.npz", ids=ids, embeddings=np.eye(3))
-    with pytest.raises(SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"):
+    with pytest.raises(
+        SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"
+    ):
         read_vectors(tmp_path / "embeddings.npz", ["A", "B", "C"], Limits(10**6, 10))
 
 

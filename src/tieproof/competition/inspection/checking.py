@@ -11,7 +11,6 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.audit import Finding
-from tieproof.audit.process_trees import ending_in_order
 from tieproof.calls.progress import progress_bar
 from tieproof.competition.inspection.all_attacks import ATTACKS
 from tieproof.competition.inspection.attacks import FileAttack, Material, Secret
@@ -19,13 +18,14 @@ from tieproof.competition.inspection.guessing import secret_in
 from tieproof.competition.inspection.judging import DRAWS, Trial, luck_of
 from tieproof.competition.inspection.moulds import Mould, mould_of
 from tieproof.competition.inspection.platforms import PLATFORMS, opened
-from tieproof.competition.inspection.process import can_seal
 from tieproof.competition.inspection.report import CheckReport, TaskScale
 from tieproof.competition.inspection.tasks import Task
 from tieproof.competition.inspection.trying import Trying, copied, good
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_whole
-from tieproof.temporary_folders import sweep, temporary_folder
+from tieproof.sandbox import bubblewrap
+from tieproof.sandbox.folders import sweep, temporary_folder
+from tieproof.sandbox.processes import ending_by_signals
 
 Place = str | os.PathLike[str]
 
@@ -80,7 +80,7 @@ def check(
     if not isinstance(time_limit, Real) or not 0 < time_limit < float("inf"):
         raise InputError(f"time_limit must be a number of seconds above 0, not {time_limit!r}.", "time_limit")
     sweep()
-    with temporary_folder() as room, ending_in_order():
+    with temporary_folder() as room, ending_by_signals(again=True):
         platform, folder = opened(Path(bundle), room)
         tasks = PLATFORMS[platform].tasks(folder, room)
         trials = len(tasks) * (len(chosen) + DRAWS + 1)
@@ -91,7 +91,7 @@ def check(
                 trial = begun(task, None if submission is None else Path(submission), seed, time_limit, advance)
                 scales.append(TaskScale(task.name, trial.sample, trial.luck.mean, trial.luck.std))
                 findings += judged(trial, chosen, advance)
-    return CheckReport(os.fspath(bundle), platform, can_seal(), seed, scales, findings)
+    return CheckReport(os.fspath(bundle), platform, bubblewrap.works(), seed, scales, findings)
 
 
 def attacks_called(names: Sequence[str] | None) -> list[FileAttack]:

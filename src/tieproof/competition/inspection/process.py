@@ -5,36 +5,32 @@ bubblewrap, the folders have other names, which replace the platform's names in 
 to write elsewhere and to use the network.
 """
 
+import math
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from functools import cache
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from tieproof.audit.process_trees import ProcessTree, how, undisturbed
 from tieproof.errors import InputError
+from tieproof.sandbox import bubblewrap
+from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.sandbox.files import hand_over, outermost, python_folders
+from tieproof.sandbox.limits import FILES, Limits, group, launched
+from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30
 """The most bytes of memory that a program may use, and that it may write into one file."""
 
-PAUSE = 0.01
-HIDDEN = {"dev", "proc", "sys", "tmp", "run", "lost+found"}
-"""Folders at the root of the file system that the program does not see; some are replaced by new ones."""
-
-LIMITING = (
-    "import os, resource, sys; memory, size = map(int, sys.argv[1:3]); "
-    "resource.setrlimit(resource.RLIMIT_AS, (memory, memory)); "
-    "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)); os.execvp(sys.argv[3], sys.argv[3:])"
-)
-"""A program that limits its memory and the size of its files, and then executes another program."""
+PAUSE, LONG_PAUSE = 0.01, 0.25
+"""Seconds between two looks at a process, and between two looks at its folders."""
 
 
 class Layout(NamedTuple):
@@ -65,14 +61,24 @@ class Ended(NamedTuple):
 
 def run(layout: Layout, seconds: float) -> Ended:
     """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
-    limited = limits() + [python_of(word) for word in layout.command]
-    words = sealed(limited, layout) if can_seal() else replaced(limited, layout)
-    within = None if can_seal() else layout.here(layout.within)
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+    words, variables, within = [python_of(word) for word in layout.command], environment("/tmp"), None
+    if bubblewrap.works():
+        for folder in layout.folders.values():
+            hand_over(folder)
+        shown = {str(place): place for place in outermost(python_folders())}
+        words = sealed(words, Room(layout.within, shown, layout.folders), variables, MOST_WRITTEN)
+    else:
+        words, within = replaced(words, layout), layout.here(layout.within)
+        variables["HOME"] = variables["TMPDIR"] = tempfile.gettempdir()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, group(MOST_MEMORY) as joined:
         with undisturbed():
-            tree = ProcessTree(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, cwd=within)
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "cwd": within}
+            if os.name == "posix":
+                tree = launched(words, variables, Limits(MOST_MEMORY, MOST_WRITTEN), joined, **streams)
+            else:
+                tree = ProcessTree(words, **streams)
         try:
-            in_time = wait(tree, seconds, (out.fileno(), err.fileno()))
+            in_time = wait(tree, seconds, (out.fileno(), err.fileno()), layout)
         finally:
             status = tree.end()
         printed = []
@@ -84,21 +90,46 @@ def run(layout: Layout, seconds: float) -> Ended:
     return Ended(status if in_time else None, *printed)
 
 
-def wait(tree: ProcessTree, seconds: float, printed: Sequence[int]) -> bool:
-    """Wait until the program ends; False if it takes too long or prints too much."""
-    deadline = time.monotonic() + seconds
+def wait(tree: ProcessTree, seconds: float, printed: Sequence[int], layout: Layout) -> bool:
+    """Wait until the program ends; False if it takes too long, or prints or writes too much."""
+    deadline = looked = time.monotonic()
+    deadline += seconds
+    usage = Usage(tree, bubblewrap.SCRATCH if bubblewrap.works() else ())
+    size, count = on_disk(layout)
     while not tree.has_ended():
-        if time.monotonic() > deadline or max(os.fstat(each).st_size for each in printed) > MOST_LETTERS:
+        now = time.monotonic()
+        if now > deadline or max(os.fstat(each).st_size for each in printed) > MOST_LETTERS:
             return False
+        if now > looked + LONG_PAUSE:
+            looked = now
+            size_now, count_now = on_disk(layout)
+            if max(usage(), size_now - size) > MOST_WRITTEN or count_now - count > FILES:
+                return False
         time.sleep(PAUSE)
     return True
 
 
-def limits() -> list[str]:
-    """The words to put before a command to limit its resources; none if the system cannot."""
-    if os.name != "posix":
-        return []
-    return [sys.executable, "-c", LIMITING, str(MOST_MEMORY), str(MOST_WRITTEN)]
+def on_disk(layout: Layout) -> tuple[int, float]:
+    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program.
+
+    A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
+    """
+    size, count, left = 0, 0.0, list(layout.folders.values())
+    while left:
+        try:
+            entries = list(os.scandir(left.pop()))
+        except FileNotFoundError:  # it was removed meanwhile
+            continue
+        except OSError:
+            return size, math.inf
+        count += len(entries)
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(Path(entry.path))
+                else:
+                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
+    return size, count
 
 
 def python_of(word: str) -> str:
@@ -113,19 +144,9 @@ def replaced(words: Sequence[str], layout: Layout) -> list[str]:
     return [pattern.sub(lambda found: str(layout.folders[found[0]]), word) for word in words]
 
 
-@cache
-def can_seal() -> bool:
-    """Whether bubblewrap is installed and works on this machine."""
-    program = shutil.which("bwrap")
-    if program is None:
-        return False
-    tried = [program, "--ro-bind", "/", "/", "--unshare-net", "--unshare-pid", "true"]
-    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
-
-
 def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
     """Raise InputError if bubblewrap is missing and a program contains fixed names of the platform's folders."""
-    if can_seal():
+    if bubblewrap.works():
         return
     for path in sorted(program.rglob("*.py")):
         text = path.read_text(encoding="utf-8", errors="replace")
@@ -135,39 +156,3 @@ def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
                     f"{path} reads or writes {name}, a folder that only bubblewrap (bwrap) can provide here. Install "
                     "bubblewrap, or let the program take its folders from the command line."
                 )
-
-
-def sealed(words: Sequence[str], layout: Layout) -> list[str]:
-    """The command within bubblewrap: this system is read-only, the platform's folders exist, the network does not."""
-    bound = ["bwrap", "--die-with-parent", "--new-session", "--unshare-net", "--unshare-pid", "--unshare-ipc"]
-    bound += bindings(Path("/"), [Path(name) for name in layout.folders])
-    bound += ["--dev", "/dev", "--proc", "/proc", "--tmpfs", "/tmp"]
-    for place in pythons():
-        bound += ["--ro-bind", str(place), str(place)]
-    for name, folder in layout.folders.items():
-        bound += ["--bind", str(folder), name]
-    return [*bound, "--chdir", layout.within, *words]
-
-
-def bindings(folder: Path, mounted: Sequence[Path]) -> list[str]:
-    """The options that make the content of a folder visible, except where something else is mounted."""
-    words: list[str] = []
-    for entry in sorted(folder.iterdir()):
-        if folder == Path("/") and entry.name in HIDDEN:
-            continue
-        if entry.is_symlink():
-            words += ["--symlink", os.readlink(entry), str(entry)]
-        elif entry in mounted:
-            continue
-        elif any(entry in place.parents for place in mounted) and entry.is_dir():
-            words += bindings(entry, mounted)
-        else:
-            words += ["--ro-bind-try", str(entry), str(entry)]
-    return words
-
-
-def pythons() -> list[Path]:
-    """The folders of Python and its modules that are inside hidden folders."""
-    found = {Path(each).resolve() for each in (sys.prefix, sys.base_prefix, *sys.path) if os.path.isabs(each)}
-    hidden = [Path("/", name) for name in HIDDEN]
-    return sorted(place for place in found if place.is_dir() and any(each in place.parents for each in hidden))

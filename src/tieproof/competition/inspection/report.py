@@ -134,7 +134,8 @@ def sentences(report: CheckReport) -> Iterator[str]:
     sealed = (
         "without network, in the folders of the platform."
         if report.sealed
-        else "not sealed: bubblewrap (bwrap) is missing, so the program could write files and use the network."
+        else "not sealed: bubblewrap (bwrap) is missing or may not be used, so the program could read and write your "
+        "files, use the network and leave processes behind."
     )
     yield f"Checked {report.bundle}, a bundle for {report.platform}, {sealed}"
     attacks = count(len({finding.attack for finding in report.findings}), "attack")

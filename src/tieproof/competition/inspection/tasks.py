@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tieproof.competition.inspection.process import Ended, Layout
-from tieproof.temporary_folders import opened_file
+from tieproof.sandbox.folders import opened_file
 
 Numbers = dict[str, float]
 

@@ -13,7 +13,7 @@ from tieproof.competition.inspection.broken_files import CLIMBED, INSIDE, MARK
 from tieproof.competition.inspection.process import Ended, Layout, run
 from tieproof.competition.inspection.tasks import Task
 from tieproof.errors import InputError
-from tieproof.temporary_folders import PREFIX, temporary_folder
+from tieproof.sandbox.folders import PREFIX, temporary_folder
 from tieproof.views.printable import in_one_line
 
 Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]

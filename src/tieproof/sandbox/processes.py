@@ -1,9 +1,9 @@
 """A program and all processes that it starts: it runs in its own session, and all its processes are ended together.
 
-On Linux these are all descendants of the program, even those that moved to another session: they are recognised by
+On Linux these are all descendants of the program, even those that moved to another session: they are recognized by
 their parents, or by an environment variable that they inherit. On other systems they are the process group. A process
-escapes if its parents have ended and it has left both the session and the environment of the program. Only a sandbox
-could hold such a process.
+whose parents have ended, and that has left both the session and the environment of the program, is recognized only if
+launcher.py adopted it. Only bubblewrap holds a process that first kills the launcher.
 """
 
 import os
@@ -17,7 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-MARK = "TIEPROOF_AUDIT_"
+MARK = "TIEPROOF_PROGRAM_"
 """The prefix of the environment variable that marks the processes of a program. Each program has a variable of its
 own, so that one program may start another."""
 
@@ -26,17 +26,20 @@ END_SECONDS = 5.0
 """How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
 
 KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
-ENDING = ("SIGHUP", "SIGTERM")
-"""Signals that end a Python program without any cleanup."""
+ENDING = ("SIGTERM", "SIGHUP")
+"""Signals that end a Python program without any cleanup: `kill`, batch systems and a closing terminal send them."""
 
 
 class ProcessTree:
-    """A program started by `subprocess.Popen` in its own session."""
+    """A program started by `subprocess.Popen` in its own session.
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str] | None = None, **options: Any) -> None:
+    environment : all variables that the program gets; by default those of this process
+    """
+
+    def __init__(self, words: Sequence[str], environment: Mapping[str, str] = os.environ, **options: Any) -> None:
         self.mark = MARK + secrets.token_hex(16)
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            words, env={**os.environ, **(environment or {}), self.mark: "1"}, start_new_session=True, **options
+            words, env={**environment, self.mark: "1"}, start_new_session=True, **options
         )
         self.is_whole = True
 
@@ -64,7 +67,7 @@ class ProcessTree:
         return self.process.returncode
 
     def kill(self) -> None:
-        """Kill processes until none is left or the time is over.
+        """Kill processes until none is left or the time is over; the first one last, which may have adopted others.
 
         A killed process that has not quite ended no longer shows its environment or session, so its number is kept.
         """
@@ -73,12 +76,14 @@ class ProcessTree:
         while True:
             alive = self.alive()
             killed |= alive
-            with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            for number in alive:
+            late = time.monotonic() > deadline
+            for number in alive - {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
                     os.kill(number, signal.SIGKILL)
-            if time.monotonic() > deadline or not (alive or killed & self.numbers()):
+            if late or alive <= {self.process.pid}:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+            if late or not (alive or killed & self.numbers()):
                 break
             time.sleep(0.002)
 
@@ -109,13 +114,13 @@ class Running(NamedTuple):
 
 
 def running_processes(variable: bytes) -> Iterator[Running]:
-    """All processes of this user, marked if they inherited a variable; none on systems without /proc."""
+    """All processes of this user, for root of all users, marked if they inherited a variable; none without /proc."""
     if not PROCESSES.is_dir():
         return
     for number in filter(str.isdecimal, os.listdir(PROCESSES)):
         folder = f"{PROCESSES}/{number}"
         with suppress(OSError):  # it may end meanwhile
-            if os.stat(folder).st_uid != os.geteuid():
+            if os.geteuid() not in (0, os.stat(folder).st_uid):
                 continue
             # number (name, with any letters) state parent group session …
             state, parent, _, session = content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
@@ -151,15 +156,22 @@ def undisturbed() -> Iterator[None]:
             signal.raise_signal(number)
 
 
-class Ended(KeyboardInterrupt):
-    """A signal asked this process to end; like a keyboard interrupt, this is not an error."""
+class Terminated(KeyboardInterrupt):
+    """The process was asked to end; like an interrupt this is no `Exception`, so that no handler catches it."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = 128 + number
 
 
 @contextmanager
-def ending_in_order() -> Iterator[None]:
-    """If a signal would end this process at once, leave the block first, so that the programs it started are ended.
+def ending_by_signals(again: bool = False) -> Iterator[None]:
+    """Raise `Terminated` for signals that would end the process at once, so that it can clean up first.
 
-    A signal that is ignored or already has a handler is left alone, and so are all signals outside the main thread.
+    A signal that is ignored, as under `nohup`, or that has another handler is left alone, and so are all signals
+    outside the main thread.
+
+    again : whether the signal, when the block has been left, ends the process as usual
     """
     here = threading.current_thread() is threading.main_thread()
     handled = [number for number in known(ENDING) if here and signal.getsignal(number) is signal.SIG_DFL]
@@ -167,8 +179,8 @@ def ending_in_order() -> Iterator[None]:
 
     def end(number: int, _: object) -> None:
         came.append(number)
-        if len(came) == 1:  # later signals arrive while the block is being left
-            raise Ended
+        if len(came) == 1:  # later signals must not stop the cleaning up
+            raise Terminated(number)
 
     try:
         for number in handled:
@@ -177,7 +189,7 @@ def ending_in_order() -> Iterator[None]:
     finally:
         for number in handled:
             signal.signal(number, signal.SIG_DFL)
-        if came:
+        if came and again:
             signal.raise_signal(came[0])
 
 

@@ -1,0 +1,201 @@
+"""The command that seals a program: bubblewrap, with only the folders that it needs. ways.py lists what this closes.
+
+a user:  bubblewrap ──► the program
+root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody from here on) ──► bubblewrap ──► the program
+"""
+
+import math
+import os
+import shutil
+import subprocess
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tieproof.sandbox.files import NOBODY, SYSTEM_FOLDERS
+from tieproof.sandbox.limits import FILES, PROCESSES, Limits, counts_processes, launched, place_for_groups
+from tieproof.sandbox.processes import ProcessTree
+from tieproof.sandbox.system_calls import FILTER, seccomp
+
+SCRATCH = ("/tmp", "/dev/shm")
+"""Folders in memory that every program may write to."""
+
+PATH = "/usr/local/bin:/usr/bin:/bin"
+SIZE, NO_NAMESPACES = "--size", "--disable-userns"
+"""Options that older versions of bubblewrap lack."""
+
+ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
+MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
+OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
+UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
+
+LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
+"""A script that limits the number of processes in the sandbox; shells spell it in two ways."""
+
+
+class Room(NamedTuple):
+    """What a sealed program sees in addition to the system folders.
+
+    within : the folder in which it starts
+    shown : paths on this machine by paths in the sandbox, which it may read
+    writable : the same, which it may write to; a file can be written, but neither removed nor replaced
+    scratch : empty folders in memory
+    """
+
+    within: str
+    shown: Mapping[str, Path]
+    writable: Mapping[str, Path]
+    scratch: tuple[str, ...] = SCRATCH
+
+    @property
+    def bound(self) -> list[tuple[str, Path, str]]:
+        """The option of bubblewrap, the path on this machine, and the path in the sandbox."""
+        shown = [("--ro-bind", place, inside) for inside, place in self.shown.items()]
+        return shown + [("--bind", place, inside) for inside, place in self.writable.items()]
+
+
+@cache
+def works() -> bool:
+    """Whether bubblewrap is installed and works here, found out by trying."""
+    if shutil.which("bwrap") is None:
+        return False
+    words = sealed(["true"], Room("/", {}, {}), environment("/tmp"), 2**20)
+    try:
+        tree = launched(
+            words,
+            os.environ,
+            Limits(2**32, 2**20),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        tree.process.wait(20)
+    return tree.end() == 0
+
+
+@cache
+def knows(program: str, option: str) -> bool:
+    """Whether bubblewrap has an option, which older versions lack."""
+    try:
+        said = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return option in said.split()
+
+
+def gaps() -> list[str]:
+    """What is open in this sandbox on this machine, in sentences."""
+    found = []
+    if place_for_groups() is None:
+        found += [ONE_PROCESS] + ([] if counts_processes() else [MANY_PROCESSES])
+    if not all(knows(shutil.which("bwrap") or "bwrap", option) for option in (SIZE, NO_NAMESPACES)):
+        found.append(OLD)
+    return found + ([] if seccomp() else [UNFILTERED])
+
+
+def sealed(words: Sequence[str], room: Room, variables: Mapping[str, str], size: int) -> list[str]:
+    """The command that runs a command in a room, with this environment.
+
+    size : the most bytes in each folder of `room.scratch`
+    """
+    program = shutil.which("bwrap") or "bwrap"
+    inside = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    inside += [option for option in ("--clearenv", NO_NAMESPACES) if knows(program, option)]
+    inside += [*system_folders(), "--proc", "/proc", "--dev", "/dev"]
+    for place in room.scratch:
+        inside += [*([SIZE, str(size)] if knows(program, SIZE) else []), "--tmpfs", place]
+    for option, source, place in sorted(room.bound, key=lambda each: each[2]):
+        inside += [option, str(source), place]
+    for name, value in variables.items():
+        inside += ["--setenv", name, value]
+    inside += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", room.within]
+    if seccomp():
+        inside += ["--seccomp", str(FILTER)]
+    limited = ["/bin/sh", "-c", LIMITING, "sh", str(PROCESSES), *words] if counts_processes() else words
+    return [*(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
+
+
+def as_nobody(program: str, room: Room) -> list[str]:
+    """The words to put before a command of root, so that nobody runs it.
+
+    What is bound is visible to the command, whatever the modes of the folders around it are.
+    """
+    words = [program, "--die-with-parent", *system_folders(), "--tmpfs", "/tmp"]
+    words += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+    sources = [(Path(program), "--ro-bind"), *((place, option) for option, place, _ in room.bound)]
+    for place, option in sorted(sources):
+        if not is_inside(place, SYSTEM_FOLDERS):
+            for folder in reversed(place.parents):
+                words += ["--dir", str(folder)]
+            words += [option, str(place), str(place)]
+    user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+    return [*words, "--", "setpriv", *user, "--no-new-privs", "--"]
+
+
+def system_folders() -> list[str]:
+    """The options that show the system folders."""
+    words = ["--dir", "/etc"]
+    for folder in SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            words += ["--symlink", os.readlink(folder), folder]
+        elif os.path.exists(folder):
+            words += ["--ro-bind", folder, folder]
+    return words
+
+
+def is_inside(place: Path, folders: Iterable[str]) -> bool:
+    """Whether a path is one of some folders, or inside one."""
+    return any(place.is_relative_to(folder) for folder in folders)
+
+
+def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
+    """The whole environment of a program.
+
+    path : the folders where Python finds modules
+    """
+    found = {
+        "PATH": PATH,
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "USER": "judge",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return found | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})
+
+
+class Usage:
+    """The use of the temporary folders of a sandbox, while it runs.
+
+    scratch : their paths in the sandbox; none without a sandbox
+    """
+
+    def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
+        self.tree, self.scratch = tree, scratch
+        self.first: int | None = None
+
+    def __call__(self) -> float:
+        """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
+        if self.first is None and self.scratch:
+            self.first = next(filter(is_first_in_its_namespace, self.tree.alive()), None)
+        root = f"/proc/{self.first}/root"
+        with suppress(OSError):
+            if self.first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
+                found = [os.statvfs(root + place) for place in self.scratch]
+                if sum(each.f_files - each.f_ffree for each in found) > FILES:
+                    return math.inf
+                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in found)
+        return 0
+
+
+def is_first_in_its_namespace(number: int) -> bool:
+    """Whether a process has the number 1 in a namespace of its own, which ends with it."""
+    with suppress(OSError), open(f"/proc/{number}/status", encoding="utf-8", errors="replace") as file:
+        numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
+        return len(numbers) > 1 and numbers[-1] == "1"
+    return False

@@ -1,0 +1,127 @@
+"""The limits of a program: by a control group (cgroup v2) where one may be made, and of each process.
+
+A control group may be made beside the one of this process if a system manager delegated it, as for
+`systemd-run --user --scope tieproof judge …`.
+"""
+
+import os
+import platform
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tieproof.sandbox.processes import ProcessTree
+from tieproof.sandbox.system_calls import seccomp
+
+GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
+CONTROLLERS = {"memory", "pids"}
+END_SECONDS = 5.0
+
+OPEN_FILES = 1024
+PROCESSES = 128 + 4 * (os.cpu_count() or 1)
+"""The most processes and threads of a program: numerical libraries start a few threads for each core."""
+
+FILES = 10_000
+"""The most files that a program may have in its temporary folders."""
+
+COUNTED_SINCE = (5, 14)
+"""The version of Linux since which the processes of a user are counted separately in each sandbox."""
+
+
+class Limits(NamedTuple):
+    """The limits of a program; None if something else limits it, such as a container engine.
+
+    memory : bytes of each process, and of all of them where a control group may be made
+    written : bytes of each file
+    """
+
+    memory: int | None
+    written: int
+
+    @property
+    def words(self) -> str:
+        """The limits of each process, as launcher.py takes them."""
+        found = {"RLIMIT_FSIZE": self.written, "RLIMIT_CORE": 0}
+        if self.memory is not None:
+            found |= {"RLIMIT_AS": self.memory, "RLIMIT_NOFILE": OPEN_FILES}
+        return ",".join(f"{name}={most}" for name, most in found.items())
+
+
+def counts_processes() -> bool:
+    """Whether the system can limit the number of processes in a sandbox without a control group."""
+    release = platform.release().split(".")
+    return sys.platform == "linux" and tuple(int(part) for part in release[:2] if part.isdecimal()) >= COUNTED_SINCE
+
+
+def place_for_groups() -> Path | None:
+    """The folder in which a control group may be made; None if there is none."""
+    with suppress(OSError):
+        lines = OWN_GROUP.read_text(encoding="utf-8").splitlines()
+        own = next((line[3:] for line in lines if line.startswith("0::")), "/")
+        around = (GROUPS / own.lstrip("/")).parent
+        if own != "/" and {*(around / "cgroup.subtree_control").read_text(encoding="ascii").split()} >= CONTROLLERS:
+            return around if holds(around) else None
+    return None
+
+
+@cache
+def holds(around: Path) -> bool:
+    """Whether a process can join a control group in a folder, found out by trying."""
+    try:
+        with made_in(around, 2**30) as made:
+            tree = launched(["true"], os.environ, Limits(None, 2**20), made, stderr=subprocess.DEVNULL)
+            with suppress(subprocess.TimeoutExpired):
+                tree.process.wait(20)
+            return tree.end() == 0
+    except OSError:
+        return False
+
+
+@contextmanager
+def group(memory: int | None) -> Iterator[Path | None]:
+    """A control group for the block, whose processes are ended with it; None where none may be made."""
+    around = None if memory is None else place_for_groups()
+    with nullcontext() if memory is None or around is None else made_in(around, memory) as made:
+        yield made
+
+
+@contextmanager
+def made_in(around: Path, memory: int) -> Iterator[Path]:
+    """A control group in a folder."""
+    made = around / f"tieproof-{secrets.token_hex(8)}"
+    made.mkdir()
+    try:
+        for name, most in {"memory.max": memory, "memory.swap.max": 0, "pids.max": PROCESSES}.items():
+            with suppress(FileNotFoundError):  # without swap there is nothing to limit
+                (made / name).write_text(str(most), encoding="ascii")
+        yield made
+    finally:
+        with suppress(OSError):
+            (made / "cgroup.kill").write_text("1", encoding="ascii")
+        deadline = time.monotonic() + END_SECONDS
+        while made.exists() and time.monotonic() < deadline:
+            with suppress(OSError):  # killed processes may not have disappeared yet
+                made.rmdir()
+            time.sleep(0.002)
+
+
+def launched(
+    words: Sequence[str],
+    environment: Mapping[str, str],
+    limits: Limits,
+    group: Path | None = None,
+    **options: Any,
+) -> ProcessTree:
+    """Start a program within its limits; all its processes end with this process.
+
+    group : the control group that it joins
+    """
+    launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py")), str(os.getpid())]
+    joined = str(group / "cgroup.procs") if group else ""
+    return ProcessTree([*launcher, joined, seccomp().hex(), limits.words, *words], environment, **options)
