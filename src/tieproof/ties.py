@@ -53,9 +53,10 @@ class Estimate(Generic[Number]):
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the interval in a notebook."""
-        from tieproof.views.text.short import estimate_in_short
-
-        printer.text(estimate_in_short(self))
+        if np.ndim(self.lower):
+            printer.text(f"<Estimate of {len(np.ravel(self.lower)):,} values: arrays lower, expected, upper and std>")
+        else:
+            printer.text(f"{self:.4f}, std {self.std:.4f}")
 
     def __float__(self) -> float:
         """Refuse: the caller has to choose one of the three numbers."""

@@ -63,7 +63,8 @@ def test_no_advice_that_loses_the_codes() -> None:
 
 
 def test_every_call_takes_them() -> None:
-    packed, options = PACKED.view(np.int64), {"distance": "hamming", "bits": 64}
+    packed = PACKED.view(np.int64)
+    options: dict[str, Any] = {"distance": "hamming", "bits": 64}
     assert tp.collisions(packed, LABELS, **options).to_dict() == tp.collisions(PACKED, LABELS, **options).to_dict()
     assert tp.fnmr_at_fmr(packed, LABELS, **options).to_dict() == tp.fnmr_at_fmr(PACKED, LABELS, **options).to_dict()
     recalls = [

@@ -221,14 +221,11 @@ def test_a_storage_with_errors_of_its_own(place: str, monkeypatch: pytest.Monkey
     def fail(*_: object, **__: object) -> None:
         raise RuntimeError("the token\nhas expired")
 
-    class Storage(fsspec.AbstractFileSystem):  # type: ignore[misc]
-        cachable = False
+    def info(_: object, path: str, **__: object) -> dict[str, object]:
+        return {"name": path, "size": 9, "type": "directory" if path == "a" else "file"}
 
-        def info(self, path: str, **_: Any) -> dict[str, Any]:
-            return {"name": path, "size": 9, "type": "directory" if path == "a" else "file"}
-
-    monkeypatch.setattr(Storage, place, fail)
-    monkeypatch.setitem(pytest.importorskip("fsspec.registry")._registry, "toy", Storage)
+    storage = type("Storage", (fsspec.AbstractFileSystem,), {"info": info, place: fail})
+    monkeypatch.setitem(pytest.importorskip("fsspec.registry")._registry, "toy", storage)
     location = "toy://a" if place == "ls" else "toy://a/b.npy"
     assert "(the token has expired)" in refusal(lambda: tp.open(location), "paths")
 

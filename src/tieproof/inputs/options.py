@@ -60,7 +60,8 @@ def as_shares(values: Any, name: str, example: str) -> tuple[float, ...]:
     if not shares:
         raise InputError(f"{name} is missing. Pass {example}, or other numbers from 0 to 1.")
     for share in shares:
-        if isinstance(share, bool) or not isinstance(share, Real) or not 0 <= share <= 1:
+        is_number = isinstance(share, Real) and not isinstance(share, bool)
+        if not is_number or not 0 <= share <= 1:
             raise InputError(f"{name} must be a number from 0 to 1, not {share!r}.")
     return tuple(float(share) for share in shares)
 

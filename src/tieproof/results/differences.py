@@ -51,11 +51,11 @@ class Difference:
     draws: int
     verdict: Verdict
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
         """Show the interval and the verdict in a notebook."""
         from tieproof.views.text.short import difference_in_short
 
-        printer.text(difference_in_short(self))
+        return printer.text(difference_in_short(self))
 
     def mirrored(self) -> "Difference":
         """The second system minus the first."""

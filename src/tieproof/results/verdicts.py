@@ -26,11 +26,11 @@ class Verdict:
     better: str | None
     sentence: str
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
         """Show the sentence in a notebook."""
         from tieproof.views.printable import printable
 
-        printer.text(printable(self.sentence))
+        return printer.text(printable(self.sentence))
 
 
 class Evidence(NamedTuple):

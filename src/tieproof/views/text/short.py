@@ -1,7 +1,5 @@
 """Results in one line each: their `repr`, or what notebooks show of them."""
 
-from typing import Any
-
 from tieproof.results.collisions import Collisions
 from tieproof.results.comparison import Comparison
 from tieproof.results.differences import Difference
@@ -9,7 +7,6 @@ from tieproof.results.neighbor_recall import NeighborRecall
 from tieproof.results.range_recall import RangeRecall
 from tieproof.results.rates import ErrorRates
 from tieproof.results.results import Result
-from tieproof.ties import Estimate
 from tieproof.views.printable import printable
 from tieproof.views.text.parts import count
 
@@ -21,18 +18,6 @@ def result_in_short(result: Result) -> str:
     """The intervals of the first measures."""
     shown = ", ".join(f"{name} {result[name]:.4f}" for name in result.measures[:MOST])
     return f"<Result of {count(result.ties.queries, 'query')}: {shown}{more_than(len(result))}>"
-
-
-def estimate_in_short(estimate: Estimate[Any]) -> str:
-    """The interval; of an estimate of several queries, how many there are.
-
-    >>> estimate_in_short(Estimate(0.5, 0.75, 1.0, 0.25))
-    '0.5000 ≤ 0.7500 ≤ 1.0000, std 0.2500'
-    """
-    size = getattr(estimate.lower, "size", 1)
-    if size != 1 or getattr(estimate.lower, "shape", ()):
-        return f"<Estimate of {count(size, 'value')}: arrays lower, expected, upper and std>"
-    return f"{estimate:.4f}, std {estimate.std:.4f}"
 
 
 def difference_in_short(found: Difference) -> str:
