@@ -7,9 +7,9 @@ from io import BytesIO
 import numpy as np
 import pytest
 
+from tieproof.judge import protocol
 from tieproof.judge.assembly import repeats_of
 from tieproof.judge.dealing import Batch
-from tieproof.judge import protocol
 from tieproof.judge.protocol import Answers
 
 ITEMS = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))

@@ -143,7 +143,9 @@ def text_answers(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answe
         if number == len(batch.questions) + MOST_OTHER_LINES:
             return all_refused(batch, TOO_MUCH)
         parts = line.split(b",", width)
-        names = tuple(part.decode("utf-8", "replace").strip() for part in parts[:width] if len(part) <= BYTES_OF_NAMES)
+        names = tuple(
+            part.decode("utf-8", "replace").strip() for part in parts[:width] if len(part) <= BYTES_OF_NAMES
+        )
         if names not in found:
             unknown += bool(line.strip())
         elif found[names][1] != MISSING:

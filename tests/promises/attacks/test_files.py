@@ -184,11 +184,19 @@ with temporary_folder() as folder:
 
 def test_what_a_killed_judge_left_is_swept_and_nothing_else(tmp_path: Path, temporary: Path) -> None:
     process = subprocess.Popen(
-        [sys.executable, "-c", LEAVING], stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(temporary)}
+        [sys.executable, "-c", LEAVING],
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(temporary)},
     )
     assert process.stdout is not None
     left = Path(process.stdout.readline().rstrip("\n"))
-    others = [temporary / "another", temporary / f"judge-{PREFIX}", temporary / f"{PREFIX}link", tmp_path / "elsewhere"]
+    others = [
+        temporary / "another",
+        temporary / f"judge-{PREFIX}",
+        temporary / f"{PREFIX}link",
+        tmp_path / "elsewhere",
+    ]
     for place in others[:2] + others[3:]:
         place.mkdir()
     others[2].symlink_to(others[3])
@@ -399,7 +407,9 @@ def test_a_header_cannot_stop_a_reader_or_fill_its_memory(what: str, extension: 
 def test_ids_that_are_no_characters_are_refused(tmp_path: Path) -> None:
     ids = np.array([65, sys.maxunicode + 1, 66], dtype=np.uint32).view("<U1")
     np.savez(tmp_path / "embeddings.npz", ids=ids, embeddings=np.eye(3))
-    with pytest.raises(SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"):
+    with pytest.raises(
+        SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"
+    ):
         read_vectors(tmp_path / "embeddings.npz", ["A", "B", "C"], Limits(10**6, 10))
 
 
