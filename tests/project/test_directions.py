@@ -18,6 +18,7 @@ MAY_IMPORT = {
     "installed": "",
     "errors": "",
     "whole_files": "errors",
+    "temporary_folders": "",
     "data": "",
     "ties": "",
     "native": "errors",
@@ -35,13 +36,13 @@ MAY_IMPORT = {
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "calls": "installed errors ties inputs native exact distances problem engine pooled measures confidence "
     "statistics results cluster",
-    "audit": "later errors data ties inputs distances measures results calls",
+    "audit": "later temporary_folders errors data ties inputs distances measures results calls",
     # Pages call a function of calls for the nearest items of the worst queries, which no result stores.
     "views": "installed whole_files errors ties distances measures confidence statistics results calls audit",
-    "competition": "later installed errors data ties inputs measures distances results calls audit views",
+    "competition": "later installed temporary_folders errors data ties inputs measures distances results calls audit views",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
-    "judge": "installed whole_files errors ties inputs distances measures problem results calls audit views "
-    "competition",
+    "judge": "installed whole_files temporary_folders errors ties inputs distances measures problem results calls "
+    "audit views competition",
     "compat": "errors ties inputs exact distances engine results calls views",
     "integrations": "whole_files errors ties inputs distances measures results calls views",
     "tieproof": "later installed errors ties inputs measures confidence results calls audit",
