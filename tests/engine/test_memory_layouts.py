@@ -1,4 +1,4 @@
-"""Arrays at any place and in any order of memory give the same bits; under sanitizers, kernels read none of them wrongly.
+"""Arrays at any place and in any order of memory give the same bits, and kernels read none of them wrongly.
 
 `make test-sanitized` runs these tests with checks of every address.
 """
@@ -148,5 +148,5 @@ def row_units(rows: FloatArray, unit: FloatArray) -> None:
 
 @pytest.mark.parametrize("layout", [misaligned, in_records])
 def test_a_kernel_is_never_called_with_a_misaligned_array(layout: Layout) -> None:
-    with pytest.raises(TypeError, match="row_units: rows must be aligned in memory|must have contiguous rows"):
+    with pytest.raises(TypeError, match=r"row_units: rows must be aligned in memory|must have contiguous rows"):
         row_units(layout(np.ones((2, 3))), np.ones(2))

@@ -7,8 +7,8 @@
 
 All messages go through one socket; nothing is pickled. The number is drawn anew for each request, and data without
 the number is ignored: nothing that an evaluator writes by accident, or too late, is read as a score. This is not a
-sandbox: an evaluator that searches the memory of its process for the number finds it. Whatever comes after the number is
-data, from which only a convention's name, numbers by name, or a problem with its message are read.
+sandbox: an evaluator that searches the memory of its process for the number finds it. Whatever comes after the number
+is data, from which only a convention's name, numbers by name, or a problem with its message are read.
 
 The process is used until it ends, hangs or prints too much. The next call then starts another process, which first
 repeats the very first call, because that call may compile code that later calls need.

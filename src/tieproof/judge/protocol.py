@@ -1,8 +1,8 @@
 """The protocol between judge and system: a folder of items and two lists, and an answer as text or as an array.
 
 docs/judge.md describes it for participants. Answers are read only here; whatever they contain, they become numbers or
-refusals, and nothing in them is ever executed. They are read as a stream, so that neither the time nor the memory that
-this takes grows with what a system was not asked for.
+refusals, and nothing in them is ever executed. They are read as a stream, so that neither the time nor the memory
+that this takes grows with what a system was not asked for.
 """
 
 import os

@@ -1,8 +1,8 @@
 """Folders in which programs of strangers run: measured, read and removed whatever is in them, even after a kill.
 
-A folder is locked as long as the process that made it lives, so that whoever removes what a killed process left behind
-leaves every other folder alone. Folders inside are reached by descriptors, one name at a time, because their paths may
-be longer than any path that the system accepts.
+A folder is locked as long as the process that made it lives, so that whoever removes what a killed process left
+behind leaves every other folder alone. Folders inside are reached by descriptors, one name at a time, because their
+paths may be longer than any path that the system accepts.
 """
 
 import os
@@ -105,7 +105,7 @@ def entered(name: str, within: int | None, needs: int) -> int:
 
 
 class Found(NamedTuple):
-    """A file, or a folder whose content was found before: the descriptor of the folder that it is in, and its name."""
+    """A file, or a folder whose content was found before: the descriptor of the folder around it, and its name."""
 
     within: int
     name: str
@@ -115,8 +115,8 @@ class Found(NamedTuple):
 def walk(folder: Path, needs: int) -> Iterator[Found]:
     """Everything below a folder, however deep: each file, and each folder after its content; links are not followed.
 
-    Only one folder is open at a time; the way back up is `..`. A folder that is moved meanwhile ends the walk, because
-    its way up leads elsewhere. A folder that cannot be entered is left out.
+    Only one folder is open at a time; the way back up is `..`. A folder that is moved meanwhile ends the walk,
+    because its way up leads elsewhere. A folder that cannot be entered is left out.
     """
     here, levels = entered(os.fspath(folder), None, needs), list[tuple[tuple[int, int], list[str]]]()
     try:

@@ -38,7 +38,7 @@ CASE = Case(np.zeros((6, 2), dtype=np.float32), np.arange(6) % 2)
 MEDDLED = Outcome({}, "crashed", "it wrote into the answer of its process")
 SECONDS = 60.0
 
-WORD = {"values": {}, "problem": None, "message": ""}
+WORD: dict[str, Any] = {"values": {}, "problem": None, "message": ""}
 FORGED: dict[str, Any] = {
     "other keys": {"x": 1},
     "a key more": {**WORD, "values": {"AP": 1.0}, "x": 1},

@@ -1,7 +1,7 @@
 """Checks that the data of an HDF5 data set is present, where the library reads missing data as zeros, and its own.
 
-A virtual data set may name any file. Sources outside the folder of its file are refused, because whoever wrote the file
-might thus learn what other files contain.
+A virtual data set may name any file. Sources outside the folder of its file are refused, because whoever wrote the
+file might thus learn what other files contain.
 """
 
 import math
@@ -74,7 +74,7 @@ def _check_virtual(dataset: Any, where: Location) -> None:
 
 
 def _check_beside(source: Path, where: Location) -> None:
-    """Refuse a source that is outside the folder of its virtual data set, and outside that of the library's setting."""
+    """Refuse a source outside the folder of its virtual data set, and outside the one in the library's setting."""
     folders = [Path(where.path).parent, *([_prefix(Path(where.path))] if os.environ.get(PREFIX) else [])]
     if not any(source.resolve().is_relative_to(folder.resolve()) for folder in folders):
         raise InputError(
