@@ -111,6 +111,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
     gc.collect()
 
 
+@pytest.mark.filterwarnings("ignore:.* of 40 queries are in the gallery")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("name", SETS)

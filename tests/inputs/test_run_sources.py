@@ -63,6 +63,7 @@ def test_documents_that_end_in_nul_are_documents_of_their_own() -> None:
     assert evaluate_run({"q\0r": {"d": 1}}, {"q\0r": {"d": 1}}).query_ids.tolist() == ["q\0r"]
 
 
+@pytest.mark.filterwarnings("ignore:All lists of the run have 11 documents")
 @pytest.mark.parametrize("kind", [str, int])
 def test_dictionaries_of_floats_are_read_like_all_others(kind: type) -> None:
     """Dictionaries of floats with names of one type are looked up directly; all others are read as files are."""

@@ -97,5 +97,6 @@ def write_examples() -> None:
     Path("embed.py").write_text(as_file)
     Path("my_system.py").write_text("def embed(words): return [[len(word), word.count('c')] for word in words]\n")
     Path("judged").mkdir()
-    for name, embeddings in {"lengths": EMBEDDINGS[:, 2:], "letters": EMBEDDINGS}.items():
+    for name, embeddings in {"ours": EMBEDDINGS, "theirs": EMBEDDINGS[:, 2:]}.items():
+        np.savez(f"{name}.npz", embeddings=embeddings, labels=LABELS)
         tp.evaluate(embeddings, LABELS, measures=["AP", "P@1"]).save(Path("judged", f"{name}.tieproof"))

@@ -47,7 +47,7 @@ EXAMPLES = (
     "tieproof leaderboard judged",
     "tieproof leaderboard judged --html board.html --json board.json",
     "tieproof leaderboard judged -m AP -q",
-    "tieproof leaderboard judged --verify 'a.tieproof a.npy labels.npy' --verify 'b.tieproof b.npy labels.npy'",
+    "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
 
 
