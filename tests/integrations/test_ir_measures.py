@@ -22,7 +22,10 @@ from tieproof.integrations.ir_measures import __main__ as command_line  # noqa: 
 from tieproof.integrations.ir_measures.bounded import MEASURES  # noqa: E402
 from tieproof.integrations.ir_measures.provider import SHARED  # noqa: E402
 
-pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore:All lists of the run have 22 documents"),
+]
 
 Judgments = dict[str, dict[str, Any]]
 BOUNDS = ("lower", "expected", "upper")
