@@ -76,6 +76,13 @@ def bundle(files: dict[str, str], **options: object) -> Callable[[Path], object]
     return call
 
 
+def linked_bundle(folder: Path) -> object:
+    """Check a bundle with a link to a file beside it."""
+    (folder / "bundle").mkdir()
+    (folder / "bundle" / "labels.csv").symlink_to(folder / "labels.csv")
+    return bundle(PROGRAM)(folder)
+
+
 def damaged_archive(folder: Path) -> object:
     """Check an archive that was cut short."""
     with ZipFile(folder / "bundle.zip", "w") as archive:
@@ -92,6 +99,9 @@ YAML = (
 PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 /app/program/score.py\n"}
 
 CASES: dict[str, Case] = {
+    "a bundle with a link to a file outside of it": Case(
+        linked_bundle, r"labels\.csv leads to .*, outside of the bundle, whose program must not read it\. Put", True
+    ),
     "a bundle made from a file that is not valid TOML": Case(
         no_toml, r"competition\.toml is not valid TOML: .* Correct it there", True
     ),

@@ -1,10 +1,12 @@
 """The task of a bundle: the program that a platform runs for a submission to one phase, and its score."""
 
+import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from tieproof.competition.inspection.process import Ended, Layout
+from tieproof.errors import InputError
 from tieproof.sandbox.folders import opened_file
 
 Numbers = dict[str, float]
@@ -39,6 +41,18 @@ class Task(NamedTuple):
     truth: str
     shown: Callable[[Layout, Ended], str]
     submissions: int | None = None
+
+
+def part_of(bundle: Path, name: str) -> Path:
+    """A file or folder of a bundle; InputError if its path or a link leads out of the bundle."""
+    target = Path(os.path.realpath(bundle / name))
+    if not target.is_relative_to(os.path.realpath(bundle)):
+        raise InputError(
+            f"{bundle / name} leads to {target}, outside of the bundle, whose program must not read it. Put a copy "
+            "into the bundle.",
+            "bundle",
+        )
+    return bundle / name
 
 
 def files_by_name(folders: list[Path]) -> dict[str, Path]:

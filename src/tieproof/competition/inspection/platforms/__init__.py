@@ -1,12 +1,13 @@
 """The platforms whose bundles can be run: how a bundle is recognised, and how its tasks are found."""
 
+import os
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
 from tieproof.competition.inspection.platforms import codabench, evalai, grand_challenge, kaggle
-from tieproof.competition.inspection.tasks import Task
+from tieproof.competition.inspection.tasks import Task, part_of
 from tieproof.errors import InputError
 from tieproof.inputs.readers.damage import reading
 
@@ -43,6 +44,15 @@ def opened(bundle: Path, room: Path) -> tuple[str, Path]:
         raise InputError(f"{bundle} is not a folder or .zip. Give the bundle that you would upload.", "bundle")
     for name, platform in PLATFORMS.items():
         if all((folder / file).is_file() for file in platform.files):
+            refuse_links(folder)
             return name, folder
     known = "; ".join(f"{' and '.join(platform.files)} ({name})" for name, platform in PLATFORMS.items())
     raise InputError(f"{bundle} is not a bundle of a known platform; its top level needs {known}.", "bundle")
+
+
+def refuse_links(bundle: Path) -> None:
+    """Raise InputError if a link leads out of a bundle: whoever made the bundle would read files of the organiser."""
+    for around, folders, files in os.walk(bundle):
+        for path in (Path(around, name) for name in (*folders, *files)):
+            if path.is_symlink():
+                part_of(bundle, str(path.relative_to(bundle)))

@@ -14,7 +14,7 @@ from typing import Any
 
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
 from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, written_text
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, part_of, written_text
 from tieproof.errors import InputError
 
 OLD_NAMES = {
@@ -54,13 +54,13 @@ def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any
     index = task["index"]
     phases = [phase for phase in found["phases"] if index in phase["tasks"]]
     name = str(phases[0]["name"] if phases else task.get("name", index))
-    program = unpacked(bundle / task["scoring_program"], room / f"program_{index}")
+    program = unpacked(part_of(bundle, task["scoring_program"]), room / f"program_{index}")
     refuse_fixed_names(program, ("/app/",))
     reference = task.get("reference_data")
-    truth = unpacked(bundle / reference, room / f"truth_{index}") if reference else None
+    truth = unpacked(part_of(bundle, reference), room / f"truth_{index}") if reference else None
     samples = [each["path"] for each in found.get("solutions") or () if index in each["tasks"] and "path" in each]
-    sample = unpacked(bundle / samples[0], room / f"sample_{index}") if samples else None
-    handed = [bundle / phase["public_data"] for phase in phases if "public_data" in phase]
+    sample = unpacked(part_of(bundle, samples[0]), room / f"sample_{index}") if samples else None
+    handed = [part_of(bundle, phase["public_data"]) for phase in phases if "public_data" in phase]
     public = [unpacked(each, room / f"public_{index}") for each in handed]
     return Task(
         name,
@@ -117,8 +117,12 @@ def linked(source: str, target: str) -> None:
 
 
 def shown(layout: Layout, ended: Ended) -> str:
-    """What the program printed, and the files in its output folder, all of which participants can download."""
-    files = sorted(path for path in layout.here("/app/output").rglob("*") if path.is_file())
+    """What the program printed, and the files in its output folder, all of which participants can download.
+
+    Links are left out: the program cannot read what they lead to here.
+    """
+    found = layout.here("/app/output").rglob("*")
+    files = sorted(path for path in found if path.is_file() and not path.is_symlink())
     return "\n".join([ended.out, ended.err, *(path.read_text("utf-8", "replace") for path in files)])
 
 

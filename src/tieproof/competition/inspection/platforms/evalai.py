@@ -13,7 +13,7 @@ from pathlib import Path
 from tieproof.competition.inspection.platforms.drivers import EVALAI, last_line
 from tieproof.competition.inspection.platforms.yaml_files import read_yaml
 from tieproof.competition.inspection.process import Ended, Layout
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, part_of
 from tieproof.errors import InputError
 
 PACKAGES = "/challenge_data"
@@ -26,7 +26,7 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
     found = read_yaml(config)
     try:
         package = room / "challenge_1"
-        with zipfile.ZipFile(bundle / found["evaluation_script"]) as archive:
+        with zipfile.ZipFile(part_of(bundle, found["evaluation_script"])) as archive:
             archive.extractall(package)
         (package / "__init__.py").touch()
         schema = found["leaderboard"][0]["schema"]
@@ -35,11 +35,11 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
             Task(
                 str(phase["name"]),
                 sample_of(bundle, phase["codename"]),
-                partial(lay, package, bundle / phase["test_annotation_file"], phase["codename"]),
+                partial(lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
                 numbers,
                 str(schema["default_order_by"]),
                 larger,
-                files_by_name([bundle / f"public_data_{phase['codename']}"]),
+                files_by_name([part_of(bundle, f"public_data_{phase['codename']}")]),
                 TRUTH,
                 shown,
                 phase.get("max_submissions"),
@@ -52,7 +52,7 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
 
 def sample_of(bundle: Path, codename: str) -> Path | None:
     """The baseline that `new` writes; None if the bundle has none."""
-    sample = bundle / f"baseline_{codename}"
+    sample = part_of(bundle, f"baseline_{codename}")
     return sample if sample.is_dir() else None
 
 
