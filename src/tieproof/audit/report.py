@@ -87,7 +87,7 @@ class AuditReport:
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from tieproof.views.tables.results import audit_as_html
+        from tieproof.views.text.audit import audit_as_html
 
         return audit_as_html(self)
 

@@ -106,7 +106,7 @@ def fnmr_at_fmr(
             bits=bits,
         )
     )
-    from tieproof.pooled import points_of
+    from tieproof.pooled.points import points_of
 
     totals, points = points_of(problem, rates, method, watched(progress))
     return ErrorRates(method, problem.called, *totals, points)

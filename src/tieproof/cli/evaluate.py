@@ -13,7 +13,8 @@ from tieproof.cli.output import answer, showing
 from tieproof.cli.reports import Shown, with_page
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.readers import FILE_FORMATS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.records import RECORDS
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.text import render
 
 HELP = (

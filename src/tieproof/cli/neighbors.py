@@ -23,7 +23,8 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import read_labels
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.readers.neighbor_files import read_returned
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.records import RECORDS
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.text import render
 
 HELP = (

@@ -15,7 +15,8 @@ from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.results.evaluated import EMPTY
-from tieproof.views.text.files import PER_QUERY, PICTURES, RECORDS
+from tieproof.views.records import RECORDS
+from tieproof.views.text.files import PER_QUERY, PICTURES
 
 Text = str | None
 

@@ -29,7 +29,8 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import query_categories
 from tieproof.inputs.readers.pipes import Piped, with_pipes_read
 from tieproof.results.evaluated import NOT_JUDGED
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES, RECORDS
+from tieproof.views.records import RECORDS
+from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
 from tieproof.views.text.lines import render as render_lines
 from tieproof.views.text.parts import count
 from tieproof.views.text.runs import about_run

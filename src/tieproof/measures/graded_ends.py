@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.measures import Measure
+from tieproof.measures.base import Measure
 from tieproof.measures.cascade import stops
 from tieproof.measures.graded_gains import gains
 from tieproof.measures.rank_weights import LOGARITHMIC

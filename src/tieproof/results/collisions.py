@@ -189,25 +189,25 @@ class Collisions:
 
     def to_markdown(self) -> str:
         """A Markdown table to paste into an issue, with the findings below it."""
-        from tieproof.views.tables.results import collisions_as_markdown
+        from tieproof.views.text.collisions import collisions_as_markdown
 
         return collisions_as_markdown(self)
 
     def to_latex(self) -> str:
         """A LaTeX table to paste into a paper; it uses the package booktabs."""
-        from tieproof.views.tables.results import collisions_as_latex
+        from tieproof.views.text.collisions import collisions_as_latex
 
         return collisions_as_latex(self)
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from tieproof.views.tables.results import collisions_as_html
+        from tieproof.views.text.collisions import collisions_as_html
 
         return collisions_as_html(self)
 
     def __repr__(self) -> str:
         """A short text: how many ties there are, and how much they widen the interval of AP."""
-        from tieproof.views.text.short import collisions_in_short
+        from tieproof.views.text.collisions import collisions_in_short
 
         return collisions_in_short(self)
 

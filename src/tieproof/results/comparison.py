@@ -228,7 +228,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         """A short text: what was compared, and how many differences have each verdict."""
-        from tieproof.views.text.short import comparison_in_short
+        from tieproof.views.text.comparison import comparison_in_short
 
         return comparison_in_short(self)
 

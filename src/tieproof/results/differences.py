@@ -53,7 +53,7 @@ class Difference:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
         """Show the interval and the verdict in a notebook."""
-        from tieproof.views.text.short import difference_in_short
+        from tieproof.views.text.comparison import difference_in_short
 
         return printer.text(difference_in_short(self))
 

@@ -156,25 +156,25 @@ class NeighborRecall:
 
     def to_markdown(self) -> str:
         """A Markdown table to paste into an issue, with the counts below it."""
-        from tieproof.views.tables.results import neighbor_recall_as_markdown
+        from tieproof.views.text.neighbor_recall import neighbor_recall_as_markdown
 
         return neighbor_recall_as_markdown(self)
 
     def to_latex(self) -> str:
         """A LaTeX table to paste into a paper; it uses the package booktabs."""
-        from tieproof.views.tables.results import neighbor_recall_as_latex
+        from tieproof.views.text.neighbor_recall import neighbor_recall_as_latex
 
         return neighbor_recall_as_latex(self)
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from tieproof.views.tables.results import neighbor_recall_as_html
+        from tieproof.views.text.neighbor_recall import neighbor_recall_as_html
 
         return neighbor_recall_as_html(self)
 
     def __repr__(self) -> str:
         """A short text with the recalls."""
-        from tieproof.views.text.short import neighbor_recall_in_short
+        from tieproof.views.text.neighbor_recall import neighbor_recall_in_short
 
         return neighbor_recall_in_short(self)
 

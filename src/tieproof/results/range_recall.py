@@ -105,7 +105,7 @@ class RangeRecall:
 
     def __repr__(self) -> str:
         """A short text with the recall."""
-        from tieproof.views.text.short import range_recall_in_short
+        from tieproof.views.text.range_recall import range_recall_in_short
 
         return range_recall_in_short(self)
 

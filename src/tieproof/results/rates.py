@@ -70,25 +70,25 @@ class ErrorRates:
 
     def to_markdown(self) -> str:
         """A Markdown table to paste into an issue, with the counts below it."""
-        from tieproof.views.tables.results import rates_as_markdown
+        from tieproof.views.text.rates import rates_as_markdown
 
         return rates_as_markdown(self)
 
     def to_latex(self) -> str:
         """A LaTeX table to paste into a paper; it uses the package booktabs."""
-        from tieproof.views.tables.results import rates_as_latex
+        from tieproof.views.text.rates import rates_as_latex
 
         return rates_as_latex(self)
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from tieproof.views.tables.results import rates_as_html
+        from tieproof.views.text.rates import rates_as_html
 
         return rates_as_html(self)
 
     def __repr__(self) -> str:
         """A short text with the rates."""
-        from tieproof.views.text.short import rates_in_short
+        from tieproof.views.text.rates import rates_in_short
 
         return rates_in_short(self)
 

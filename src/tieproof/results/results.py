@@ -137,13 +137,13 @@ class Result(Measured):
 
     def to_markdown(self) -> str:
         """A Markdown table to paste into an issue, with a description of the evaluation below it."""
-        from tieproof.views.tables.results import result_as_markdown
+        from tieproof.views.text.text import result_as_markdown
 
         return result_as_markdown(self)
 
     def to_latex(self) -> str:
         """A LaTeX table to paste into a paper, with a caption that describes the evaluation; it uses booktabs."""
-        from tieproof.views.tables.results import result_as_latex
+        from tieproof.views.text.text import result_as_latex
 
         return result_as_latex(self)
 
@@ -212,13 +212,13 @@ class Result(Measured):
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""
-        from tieproof.views.tables.results import result_as_html
+        from tieproof.views.text.text import result_as_html
 
         return result_as_html(self)
 
     def __repr__(self) -> str:
         """A short text with the intervals of the first measures."""
-        from tieproof.views.text.short import result_in_short
+        from tieproof.views.text.text import result_in_short
 
         return result_in_short(self)
 

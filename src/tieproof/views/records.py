@@ -13,6 +13,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.results.records import EXTENSION, FACTS, contents_of
 from tieproof.results.results import Result
+from tieproof.views.text.files import Formats
 from tieproof.whole_files import atomic_write
 
 DATE = (1980, 1, 1, 0, 0, 0)
@@ -48,3 +49,7 @@ def members(result: Result) -> Iterator[tuple[str, bytes]]:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         np.lib.format.write_array(stream, np.ascontiguousarray(little), version=(1, 0), allow_pickle=False)
         yield f"{name}.npy", stream.getvalue()
+
+
+RECORDS: Formats = {EXTENSION: lambda: write}
+"""The extension of records, which have everything of a result, and which `tieproof verify` checks."""

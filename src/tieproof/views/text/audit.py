@@ -7,6 +7,7 @@ from pathlib import Path
 from tieproof.audit.report import BASELINE, AuditReport
 from tieproof.audit.verdicts import Finding, Verdict
 from tieproof.views.printable import in_one_line, printable
+from tieproof.views.tables.html import html
 from tieproof.views.tables.markdown import markdown as table_as_markdown
 from tieproof.views.tables.table import Table
 from tieproof.views.text.files import Formats, Writer
@@ -137,3 +138,10 @@ def powers(report: AuditReport) -> str:
 def filled(text: str, width: int) -> str:
     """The text wrapped as a paragraph; long words such as paths are not broken."""
     return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)
+
+
+def audit_as_html(report: AuditReport) -> str:
+    """The table in HTML, with the details of each finding."""
+    header = (HEADER[0], MEASURE, *HEADER[1:], "what")
+    rows = [[*cells(finding, True), finding.detail] for finding in report.findings]
+    return html(Table("", header, [rows], [*sentences(report)], ("score", "deviations")))

@@ -3,6 +3,10 @@
 from collections.abc import Iterator
 
 from tieproof.results.collisions import Collisions, RankRange
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Table
 from tieproof.views.text.parts import NARROWEST, WIDTH, Row, count, paragraph, place, table
 
 TIES, AMBIGUOUS, AP_WIDTH = "ties", "ambiguous", "width of AP"
@@ -94,3 +98,30 @@ def about_ambiguous_ties(found: Collisions) -> Iterator[str]:
             f"Ties leave AP open by {found.ap_width:.4f}. The tie of query {tie.query} at ranks {tie.k + 1:,} to "
             f"{tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) contributes most to that."
         )
+
+
+def of_collisions(found: Collisions) -> Table:
+    """A row for each range of ranks."""
+    header, sections = by_rank(found)
+    return Table("", header, sections, [*sentences(found)], header[1:])
+
+
+def collisions_as_markdown(found: Collisions) -> str:
+    """The table in Markdown."""
+    return markdown(of_collisions(found))
+
+
+def collisions_as_latex(found: Collisions) -> str:
+    """The table in LaTeX."""
+    return latex(of_collisions(found))
+
+
+def collisions_as_html(found: Collisions) -> str:
+    """The table in HTML."""
+    return html(of_collisions(found))
+
+
+def collisions_in_short(found: Collisions) -> str:
+    """The number of ties, and their cost."""
+    cost = f", {found.ambiguous_ties:,} ambiguous, AP {found.ap_width:.4f} wide" if found.setting.labelled else ""
+    return f"<Collisions of {count(len(found.query_ids), 'query')}: {count(found.ties, 'tie')}{cost}>"

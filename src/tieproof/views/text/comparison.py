@@ -9,7 +9,7 @@ from tieproof.statistics.bootstrap import RESAMPLES
 from tieproof.statistics.sign_flip import FLIPS, MOST_EXACT
 from tieproof.statistics.tukey import DEALS
 from tieproof.views.printable import printable
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, paragraph, percent, signed
+from tieproof.views.text.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
 
 COLUMNS = (8, 8, 8, 18, 7, 7)
 """The widths of the columns of numbers."""
@@ -143,3 +143,16 @@ def sentences(found: Comparison) -> Iterator[str]:
     for rule in RULES:
         if rule.name in names:
             yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"
+
+
+def comparison_in_short(found: Comparison) -> str:
+    """The systems, and the number of differences with each verdict."""
+    verdicts = [found[a, b, measure].verdict.name for measure in found.measures for a, b in found.pairs]
+    counts = ", ".join(f"{verdicts.count(name):,} {name}" for name in dict.fromkeys(verdicts))
+    systems = ", ".join(map(printable, found.systems[:MOST_SHOWN])) + more_than(len(found.systems))
+    return f"<Comparison of {systems} on {count(found.queries, 'query')}: {counts}>"
+
+
+def difference_in_short(found: Difference) -> str:
+    """The interval, and the verdict in words."""
+    return f"{found.lower:.4f} ≤ {found.expected:.4f} ≤ {found.upper:.4f}: {printable(found.verdict.sentence)}"

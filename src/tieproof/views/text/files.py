@@ -12,12 +12,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.results.records import EXTENSION
-from tieproof.results.results import Result
 from tieproof.ties import Array
 from tieproof.views.pictures import style
-from tieproof.views.records import write as write_record
 from tieproof.whole_files import naming, unfinished_file
+
+
+class HasColumns(Protocol):
+    """A result with a table of queries."""
+
+    def columns(self) -> dict[str, Array]:
+        """Return the columns by their names."""
 
 
 class HasJson(Protocol):
@@ -81,11 +85,6 @@ def json_writer() -> Writer:
     return write
 
 
-def record_writer() -> Writer:
-    """The writer of a record, which has everything of a result, like `Result.save`."""
-    return write_record
-
-
 def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
 
@@ -117,7 +116,7 @@ def as_text_cell(text: str) -> str:
 def csv_writer() -> Writer:
     """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
 
-    def write(result: Result, path: Path) -> None:
+    def write(result: HasColumns, path: Path) -> None:
         columns = storable(result.columns())
         cells = (
             map(as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
@@ -139,7 +138,7 @@ def parquet_writer() -> Writer:
     except ImportError:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
-    def write(result: Result, path: Path) -> None:
+    def write(result: HasColumns, path: Path) -> None:
         pyarrow.parquet.write_table(pyarrow.table(storable(result.columns())), path)
 
     return write
@@ -171,9 +170,6 @@ MEANS: Formats = {".json": json_writer}
 
 PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
 """Extensions for the table with a row for every query and measure."""
-
-RECORDS: Formats = {EXTENSION: record_writer}
-"""The extension of records, which `tieproof verify` checks."""
 
 PICTURES = pictures(late("measures", "plot_measures"), late("measures", "height"))
 """Extensions for the picture of all measures."""

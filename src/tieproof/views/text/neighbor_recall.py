@@ -3,7 +3,23 @@
 from collections.abc import Iterator, Sequence
 
 from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
-from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, count, distance_meant, numbers, paragraph, table
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Table
+from tieproof.views.text.parts import (
+    MOST_SHOWN,
+    NARROWEST,
+    NUMBERS,
+    WIDTH,
+    Row,
+    count,
+    distance_meant,
+    more_than,
+    numbers,
+    paragraph,
+    table,
+)
 
 HEADER = ("recall", *NUMBERS)
 
@@ -95,3 +111,30 @@ def noticed_at(point: RecallAtK) -> Iterator[str]:
         held = int(places.sum())
         if held:
             yield f"{count(held, 'place')} {'holds' if held == 1 else 'hold'} {what}"
+
+
+def of_neighbor_recall(found: NeighborRecall) -> Table:
+    """A row for each k, and one for each other definition of recall."""
+    header, sections = shown(found)
+    return Table("", header, sections, [*sentences(found)], header[1:])
+
+
+def neighbor_recall_as_markdown(found: NeighborRecall) -> str:
+    """The table in Markdown."""
+    return markdown(of_neighbor_recall(found))
+
+
+def neighbor_recall_as_latex(found: NeighborRecall) -> str:
+    """The table in LaTeX."""
+    return latex(of_neighbor_recall(found))
+
+
+def neighbor_recall_as_html(found: NeighborRecall) -> str:
+    """The table in HTML."""
+    return html(of_neighbor_recall(found))
+
+
+def neighbor_recall_in_short(found: NeighborRecall) -> str:
+    """The recalls."""
+    shown = ", ".join(f"{point.recall:.4f} at k = {point.k:,}" for point in found.points[:MOST_SHOWN])
+    return f"<NeighborRecall of {count(found.queries, 'query')}: {shown}{more_than(len(found.points))}>"

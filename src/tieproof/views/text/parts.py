@@ -120,3 +120,16 @@ def count(number: int, noun: str) -> str:
     """
     plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
     return f"{number:,} {noun if number == 1 else plural}"
+
+
+MOST_SHOWN = 3
+"""The most measures of a result, and systems of a comparison, that a text of one line shows."""
+
+
+def more_than(there: int) -> str:
+    """How many more there are than those shown.
+
+    >>> more_than(5), more_than(3)
+    (' and 2 more', '')
+    """
+    return f" and {there - MOST_SHOWN} more" if there > MOST_SHOWN else ""

@@ -41,3 +41,9 @@ def said(found: RangeRecall) -> str:
             "and that counts only once"
         )
     return f"{text}."
+
+
+def range_recall_in_short(found: RangeRecall) -> str:
+    """The recall over all items, and the mean over queries."""
+    means = f"{found.recall:.4f} overall, {found.mean_recall:.4f} on average"
+    return f"<RangeRecall of {count(len(found.true), 'query')}: {means}>"

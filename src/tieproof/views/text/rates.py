@@ -3,7 +3,11 @@
 from collections.abc import Iterator
 
 from tieproof.results.rates import ErrorRates
-from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, distance_meant, numbers, paragraph, table
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Table
+from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, Row, count, distance_meant, numbers, paragraph, table
 
 HEADER = ("FMR", "threshold", *NUMBERS)
 
@@ -47,3 +51,29 @@ def sentences(rates: ErrorRates) -> Iterator[str]:
     by = "the given distances" if rates.distance == "distances" else distance_meant(rates.distance)
     yield f"Counted {rates.relevant_pairs:,} relevant and {rates.other_pairs:,} other pairs by {by}."
     yield MEANINGS[rates.method]
+
+
+def of_rates(found: ErrorRates) -> Table:
+    """A row for each operating point."""
+    return Table("", HEADER, [rows(found)], [*sentences(found)], HEADER)
+
+
+def rates_as_markdown(found: ErrorRates) -> str:
+    """The table in Markdown."""
+    return markdown(of_rates(found))
+
+
+def rates_as_latex(found: ErrorRates) -> str:
+    """The table in LaTeX."""
+    return latex(of_rates(found))
+
+
+def rates_as_html(found: ErrorRates) -> str:
+    """The table in HTML."""
+    return html(of_rates(found))
+
+
+def rates_in_short(rates: ErrorRates) -> str:
+    """The rates."""
+    shown = ", ".join(f"FNMR {point.fnmr:.4f} at FMR {point.fmr:g}" for point in rates.points)
+    return f"<ErrorRates of {count(rates.relevant_pairs, 'relevant pair')}: {shown}>"

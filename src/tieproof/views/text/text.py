@@ -5,16 +5,22 @@ from collections.abc import Iterator, Sequence
 from tieproof.results.evaluated import NOTHING_RELEVANT
 from tieproof.results.results import Result
 from tieproof.ties import Estimate
+from tieproof.views.tables.html import html
+from tieproof.views.tables.latex import latex
+from tieproof.views.tables.markdown import markdown
+from tieproof.views.tables.table import Table
 from tieproof.views.text import uncertainty
 from tieproof.views.text.confidence import render as render_areas
 from tieproof.views.text.neighbors import about_search
 from tieproof.views.text.parts import (
     HEADLINE,
+    MOST_SHOWN,
     NARROWEST,
     NUMBERS,
     WIDTH,
     Row,
     count,
+    more_than,
     numbers,
     paragraph,
     place,
@@ -53,11 +59,11 @@ def render(result: Result, width: int | None = None, color: bool = False) -> str
     return f"{page}\n\n{render_areas(result, width, color)}" if result.has_confidence else page
 
 
-Table = tuple[Row, Sequence[Sequence[Row]]]
+Headed = tuple[Row, Sequence[Sequence[Row]]]
 """The names of the columns, and sections of rows."""
 
 
-def shown(result: Result) -> Table:
+def shown(result: Result) -> Headed:
     """The table of a result, by category if it has categories, and with intervals over queries if requested."""
     head, sections = by_category(result) if result.categories else whole(result)
     return (head, sections) if result.ci is None else uncertainty.with_intervals(result, head, sections)
@@ -75,12 +81,12 @@ def said(result: Result) -> Iterator[str]:
         yield from uncertainty.sentences(result)
 
 
-def whole(result: Result) -> Table:
+def whole(result: Result) -> Headed:
     """A row for each measure."""
     return ("measure", *NUMBERS), [[(name, *numbers(result[name])) for name in result.measures]]
 
 
-def by_category(result: Result) -> Table:
+def by_category(result: Result) -> Headed:
     """A section for each measure, with a row for the mean and one for each category that is shown."""
     return ("measure", "category", *NUMBERS), [section(result, measure) for measure in result.measures]
 
@@ -206,3 +212,30 @@ def about_zeros(result: Result) -> str:
     if result.setting.distance != "cosine":
         return f"{subject}."
     return f"{subject}: {'its' if zeros == 1 else 'their'} cosine similarity to everything is 0."
+
+
+def of_result(result: Result) -> Table:
+    """A row for each measure, or for each of its categories."""
+    header, sections = shown(result)
+    return Table("", header, sections, [*said(result)], numbers_shown(result))
+
+
+def result_as_markdown(result: Result) -> str:
+    """The table in Markdown."""
+    return markdown(of_result(result))
+
+
+def result_as_latex(result: Result) -> str:
+    """The table in LaTeX."""
+    return latex(of_result(result))
+
+
+def result_as_html(result: Result) -> str:
+    """The table in HTML."""
+    return html(of_result(result))
+
+
+def result_in_short(result: Result) -> str:
+    """The intervals of the first measures."""
+    shown = ", ".join(f"{name} {result[name]:.4f}" for name in result.measures[:MOST_SHOWN])
+    return f"<Result of {count(result.ties.queries, 'query')}: {shown}{more_than(len(result))}>"
