@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from measuring import Array, Call, Case, Measured, clustered, compare, keep, parse, render_ratios, setting, where
-from tieproof.calls.runs import evaluate_run
+from tieproof.evaluation.runs import evaluate_run
 
 SIZES = {"queries": 1_000, "documents": 20_000, "dimensions": 384}
 RELEVANT = 5

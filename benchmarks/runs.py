@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from measuring import Call, Case, Measured, at_most, compare, keep, missed, seconds, setting, table, where
-from tieproof.calls.runs import evaluate_run
+from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.readers import trec
 
 QUERIES, DEPTH, COLLECTION, JUDGMENTS = 1000, 1000, 100_000, 40

@@ -3,16 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
+from tieproof.cli.measures import LEGEND, LEGEND_OF_NAMES, explained, names_elsewhere, not_offered, spelling
 from tieproof.measures import REGISTRY, Definition
 from tieproof.measures.spellings import LIBRARIES
-from tieproof.views.text.measures import (
-    LEGEND,
-    LEGEND_OF_NAMES,
-    explained,
-    names_elsewhere,
-    not_offered,
-    spelling,
-)
 
 PAGE = Path(__file__).with_name("measures.md")
 

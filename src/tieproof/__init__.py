@@ -8,20 +8,11 @@ from tieproof.later import handed_on
 if TYPE_CHECKING:
     from tieproof import confidence, measures
     from tieproof.audit.report import AuditReport
-    from tieproof.calls.answers import evaluate_answers
-    from tieproof.calls.batches import Evaluator
-    from tieproof.calls.collisions import collisions
-    from tieproof.calls.compare import compare
-    from tieproof.calls.embeddings import evaluate
-    from tieproof.calls.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
-    from tieproof.calls.lists import evaluate_distances, evaluate_scores
-    from tieproof.calls.neighbor_recall import neighbor_recall
-    from tieproof.calls.neighbors import evaluate_neighbors
-    from tieproof.calls.pcf import pcf
-    from tieproof.calls.range_recall import range_recall
-    from tieproof.calls.runs import evaluate_run
-    from tieproof.calls.shards import open  # noqa: A004
-    from tieproof.calls.verify import verify
+    from tieproof.collision.collisions import collisions
+    from tieproof.collision.result import Collisions
+    from tieproof.comparison.compare import compare
+    from tieproof.comparison.result import Comparison
+    from tieproof.comparison.verdicts import Difference, QueryDifference, Verdict
     from tieproof.errors import (
         ClusterError,
         InputError,
@@ -30,7 +21,20 @@ if TYPE_CHECKING:
         TieproofError,
         UnsafeProductError,
     )
-    from tieproof.inputs.shards.shards import Shards
+    from tieproof.evaluation.answers import evaluate_answers
+    from tieproof.evaluation.batches import Evaluator
+    from tieproof.evaluation.embeddings import evaluate
+    from tieproof.evaluation.evaluated import TieSummary
+    from tieproof.evaluation.explained_variance import pcf
+    from tieproof.evaluation.intervals import Interval
+    from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
+    from tieproof.evaluation.neighbors import evaluate_neighbors
+    from tieproof.evaluation.result import Result
+    from tieproof.evaluation.runs import evaluate_run
+    from tieproof.inputs.shards.shards import (
+        Shards,
+        open,  # noqa: A004
+    )
     from tieproof.installed import __version__ as __version__
     from tieproof.measures import (
         AP,
@@ -50,18 +54,14 @@ if TYPE_CHECKING:
         bpref,
         nDCG,
     )
-    from tieproof.results.collisions import Collisions
-    from tieproof.results.comparison import Comparison
-    from tieproof.results.differences import Difference, QueryDifference
-    from tieproof.results.evaluated import TieSummary
-    from tieproof.results.intervals import Interval
-    from tieproof.results.neighbor_recall import NeighborRecall, RecallAtK
-    from tieproof.results.range_recall import RangeRecall
-    from tieproof.results.rates import ErrorRates, OperatingPoint
-    from tieproof.results.records import load
-    from tieproof.results.results import Result
-    from tieproof.results.verdicts import Verdict
-    from tieproof.results.verification import Verification
+    from tieproof.rates.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
+    from tieproof.rates.result import ErrorRates, OperatingPoint
+    from tieproof.recall.neighbor_recall import neighbor_recall
+    from tieproof.recall.range_recall import RangeRecall, range_recall
+    from tieproof.recall.result import NeighborRecall, RecallAtK
+    from tieproof.records.record import load
+    from tieproof.records.verification import Verification
+    from tieproof.records.verify import verify
     from tieproof.ties import Estimate, Ties
 else:
     __getattr__, __dir__ = handed_on(
@@ -72,61 +72,61 @@ else:
             "AUC": "tieproof.measures",
             "AuditReport": "tieproof.audit.report",
             "ClusterError": "tieproof.errors",
-            "Collisions": "tieproof.results.collisions",
-            "Comparison": "tieproof.results.comparison",
+            "Collisions": "tieproof.collision.result",
+            "Comparison": "tieproof.comparison.result",
             "DEFAULT_MEASURES": "tieproof.measures",
-            "Difference": "tieproof.results.differences",
+            "Difference": "tieproof.comparison.verdicts",
             "ERR": "tieproof.measures",
-            "ErrorRates": "tieproof.results.rates",
+            "ErrorRates": "tieproof.rates.result",
             "Estimate": "tieproof.ties",
-            "Evaluator": "tieproof.calls.batches",
+            "Evaluator": "tieproof.evaluation.batches",
             "F1": "tieproof.measures",
             "INP": "tieproof.measures",
             "InputError": "tieproof.errors",
             "InputWarning": "tieproof.errors",
-            "Interval": "tieproof.results.intervals",
+            "Interval": "tieproof.evaluation.intervals",
             "MissingExtraError": "tieproof.errors",
-            "NeighborRecall": "tieproof.results.neighbor_recall",
-            "OperatingPoint": "tieproof.results.rates",
+            "NeighborRecall": "tieproof.recall.result",
+            "OperatingPoint": "tieproof.rates.result",
             "P": "tieproof.measures",
-            "QueryDifference": "tieproof.results.differences",
+            "QueryDifference": "tieproof.comparison.verdicts",
             "R": "tieproof.measures",
             "RBP": "tieproof.measures",
             "RR": "tieproof.measures",
-            "RangeRecall": "tieproof.results.range_recall",
-            "RecallAtK": "tieproof.results.neighbor_recall",
+            "RangeRecall": "tieproof.recall.range_recall",
+            "RecallAtK": "tieproof.recall.result",
             "RelP": "tieproof.measures",
-            "Result": "tieproof.results.results",
+            "Result": "tieproof.evaluation.result",
             "Rprec": "tieproof.measures",
             "Shards": "tieproof.inputs.shards.shards",
             "Success": "tieproof.measures",
-            "TieSummary": "tieproof.results.evaluated",
+            "TieSummary": "tieproof.evaluation.evaluated",
             "TieproofError": "tieproof.errors",
             "Ties": "tieproof.ties",
             "UnsafeProductError": "tieproof.errors",
-            "Verdict": "tieproof.results.verdicts",
-            "Verification": "tieproof.results.verification",
+            "Verdict": "tieproof.comparison.verdicts",
+            "Verification": "tieproof.records.verification",
             "__version__": "tieproof.installed",
             "bpref": "tieproof.measures",
-            "collisions": "tieproof.calls.collisions",
-            "compare": "tieproof.calls.compare",
+            "collisions": "tieproof.collision.collisions",
+            "compare": "tieproof.comparison.compare",
             "confidence": None,
-            "evaluate": "tieproof.calls.embeddings",
-            "evaluate_answers": "tieproof.calls.answers",
-            "evaluate_distances": "tieproof.calls.lists",
-            "evaluate_neighbors": "tieproof.calls.neighbors",
-            "evaluate_run": "tieproof.calls.runs",
-            "evaluate_scores": "tieproof.calls.lists",
-            "fnmr_at_fmr": "tieproof.calls.fnmr",
-            "fnmr_at_fmr_of_distances": "tieproof.calls.fnmr",
-            "load": "tieproof.results.records",
+            "evaluate": "tieproof.evaluation.embeddings",
+            "evaluate_answers": "tieproof.evaluation.answers",
+            "evaluate_distances": "tieproof.evaluation.lists",
+            "evaluate_neighbors": "tieproof.evaluation.neighbors",
+            "evaluate_run": "tieproof.evaluation.runs",
+            "evaluate_scores": "tieproof.evaluation.lists",
+            "fnmr_at_fmr": "tieproof.rates.fnmr",
+            "fnmr_at_fmr_of_distances": "tieproof.rates.fnmr",
+            "load": "tieproof.records.record",
             "measures": None,
             "nDCG": "tieproof.measures",
-            "neighbor_recall": "tieproof.calls.neighbor_recall",
-            "open": "tieproof.calls.shards",
-            "pcf": "tieproof.calls.pcf",
-            "range_recall": "tieproof.calls.range_recall",
-            "verify": "tieproof.calls.verify",
+            "neighbor_recall": "tieproof.recall.neighbor_recall",
+            "open": "tieproof.inputs.shards.shards",
+            "pcf": "tieproof.evaluation.explained_variance",
+            "range_recall": "tieproof.recall.range_recall",
+            "verify": "tieproof.records.verify",
         },
     )
 

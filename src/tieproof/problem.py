@@ -1,7 +1,7 @@
 """`Problem` and `Budget`: the whole input of the engine, checked and complete before it starts.
 
-`calls/problems.py` makes both from the arguments of users. The entry points of `engine/` and `pooled/` read them, and
-pass on to their own modules only the parts that these need.
+`evaluation/problems.py` makes both from the arguments of users. The entry points of `engine/` and `rates/` read them,
+and pass on to their own modules only the parts that these need.
 """
 
 from collections.abc import Callable
@@ -13,7 +13,7 @@ from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.formats import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.inputs.shards.arrays import RankedRows
 from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def accept() -> None:
 
 
 class GivenLists(NamedTuple):
-    """Rankings that are given as numbers: a problem without a distance. `calls/list_ties.py` makes it.
+    """Rankings that are given as numbers: a problem without a distance. `evaluation/lists.py` makes it.
 
     queries : (q,) the numbers of the queries
     numbers : the numbers of all lists, list after list, in one of the types that kernels count

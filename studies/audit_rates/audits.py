@@ -13,7 +13,7 @@ import tieproof as tp
 from studies.audit_rates import guilty, honest  # noqa: F401 (each registers its families)
 from studies.audit_rates.families import FAMILIES, Family, name_of
 from tieproof.audit import ATTACKS
-from tieproof.calls.progress import progress_bar
+from tieproof.evaluation.progress import progress_bar
 from tieproof.whole_files import atomic_write
 
 WORKERS = 2

@@ -18,8 +18,8 @@ from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from studies.common import parse, progress, table, write_report
 from tieproof.audit import ATTACKS, Finding, Verdict
 from tieproof.audit.luck import DRAWS
-from tieproof.audit.verdicts import worst
-from tieproof.views.pictures import style
+from tieproof.audit.report import worst
+from tieproof.show import style
 
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
 TIME_LIMIT = 120.0

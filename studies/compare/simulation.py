@@ -9,15 +9,10 @@ from studies.common import progress
 from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
-from tieproof.calls.p_values import p_values_of
-from tieproof.calls.query_differences import Columns, settled, sides
-from tieproof.results.verdicts import RULES, Evidence, rule_of
-from tieproof.statistics.bootstrap import bca
-from tieproof.statistics.corrections import CORRECTIONS
-from tieproof.statistics.sign_flip import sign_flip
-from tieproof.statistics.strata import Strata
-from tieproof.statistics.student import t_interval
-from tieproof.statistics.tukey import tukey
+from tieproof.comparison.p_values import Columns, p_values_of, settled, sides
+from tieproof.comparison.verdicts import RULES, Evidence, rule_of
+from tieproof.statistics.resampling import Strata, bca
+from tieproof.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey
 
 CONFIDENCE = 0.95
 

@@ -12,9 +12,8 @@ from studies.common import parse, progress, write_report
 from studies.confidence.report import SCALE, render
 from studies.confidence.scenario import MEASURES, STORED, Scenario, Scores, claimed, scenario, scores
 from tieproof.confidence import RankCorrelation, rank_correlation
-from tieproof.views.pictures import style
-from tieproof.views.pictures.error_reject import plot_error_reject
-from tieproof.views.pictures.rank_correlation import plot_rank_correlations
+from tieproof.confidence.pictures import plot_error_reject, plot_rank_correlations
+from tieproof.show import style
 
 POINTS, CORRUPTED, QUICK = 2000, 100, 10
 """Points, wrong labels, and by how much both are divided in a quick run."""

@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 import tieproof as tp
 from studies.common import claims, parse, progress, table, write_report
-from tieproof.views.pictures import style
-from tieproof.views.pictures.intervals import draw_intervals
+from tieproof.show import style
+from tieproof.show.drawing import draw_intervals
 
 Array = npt.NDArray[Any]
 Strip = tuple[float, float]

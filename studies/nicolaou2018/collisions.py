@@ -12,7 +12,7 @@ import tieproof as tp
 from studies.common import claims, table
 from studies.nicolaou2018.phocnet import Data
 from studies.nicolaou2018.straightforward import FloatArray, distance_matrix, relevance_matrix
-from tieproof.views.pictures.style import figure, save
+from tieproof.show.style import figure, save
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
 PHOCNET, NOISE = "PHOCNet", "white noise"

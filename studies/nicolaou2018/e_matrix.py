@@ -10,12 +10,7 @@ import numpy.typing as npt
 import tieproof as tp
 from studies.common import claims, table
 from studies.nicolaou2018.straightforward import FloatArray, mean_average_precision, relevance_matrix
-from tieproof.views.pictures.style import (
-    LOOKS,
-    figure,
-    save,
-    tidy,
-)
+from tieproof.show.style import LOOKS, figure, save, tidy
 
 EPSILONS = tuple(10.0**power for power in range(-20, 0))
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from studies.common import claims
 from studies.nicolaou2018.straightforward import BoolArray, FloatArray, relevance_matrix
-from tieproof.views.pictures.style import figure, save
+from tieproof.show.style import figure, save
 
 FIRST = 900
 """The published code (`src/experiments.py`) shows the items from this one on."""

@@ -17,8 +17,8 @@ import numpy.typing as npt
 import tieproof as tp
 from studies.common import Options, claims, parse, progress, table, write_report
 from studies.quantization.embeddings import FORMS, METHODS, Form
-from tieproof.views.pictures import style
-from tieproof.views.pictures.intervals import draw_intervals
+from tieproof.show import style
+from tieproof.show.drawing import draw_intervals
 
 Array = npt.NDArray[Any]
 Results = dict[str, tp.Result]

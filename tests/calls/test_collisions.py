@@ -19,13 +19,13 @@ from collision_oracle import Found, ap_width
 from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from shared_data import load_shared
-from tieproof.calls import collision_counts, widest_ties
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
+from tieproof.collision import collisions, widest_ties
 from tieproof.distances import gauge
-from tieproof.engine import FoundTies, stripes
+from tieproof.engine import FoundTies, tiles
 from tieproof.measures.relevant_ranks import tie_widths
-from tieproof.views.pictures import style
+from tieproof.show import style
 
 Array = npt.NDArray[Any]
 
@@ -246,7 +246,7 @@ def test_same_bits(name: str, distance: str, epsilon: float, monkeypatch: pytest
         assert expected == report(
             permuted, labels[items], distance=distance, epsilon=epsilon, threads=threads, memory=memory
         )
-    monkeypatch.setattr(stripes, "LARGEST_STRIPE", 7)
+    monkeypatch.setattr(tiles, "LARGEST_STRIPE", 7)
     monkeypatch.setattr(gauge, "COLUMNS", 9)
     assert report(data, labels, distance=distance, epsilon=epsilon, threads=2) == expected
 
@@ -255,8 +255,8 @@ def test_cells_of_a_large_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
     fine = tp.collisions(data, labels).cells
-    monkeypatch.setattr(collision_counts, "MOST_ROWS", 7)
-    monkeypatch.setattr(collision_counts, "MOST_COLUMNS", 11)
+    monkeypatch.setattr(collisions, "MOST_ROWS", 7)
+    monkeypatch.setattr(collisions, "MOST_COLUMNS", 11)
     coarse = tp.collisions(data, labels).cells
     assert fine.relevant.shape == (60, 59)
     assert fine.relevant.max() == fine.others.max() == 1

@@ -14,8 +14,8 @@ import pytest
 
 import tieproof as tp
 from tieproof.confidence import Gaussian, VonMisesFisher, credible_region, credible_retrieval
-from tieproof.confidence.gaussian import squared_radius
-from tieproof.confidence.inside import by_product, decide, is_inside
+from tieproof.confidence.distributions import squared_radius
+from tieproof.confidence.retrieval import by_product, decide, is_inside
 
 Array = npt.NDArray[Any]
 

@@ -7,9 +7,9 @@ import pytest
 
 import tieproof as tp
 from tieproof.cli import main
+from tieproof.collision.tables import render as render_collisions
 from tieproof.distances import DISTANCES
-from tieproof.views.text.collisions import render as render_collisions
-from tieproof.views.text.rates import render as render_rates
+from tieproof.rates.result import render as render_rates
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))

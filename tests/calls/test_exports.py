@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
+from tieproof.evaluation.result import flat_name
 from tieproof.measures import REGISTRY
-from tieproof.results.results import flat_name
 
 EMBEDDINGS = np.random.default_rng(4).integers(0, 3, (20, 3)).astype(float)
 LABELS = np.arange(20) % 6

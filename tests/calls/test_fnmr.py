@@ -15,13 +15,8 @@ import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from tieproof.distances import gauge
-from tieproof.pooled import counting, pool
-from tieproof.results.rates import (
-    METHODS,
-    between,
-    linear_place,
-    tied_estimate,
-)
+from tieproof.rates import counting, pool
+from tieproof.rates.result import METHODS, between, linear_place, tied_estimate
 
 Array = npt.NDArray[Any]
 

@@ -230,7 +230,7 @@ def test_an_array_beside_shards(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_ends_at_all_pairs(gallery: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     from contextlib import nullcontext
 
-    from tieproof.calls import problems
+    from tieproof.evaluation import problems
 
     totals: list[int] = []
     done: list[int] = []

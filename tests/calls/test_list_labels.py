@@ -86,7 +86,7 @@ def test_labels_give_what_embeddings_give() -> None:
 def test_labels_in_blocks_are_those_of_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     values, labels = matrix(20, 20, 3), labels_of("integers", 20, 3)
     expected = tp.evaluate_scores(values, labels=labels, measures=MEASURES).to_json()
-    monkeypatch.setattr("tieproof.inputs.list_rows.BLOCK_ENTRIES", 45)
+    monkeypatch.setattr("tieproof.inputs.lists.BLOCK_ENTRIES", 45)
     assert tp.evaluate_scores(values, labels=labels, measures=MEASURES).to_json() == expected
 
 

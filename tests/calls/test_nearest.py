@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.calls.nearest import LISTED, nearest
+from tieproof.evaluation.nearest import LISTED, Nearest, nearest
 from tieproof.inputs.formats import FORMATS
-from tieproof.results.nearest import Nearest
 
 RANDOM = np.random.default_rng(11)
 VECTORS = RANDOM.integers(-2, 3, size=(60, 3)).astype(np.float64)

@@ -21,11 +21,9 @@ from shared_data import load_shared
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
-from tieproof.distances.curves import LINEAR, curve
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import LINEAR, SpaceGauge, curve
 from tieproof.engine import plan
-from tieproof.engine.rounded.kernels import nearness_of, round_pairs, target_of
-from tieproof.engine.rounded.space import RoundedSpace
+from tieproof.engine.rounded import RoundedSpace, nearness_of, round_pairs, target_of
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem

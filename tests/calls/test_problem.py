@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.calls.problems import Side, as_budget, in_memory, make_problem
 from tieproof.engine import collisions_of, ties_of
+from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
 from tieproof.inputs.formats import FORMATS
 from tieproof.problem import Budget, Problem, unwatched
 

@@ -7,9 +7,9 @@ import time
 
 import pytest
 
-from tieproof.calls import progress
-from tieproof.calls.problems import watched
-from tieproof.calls.progress import progress_bar
+from tieproof.evaluation import progress
+from tieproof.evaluation.problems import watched
+from tieproof.evaluation.progress import progress_bar
 
 
 class Terminal(io.StringIO):

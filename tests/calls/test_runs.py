@@ -13,7 +13,7 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.calls.runs import evaluate_run
+from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.readers import trec, trec_lines
 from tieproof.native.threads import for_each
 

@@ -9,7 +9,7 @@ import pytest
 
 import tieproof as tp
 from record_files import CONFIDENCE, EMBEDDINGS, LABELS, LONG, QRELS, RESULTS, RUN, packed, parts_of
-from tieproof.results.results import Result
+from tieproof.evaluation.result import Result
 
 DATA: dict[str, tuple[tuple[Any, ...], dict[str, Any]]] = {
     "labels": ((EMBEDDINGS, LABELS), {}),

@@ -27,15 +27,15 @@ import shard_files
 import tieproof as tp
 from command_line import Outcome, process, the_line
 from tieproof import cli
-from tieproof.calls.runs import MISSING
-from tieproof.calls.scoring import Empty
 from tieproof.cli import exits
+from tieproof.cli import measures as measures_text
 from tieproof.cli.commands import COMMANDS, program
 from tieproof.distances import DISTANCES
+from tieproof.evaluation.evaluated import EMPTY
+from tieproof.evaluation.runs import MISSING
+from tieproof.evaluation.scoring import Empty
+from tieproof.evaluation.text import render
 from tieproof.measures import REGISTRY
-from tieproof.results.evaluated import EMPTY
-from tieproof.views.text import measures as measures_text
-from tieproof.views.text.text import render
 
 Array = npt.NDArray[Any]
 

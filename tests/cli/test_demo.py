@@ -6,7 +6,7 @@ import pytest
 from tieproof import cli
 from tieproof.cli import demo
 from tieproof.data import load_digits
-from tieproof.results.results import Result
+from tieproof.evaluation.result import Result
 
 
 @pytest.fixture(scope="module")

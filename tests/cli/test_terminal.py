@@ -19,10 +19,10 @@ import pytest
 import tieproof as tp
 from command_line import START, Outcome, process, the_line
 from tieproof import cli
+from tieproof.audit.tables import markdown
 from tieproof.cli import exits, output
 from tieproof.sandbox.processes import Terminated, ending_by_signals
-from tieproof.views.printable import printable
-from tieproof.views.text.audit import markdown
+from tieproof.show.printable import printable
 
 VECTORS = np.random.default_rng(5).integers(-2, 3, size=(40, 3)).astype(np.float32)
 LABELS = np.arange(40) % 4
@@ -104,7 +104,7 @@ def test_names_reach_no_terminal_raw(
 
 def test_names_in_a_table_with_colours() -> None:
     result = tp.evaluate(VECTORS, LABELS, measures=["AP"], categories=np.array(EVIL)[np.arange(40) % len(EVIL)])
-    from tieproof.views.text.text import render
+    from tieproof.evaluation.text import render
 
     coloured = render(result, 100, True)
     assert not obeyed(re.sub(r"\x1b\[\d*m", "", coloured))
@@ -169,7 +169,7 @@ def test_json_and_tables_hold_every_name(folder: Path, capsys: pytest.CaptureFix
 
 
 def test_picture_shows_names_harmlessly() -> None:
-    from tieproof.views.pictures import style
+    from tieproof.show import style
 
     names = [RED, "$\\frac$"]
     run_of = {name: {"d": 1.0, "e": 1.0} for name in names}

@@ -20,11 +20,10 @@ from tieproof.competition import ATTACKS, Scoring
 from tieproof.competition.inspection.attacks import Material
 from tieproof.competition.inspection.games import Game, differences
 from tieproof.competition.inspection.guessing import secret_in
-from tieproof.competition.inspection.judging import Trial
+from tieproof.competition.inspection.judging import Trial, Tried
 from tieproof.competition.inspection.moulds import mould_of
-from tieproof.competition.inspection.trying import Tried
 from tieproof.competition.scoring import scored, shown
-from tieproof.results.results import Result
+from tieproof.evaluation.result import Result
 
 ITEMS, CLASSES = 24, 4
 IDS = [f"{at * 7919 % 1000:03}" for at in range(ITEMS)]

@@ -13,8 +13,8 @@ from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.calls import problems
-from tieproof.engine import counting, levels, plan, ranking, tiles, without_tiles
+from tieproof.engine import counting, levels, others, plan, ranking, tiles
+from tieproof.evaluation import problems
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
@@ -118,7 +118,7 @@ def test_tiles_are_left_out_where_they_decide_nothing(name: str, has_tiles: bool
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS[name](random, (200, 5)), random)
     by_tiles = counted(monkeypatch, tiles, "room_for_items")
-    by_pairs = counted(monkeypatch, without_tiles, "open_pairs")
+    by_pairs = counted(monkeypatch, others, "open_pairs")
     tp.evaluate(**task)
     assert (by_tiles["room_for_items"] > 0) == has_tiles
     assert (by_pairs["open_pairs"] == 0) == has_tiles

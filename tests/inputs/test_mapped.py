@@ -14,7 +14,7 @@ import pytest
 import tieproof as tp
 from tieproof import engine
 from tieproof.cli import main
-from tieproof.inputs.readers import raw_rows
+from tieproof.inputs.readers import npy
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
 LABELS = np.arange(12) % 3
@@ -185,7 +185,7 @@ def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     labels = saved(path.with_name("labels.npy"), LABELS)
     evaluate(path, labels, status=0)
     expected = capsys.readouterr().out
-    evaluated, fill = engine.ties_of, raw_rows.fill
+    evaluated, fill = engine.ties_of, npy.fill
 
     def cut_short(*arguments: Any) -> Any:
         os.truncate(path, 100)
@@ -204,7 +204,7 @@ def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
         return done
 
     saved(path, VALUES)
-    monkeypatch.setattr(raw_rows, "fill", meanwhile)
+    monkeypatch.setattr(npy, "fill", meanwhile)
     evaluate(path, labels, status=2)
     error = capsys.readouterr().err
     assert f"{path} changed while it was read; read it again when nothing writes to it" in error

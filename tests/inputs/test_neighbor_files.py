@@ -12,8 +12,7 @@ import pytest
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.readers import read_embeddings
-from tieproof.inputs.readers.big_ann_range import read_range
-from tieproof.inputs.readers.neighbors import read_neighbors, read_ranges
+from tieproof.inputs.readers.neighbors import read_neighbors, read_range, read_ranges
 
 Array = npt.NDArray[Any]
 

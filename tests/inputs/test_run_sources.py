@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
-from tieproof.calls.runs import evaluate_run
+from tieproof.evaluation.runs import evaluate_run
 
 LARGE = 2**60 + 1
 

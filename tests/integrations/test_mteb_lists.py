@@ -12,14 +12,13 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
-from tieproof.integrations.mteb_lists import folder as folder_file
+from tieproof.integrations.mteb_lists import report as folder_file
 from tieproof.integrations.mteb_lists import splits
-from tieproof.integrations.mteb_lists.folder import folder_ties
 from tieproof.integrations.mteb_lists.judgments import FolderOfQrels
 from tieproof.integrations.mteb_lists.predictions import NoRankingsError, Predictions
-from tieproof.integrations.mteb_lists.printed import read_printed
+from tieproof.integrations.mteb_lists.report import folder_ties
 from tieproof.integrations.mteb_lists.scores import Conventions
-from tieproof.integrations.mteb_lists.splits import SplitTies
+from tieproof.integrations.mteb_lists.splits import SplitTies, read_printed
 from tieproof.measures import parse
 
 MODEL = {"model_name": "toy/one two", "revision": "r1"}

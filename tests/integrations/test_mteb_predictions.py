@@ -22,7 +22,7 @@ from mteb.abstasks import AbsTaskRetrieval  # noqa: E402
 
 from mteb_tasks import Encoder, loaded, task_class  # noqa: E402
 from tieproof.integrations.mteb import with_intervals, write_qrels  # noqa: E402
-from tieproof.integrations.mteb_lists.folder import folder_ties  # noqa: E402
+from tieproof.integrations.mteb_lists.report import folder_ties  # noqa: E402
 from tieproof.integrations.mteb_lists.scores import names_at  # noqa: E402
 from tieproof.measures import parse  # noqa: E402
 

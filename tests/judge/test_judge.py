@@ -12,9 +12,8 @@ import tieproof as tp
 from command_line import exit_status
 from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organise, program
 from tieproof.judge import Competition, Judgment, judge
-from tieproof.judge.contests import contest
 from tieproof.judge.dealing import Dealer
-from tieproof.judge.items import read_sequestered
+from tieproof.judge.items import contest, read_sequestered
 from tieproof.judge.judging import dealt
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")

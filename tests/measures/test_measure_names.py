@@ -7,8 +7,8 @@ import pytest
 from test_measures import registered_measures
 
 import tieproof as tp
-from tieproof.calls.scoring import parse_measures
 from tieproof.errors import InputError
+from tieproof.evaluation.scoring import parse_measures
 from tieproof.measures import (
     AP,
     AP_TRAPEZOID,

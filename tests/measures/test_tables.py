@@ -96,7 +96,7 @@ def test_little_is_kept_after_an_error(short: int, monkeypatch: pytest.MonkeyPat
     def fails(_: Any) -> None:
         raise RuntimeError("mine")
 
-    monkeypatch.setattr("tieproof.calls.scoring.count_by_query", fails)
+    monkeypatch.setattr("tieproof.evaluation.scoring.count_by_query", fails)
     with pytest.raises(RuntimeError, match="mine"):
         tp.evaluate_scores(**task())
     assert max(lengths()) <= short

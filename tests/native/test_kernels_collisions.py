@@ -9,8 +9,8 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import collisions as reference
-from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
-from tieproof.engine.collisions.kernels import (
+from tieproof.distances.gauge import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
+from tieproof.engine.collisions import (
     APART,
     OPEN,
     Items,
@@ -20,11 +20,11 @@ from tieproof.engine.collisions.kernels import (
     Scale,
     bounds_of_each,
     judge_each,
+    make_room,
     paint,
     rank_rows,
     write_ties,
 )
-from tieproof.engine.collisions.ties import make_room
 from tieproof.ties import FloatArray, SmallIntArray
 
 CURVES = [

@@ -9,7 +9,7 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import digests as reference
-from tieproof.inputs import digests
+from tieproof.inputs import identities
 from tieproof.inputs.documents import documents_of
 
 Rows = npt.NDArray[Any]
@@ -53,7 +53,7 @@ def test_rows(level: str, kind: str, width: int) -> None:
     rows = KINDS[kind](width)
     labels = np.random.default_rng(0).integers(0, 2**64, len(rows), dtype=np.uint64, endpoint=False)
     found = np.empty((len(rows), 2), dtype=np.uint64)
-    at(level, digests.digest_rows)(rows, digests.keys_of(width), labels, found)
+    at(level, identities.digest_rows)(rows, identities.keys_of(width), labels, found)
     expected = [reference.row_digest(row, label) for row, label in zip(rows.tolist(), labels.tolist(), strict=True)]
     assert found.tolist() == list(map(list, expected))
 
@@ -61,7 +61,7 @@ def test_rows(level: str, kind: str, width: int) -> None:
 @pytest.mark.parametrize("level", LEVELS)
 def test_keys(level: str) -> None:
     found = np.empty(33, dtype=np.uint64)
-    at(level, digests.fill_keys)(found)
+    at(level, identities.fill_keys)(found)
     assert found.tolist() == reference.keys(33)
 
 
@@ -72,7 +72,7 @@ STRINGS = ["", "a", "of eight", "cat", "Zürich", "\U0001f600 smile", "a longer 
 def test_strings(level: str) -> None:
     letters = np.array(STRINGS).view(np.uint32).reshape(len(STRINGS), -1)
     found = np.empty(len(STRINGS), dtype=np.uint64)
-    at(level, digests.digest_strings)(letters, found)
+    at(level, identities.digest_strings)(letters, found)
     assert found.tolist() == [reference.string_word(list(map(ord, each))) for each in STRINGS]
 
 
@@ -80,7 +80,7 @@ def test_strings(level: str) -> None:
 def test_ids(level: str) -> None:
     ids = [each.encode() for each in STRINGS]
     found = np.empty(len(ids), dtype=np.uint64)
-    at(level, digests.digest_ids)(documents_of(ids, np.arange(len(ids))), found)
+    at(level, identities.digest_ids)(documents_of(ids, np.arange(len(ids))), found)
     assert found.tolist() == [reference.id_word(each) for each in ids]
 
 
@@ -96,7 +96,7 @@ def test_sums_of_digests(level: str, width: int) -> None:
     for query, row in zip(place.tolist(), words.tolist(), strict=True):
         found = reference.words_digest(row)
         expected[query] = [(mine + more) % 2**64 for mine, more in zip(expected[query], found, strict=True)]
-    at(level, digests.add_digests)(place, words, sums)
+    at(level, identities.add_digests)(place, words, sums)
     assert sums.tolist() == expected
 
 
@@ -111,7 +111,7 @@ def test_scores(level: str) -> None:
     expected = sums.tolist()
     for at_query, number in zip(np.repeat(query, length).tolist(), score.tolist(), strict=True):
         summed(expected, at_query, reference.word_of(number))
-    at(level, digests.digest_scores)(query, length, score, sums)
+    at(level, identities.digest_scores)(query, length, score, sums)
     assert sums.tolist() == expected
 
 
@@ -124,5 +124,5 @@ def test_ties(level: str) -> None:
     expected = sums.tolist()
     for at_query, *tie in zip(query.tolist(), *letters.tolist(), strict=True):
         summed(expected, int(place[at_query]), reference.tie_word(*tie))
-    at(level, digests.digest_ties)(place, query, letters[0], letters[1], letters[2], letters[3], sums)
+    at(level, identities.digest_ties)(place, query, letters[0], letters[1], letters[2], letters[3], sums)
     assert sums.tolist() == expected

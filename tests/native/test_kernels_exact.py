@@ -13,7 +13,7 @@ from kernels import digits as digits_reference
 from kernels import pairs as pairs_reference
 from kernels import scan as scan_reference
 from kernels import slices as slices_reference
-from tieproof.exact import digits, pairs, scan, slices
+from tieproof.exact import pairs, reals, scan, slices
 
 Random = np.random.Generator
 Array = npt.NDArray[Any]
@@ -199,7 +199,7 @@ def test_digits_of_sums(places: int, bits: int, length: int, level: str) -> None
     sums[3, :-1] = 0
     expected, found = np.empty((2, 60, length), dtype=np.int64)
     digits_reference.of_sums(sums, bits, expected)
-    at(level, digits.of_sums)(sums, bits, found)
+    at(level, reals.of_sums)(sums, bits, found)
     assert same_bits(found, expected)
 
 
@@ -207,7 +207,7 @@ def test_digits_of_sums(places: int, bits: int, length: int, level: str) -> None
 @pytest.mark.parametrize("length", [1, 2, 3, 6, 15])
 def test_ratios_of_integers(length: int, level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(length)
-    monkeypatch.setattr(digits, "divide", at(level, digits.divide))
+    monkeypatch.setattr(reals, "divide", at(level, reals.divide))
     bits = 30 * length - 2
     numbers = [number_below(random, 2**bits) for _ in range(300)]
     denominators = [0, 1, 2**bits - 1, 2**29, 2**30, *(number_below(random, 2**bits) for _ in range(40))]
@@ -228,7 +228,7 @@ def test_ratios_of_integers(length: int, level: str, monkeypatch: pytest.MonkeyP
     n = np.array([digits_reference.digits_of(number, length) for number in denominators])
     for more in (1, 2 * length + 1):
         expected = digits_reference.ratios(s, n, columns, length + more)
-        assert same_bits(digits.ratios(s, n, columns, length + more), expected)
+        assert same_bits(reals.ratios(s, n, columns, length + more), expected)
 
 
 def number_below(random: Random, limit: int) -> int:

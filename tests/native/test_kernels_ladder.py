@@ -12,7 +12,7 @@ from kernels import digits as digits_reference
 from kernels import ladder as reference
 from kernels import ranking as ranking_reference
 from thresholds import masks_of
-from tieproof.engine import order, pairing, ranking, resolve, without_tiles
+from tieproof.engine import order, others, ranking, resolve
 from tieproof.engine.ranked import Block
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import CONTINUED, Counts, Undecided
@@ -60,9 +60,9 @@ def test_pairs_of_distinct_items(n_items: int, seed: int, level: str, monkeypatc
     block = relevant_block(random, n_items)
     identity = np.unique(random.integers(0, random.choice([2, n_items]), n_items), return_inverse=True)[1]
     weight = np.bincount(identity)
-    monkeypatch.setattr(pairing, "pair_up", at(level, pairing.pair_up))
+    monkeypatch.setattr(order, "pair_up", at(level, order.pair_up))
     space: Any = SimpleNamespace(items=SimpleNamespace(identity=identity, weight=weight))
-    found = pairing.paired_rows(space, block, pairing.room_for(block))
+    found = order.paired_rows(space, block, order.room_for(block))
     expected = ranking_reference.pair_up(block, identity, weight)
     assert np.array(found.pairs).T.tolist() == [list(pair) for pair in expected.pairs]
     assert found.of_item.tolist() == ([] if block.grades is None else expected.of_item)
@@ -95,7 +95,7 @@ def test_pairs_in_order_become_entries(keys: str, errors: str, level: str) -> No
         count = int(length.sum())
         query = np.repeat(np.arange(12), length)
         key, error = KEYS[keys](random, count), ERRORS[errors](random, count)
-        pairs = pairing.Pairs(query, random.permutation(count), *random.integers(1, 4, (2, count)))
+        pairs = order.Pairs(query, random.permutation(count), *random.integers(1, 4, (2, count)))
         room = order.RoomToSort.of(longest)
         found = order.Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
         is_open = at(level, order.sort_by_key)(query, key, error, room, found)
@@ -137,7 +137,7 @@ def test_items_that_are_left_out(seed: int, level: str) -> None:
     for start, width in ((0, 90), (0, 1), (33, 17), (80, 10), (89, 1)):
         expected, found = np.zeros((2, 7, width), dtype=np.float32)
         reference.hide_in_rows(masks.run, masks.first, masks.last, start, expected)
-        at(level, without_tiles.hide_in_rows)(masks.run, masks.first, masks.last, start, found)
+        at(level, others.hide_in_rows)(masks.run, masks.first, masks.last, start, found)
         assert (found == expected).all()
         assert ((found < 0) == is_masked[:, start : start + width]).all()
 

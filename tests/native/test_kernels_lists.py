@@ -10,10 +10,10 @@ import pytest
 import tieproof as tp
 from kernel_levels import LEVELS, at
 from kernels import list_counts
-from tieproof.calls import list_ties
 from tieproof.engine import dense
 from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
-from tieproof.inputs.list_relevance import JudgedGrades, JudgedLists, list_judged
+from tieproof.evaluation import lists as evaluated_lists
+from tieproof.inputs.lists import JudgedGrades, JudgedLists, list_judged
 from tieproof.inputs.relevance import RelevantBlock
 
 Row = npt.NDArray[Any]
@@ -276,9 +276,9 @@ def test_threads_and_blocks_change_nothing(distances: bool, monkeypatch: pytest.
         whole = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
         with monkeypatch.context() as patch:
             patch.setattr(dense, "FEWEST", 100)
-            patch.setattr(list_ties, "parse_threads", lambda _: 7)
+            patch.setattr(evaluated_lists, "parse_threads", lambda _: 7)
             in_threads = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
-            patch.setattr(list_ties, "BLOCK_ENTRIES", 500)
+            patch.setattr(evaluated_lists, "BLOCK_ENTRIES", 500)
             in_blocks = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
         for each in (in_threads, in_blocks):
             for measure in measures:

@@ -155,7 +155,7 @@ def test_templates_are_where_they_are_looked_for() -> None:
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]["build"]
     assert settings["targets"]["wheel"]["packages"] == ["src/tieproof"]
     assert settings["targets"]["wheel"]["exclude"] == ["src/tieproof/native/kernels"]
-    templates = {path.name for path in (ROOT / "src/tieproof/views/pages/templates").iterdir()}
+    templates = {path.name for path in (ROOT / "src/tieproof/show/pages/templates").iterdir()}
     ignored = subprocess.run(["git", "check-ignore", *templates], cwd=ROOT, capture_output=True, text=True)
     assert ignored.stdout == ""
     assert {"page.html", "page.css", "page.js", "result.html"} <= templates

@@ -31,8 +31,8 @@ from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.remote import File
 from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
+from tieproof.show.files import MEANS
 from tieproof.ties import Ties
-from tieproof.views.text.files import MEANS
 
 ROOT = Path(__file__).parents[2]
 Array = npt.NDArray[Any]

@@ -11,7 +11,7 @@ import tieproof as tp
 from shared_data import FOLDER, load_shared
 from studies.compare import cases, peers, simulation, study
 from studies.compare.systems import Differences, codes, noisy, samples, values, with_distractors
-from tieproof.results.verdicts import RULES, Evidence, rule_of
+from tieproof.comparison.verdicts import RULES, Evidence, rule_of
 
 RANDOM = np.random.default_rng(0)
 LABELS = np.repeat(np.arange(12), 6)

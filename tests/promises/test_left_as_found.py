@@ -15,12 +15,13 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
-from tieproof.calls import collision_counts, progress, scoring
-from tieproof.calls.problems import Side, as_budget, in_memory, make_problem
+from tieproof.collision import collisions
 from tieproof.engine import collisions_of, ties_of
+from tieproof.evaluation import progress, scoring
+from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
 from tieproof.inputs.formats import FORMATS
-from tieproof.pooled import counting
 from tieproof.problem import unwatched
+from tieproof.rates import counting
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -37,9 +38,9 @@ CALLS: dict[str, Callable[..., Any]] = {
 PLACES = [
     "tieproof.engine.counting.count_rows",
     "tieproof.engine.dense.count_lists",
-    "tieproof.engine.rounded.space.round_tile",
-    "tieproof.engine.collisions.ties.written_down",
-    "tieproof.pooled.counting.histogram",
+    "tieproof.engine.rounded.round_tile",
+    "tieproof.engine.collisions.written_down",
+    "tieproof.rates.counting.histogram",
 ]
 """The calls that are made in each thread."""
 
@@ -110,7 +111,7 @@ def test_settings_are_left_as_found(call: str, left_as_found: None) -> None:
 def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(scoring, "count_by_query", fails)
-    monkeypatch.setattr(collision_counts, "tie_widths", fails)
+    monkeypatch.setattr(collisions, "tie_widths", fails)
     monkeypatch.setattr(counting, "narrowed", fails)
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
 

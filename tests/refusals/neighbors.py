@@ -10,8 +10,7 @@ import numpy as np
 import tieproof as tp
 from refusals.case import Case
 from tieproof.inputs.readers import read_embeddings
-from tieproof.inputs.readers.big_ann_range import read_range
-from tieproof.inputs.readers.neighbors import read_neighbors
+from tieproof.inputs.readers.neighbors import read_neighbors, read_range
 
 TRUTH = [[4, 2, 7]], [[1.0, 2.0, 3.0]]
 RANGES = [0, 2], [4, 2]

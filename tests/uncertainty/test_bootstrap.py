@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.statistics import bootstrap, draws
-from tieproof.statistics.bootstrap import bca, bca_levels, quantile, resampled_sums
-from tieproof.statistics.strata import Strata, grouped
-from tieproof.statistics.student import mean_and_spread, t_interval, t_test
-from tieproof.statistics.whole_numbers import as_whole
+from tieproof.statistics import resampling
+from tieproof.statistics.resampling import Strata, as_whole, bca, bca_levels, grouped, quantile, resampled_sums
+from tieproof.statistics.tests import mean_and_spread, t_interval, t_test
 
 needs_scipy = pytest.mark.heavy
 
@@ -81,7 +79,7 @@ def test_bca_by_its_definition(name: str) -> None:
     if total < 0:  # negated values have the negated interval; resamples are drawn for the sign with a sum above 0
         values = np.sort(-values)
     n, means, confidence = len(values), [], 0.9
-    for numbers in draws.raw(bootstrap.RESAMPLES, n, n):
+    for numbers in resampling.raw(resampling.RESAMPLES, n, n):
         for row in numbers:
             index = [int(number) // 2**32 * n // 2**32 for number in row.tolist()]
             means.append(math.fsum(values[index].tolist()) / n)
@@ -107,7 +105,7 @@ def test_resamples_draw_each_group_within_itself() -> None:
     strata = Strata(np.array([3, 4]))
     values = np.array([1.0, 10.0, 100.0, 1e4, 1e5, 1e6, 1e7])
     sums = resampled_sums(values[:, None], strata)[:, 0]
-    assert len(sums) == bootstrap.RESAMPLES
+    assert len(sums) == resampling.RESAMPLES
     for total in sums[:500].astype(int).tolist():
         digits = [int(digit) for digit in str(total).zfill(8)]
         assert sum(digits[-3:]) == 3  # of the first group: ones, tens and hundreds
@@ -118,11 +116,11 @@ def test_resamples_draw_each_group_within_itself() -> None:
 
 def test_indices_are_drawn_alike() -> None:
     limits = np.full(1000, 7)
-    drawn = np.concatenate([draws.below(numbers, limits) for numbers in draws.raw(200, 1000, 1000)])
+    drawn = np.concatenate([resampling.below(numbers, limits) for numbers in resampling.raw(200, 1000, 1000)])
     counts = np.bincount(drawn.ravel())
     assert len(counts) == 7
     assert ((counts - 200_000 / 7) ** 2 / (200_000 / 7)).sum() < 22.5  # chi-square with 6 degrees of freedom: 0.1 %
-    coins = np.concatenate(list(draws.coins(300, 1000, 1000)))
+    coins = np.concatenate(list(resampling.coins(300, 1000, 1000)))
     assert coins.shape == (300, 1000)
     assert abs(coins.mean() - 0.5) < 0.005
 
@@ -131,7 +129,7 @@ def test_draws_do_not_depend_on_how_many_are_made_at_a_time(monkeypatch: pytest.
     values = np.column_stack([SAMPLES["uniform"], -(SAMPLES["uniform"] ** 2)])
     strata = in_three(values)
     expected = bca(values, strata, 0.95)
-    monkeypatch.setattr(draws, "ROOM", 1000)
+    monkeypatch.setattr(resampling, "ROOM", 1000)
     assert bca(values, strata, 0.95) == expected
     assert [bca(values[:, [at]], strata, 0.95)[0] for at in (0, 1)] == expected
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.statistics.sign_flip import sign_flip
+from tieproof.statistics.tests import sign_flip
 
 RANDOM = np.random.default_rng(0)
 RELEVANCE = RANDOM.integers(0, 2, size=(30, 12))

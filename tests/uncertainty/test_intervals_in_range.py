@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.results.intervals import METHODS
-from tieproof.statistics.bootstrap import bca
-from tieproof.statistics.strata import Strata
-from tieproof.statistics.student import t_interval
+from tieproof.evaluation.intervals import METHODS
+from tieproof.statistics.resampling import Strata, bca
+from tieproof.statistics.tests import t_interval
 
 RANDOM = np.random.default_rng(0)
 BY_METHOD = ["bca", pytest.param("t", marks=pytest.mark.heavy)]

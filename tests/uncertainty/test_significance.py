@@ -6,12 +6,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from tieproof.statistics import sign_flip as sign_flips
-from tieproof.statistics.corrections import bonferroni, fdr, holm
-from tieproof.statistics.effect_size import cohens_d
-from tieproof.statistics.sign_flip import sign_flip
-from tieproof.statistics.tukey import DEALS, tukey
-from tieproof.statistics.wilcoxon import wilcoxon_test
+from tieproof.statistics import tests as sign_flips
+from tieproof.statistics.tests import DEALS, bonferroni, cohens_d, fdr, holm, sign_flip, tukey, wilcoxon_test
 from tieproof.ties import FloatArray
 
 needs_scipy = pytest.mark.heavy

@@ -9,11 +9,9 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.calls.query_differences import sides
-from tieproof.statistics.bootstrap import bca
-from tieproof.statistics.strata import Strata
-from tieproof.statistics.student import mean_and_spread, t_test
-from tieproof.statistics.wilcoxon import wilcoxon_test
+from tieproof.comparison.p_values import sides
+from tieproof.statistics.resampling import Strata, bca
+from tieproof.statistics.tests import mean_and_spread, t_test, wilcoxon_test
 
 RANDOM = np.random.default_rng(0)
 TESTS: list[Any] = [

@@ -15,7 +15,7 @@ import pytest
 
 import tieproof as tp
 from page_cases import codes
-from tieproof.views.pages.contents import Budget
+from tieproof.show.pages.contents import Budget
 
 PIL = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")

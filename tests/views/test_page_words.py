@@ -9,9 +9,8 @@ import pytest
 import tieproof as tp
 from page_cases import codes
 from tieproof.errors import InputError
-from tieproof.views.pages import query_table
-from tieproof.views.pages.figures import Axis
-from tieproof.views.pages.page import isolated
+from tieproof.show.pages import query_table
+from tieproof.show.pages.page import Axis, isolated
 
 pytest.importorskip("jinja2")
 

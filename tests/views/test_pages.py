@@ -13,12 +13,12 @@ import pytest
 
 import tieproof as tp
 from page_cases import CASES, SCRIPT, WITH_TABLE, codes, texts
-from tieproof.calls.nearest import nearest
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.views.pages import contents, query_table
-from tieproof.views.pages.contents import Budget
-from tieproof.views.pages.figures import SIDE, Axis, spread, stack
-from tieproof.views.pages.query_table import Choice
+from tieproof.evaluation.nearest import nearest
+from tieproof.show.pages import contents, query_table
+from tieproof.show.pages.contents import Budget
+from tieproof.show.pages.page import SIDE, Axis, spread, stack
+from tieproof.show.pages.query_table import Choice
 
 PIL = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")

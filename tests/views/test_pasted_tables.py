@@ -9,10 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.views.tables.html import html
-from tieproof.views.tables.latex import latex
-from tieproof.views.tables.markdown import markdown
-from tieproof.views.tables.table import Cell, Table
+from tieproof.show.tables import Cell, Table, html, latex, markdown
 
 ENDS = ("lower", "expected", "upper")
 NAMES = [

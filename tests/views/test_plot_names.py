@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tieproof.views.pictures import names
+from tieproof.show import style
 
 
 @pytest.mark.parametrize("most", [10, 20, 28])
@@ -13,32 +13,32 @@ def test_names_are_no_wider_than_they_may_be(most: int) -> None:
     for _ in range(300):
         letters = source.choice(["ab", "数据", "aé数", "x\u0301y"])
         known = {"".join(source.choices(letters, k=source.randrange(1, 60))) for _ in range(source.randrange(1, 9))}
-        shown = names.shortened(sorted(known), most)
-        assert max(map(names.columns, shown)) <= most
-        assert [short for short, whole in zip(shown, sorted(known), strict=True) if names.columns(whole) <= most] == [
-            whole for whole in sorted(known) if names.columns(whole) <= most
+        shown = style.shortened(sorted(known), most)
+        assert max(map(style.columns, shown)) <= most
+        assert [short for short, whole in zip(shown, sorted(known), strict=True) if style.columns(whole) <= most] == [
+            whole for whole in sorted(known) if style.columns(whole) <= most
         ]
 
 
 def test_names_that_differ_in_one_place_are_told_apart() -> None:
     for place in range(60):
         known = [f"{'a' * place}{letter}{'a' * (59 - place)}" for letter in "bcdefgh"]
-        assert len({*names.shortened(known, 20)}) == 7
+        assert len({*style.shortened(known, 20)}) == 7
 
 
 def test_a_name_that_is_the_start_of_another() -> None:
     known = ["a" * 30, "a" * 60]
-    assert len({*names.shortened(known, 20)}) == 2
+    assert len({*style.shortened(known, 20)}) == 2
 
 
 def test_a_name_as_long_as_a_book() -> None:
-    assert names.shortened(["x" * 1_000_000, "x" * 999_999 + "y"], 10) == ["xxxxx…xxxx", "xxxxx…xxxy"]
+    assert style.shortened(["x" * 1_000_000, "x" * 999_999 + "y"], 10) == ["xxxxx…xxxx", "xxxxx…xxxy"]
 
 
 def test_the_same_name_twice_and_what_moves_the_cursor() -> None:
-    assert names.shortened(["x" * 60, "x" * 60, "\x1b[31m", 7], 10)[2:] == ["\\x1b[31m", "7"]
+    assert style.shortened(["x" * 60, "x" * 60, "\x1b[31m", 7], 10)[2:] == ["\\x1b[31m", "7"]
 
 
 def test_fonts_that_are_installed_come_after_those_that_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(names, "OTHER_SCRIPTS", ("No Such Font", "DejaVu Serif"))
-    assert names.families() == ["sans-serif", "DejaVu Serif"]
+    monkeypatch.setattr(style, "OTHER_SCRIPTS", ("No Such Font", "DejaVu Serif"))
+    assert style.families() == ["sans-serif", "DejaVu Serif"]

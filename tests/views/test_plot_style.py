@@ -7,7 +7,7 @@ import pytest
 from matplotlib import pyplot as plt
 
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.views.pictures import style
+from tieproof.show import style
 
 
 def test_looks_differ_in_every_way() -> None:

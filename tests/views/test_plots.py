@@ -10,9 +10,9 @@ import pytest
 
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.views.pictures import sorted_queries, style
-from tieproof.views.pictures.measures import height
-from tieproof.views.text.text import evaluated
+from tieproof.evaluation.pictures import height
+from tieproof.evaluation.text import evaluated
+from tieproof.show import drawing, style
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -177,14 +177,14 @@ def test_few_queries_are_named() -> None:
     assert steps(ax)["expected"].tolist() == [0.5, 1.0]
 
 
-@pytest.mark.parametrize("count", [sorted_queries.STEPS + 2, 3 * sorted_queries.STEPS])
+@pytest.mark.parametrize("count", [drawing.STEPS + 2, 3 * drawing.STEPS])
 def test_many_queries_are_drawn_as_means_of_neighbours(count: int) -> None:
     result = codes(count, ["AP"])
     ax = result.plot_queries("AP", new_axes())
     drawn = steps(ax)
     widths = np.diff(drawn["edges"])
-    assert len(widths) == sorted_queries.STEPS
-    assert set(widths.tolist()) <= {count // sorted_queries.STEPS, count // sorted_queries.STEPS + 1}
+    assert len(widths) == drawing.STEPS
+    assert set(widths.tolist()) <= {count // drawing.STEPS, count // drawing.STEPS + 1}
     for name in ("lower", "expected", "upper"):
         np.testing.assert_allclose(np.sum(drawn[name] * widths) / count, getattr(result["AP"], name), rtol=1e-12)
     np.testing.assert_allclose(

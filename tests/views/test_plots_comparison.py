@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof.comparison import pictures
 from tieproof.errors import InputError
-from tieproof.views.pictures import comparison, style
+from tieproof.show import style
 
 matplotlib.use("Agg")
 
@@ -67,7 +68,7 @@ def test_of_many_differences_the_first_measures_are_drawn() -> None:
     assert len(ax.texts) == 28
     title = ax.get_title("left").replace("\n", " ")
     assert title == "Differences on 30 queries, sign-flip test; the first 1 of 2 measures"
-    assert comparison.height(found) < 15
+    assert pictures.height(found) < 15
 
 
 def test_differences_of_queries_are_drawn_and_sorted() -> None:

@@ -19,12 +19,15 @@ from tieproof.confidence import (
     error_reject_curve,
     rank_correlation,
 )
-from tieproof.views.pictures import style
-from tieproof.views.pictures.confidence_accuracy import plot_confidence_accuracy
-from tieproof.views.pictures.credible_region import plot_credible_region
-from tieproof.views.pictures.credible_retrieval import plot_credible_retrieval
-from tieproof.views.pictures.error_reject import POINTS, plot_error_reject
-from tieproof.views.pictures.rank_correlation import plot_rank_correlations
+from tieproof.confidence.pictures import (
+    POINTS,
+    plot_confidence_accuracy,
+    plot_credible_region,
+    plot_credible_retrieval,
+    plot_error_reject,
+    plot_rank_correlations,
+)
+from tieproof.show import style
 
 matplotlib.use("Agg")
 

@@ -2,13 +2,8 @@
 
 import numpy as np
 
-from tieproof.views.pictures import style
-from tieproof.views.pictures.nearest_items import (
-    Item,
-    Row,
-    Tie,
-    nearest_items,
-)
+from tieproof.show import style
+from tieproof.show.nearest_items import Item, Row, Tie, nearest_items
 
 
 def test_rows_with_images_texts_and_ties() -> None:

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from tieproof.audit.attacks import Attack
     from tieproof.audit.conventions import Evaluator
     from tieproof.audit.examination import Average
-    from tieproof.audit.report import AuditReport
+    from tieproof.audit.report import AuditReport, Finding, Verdict
     from tieproof.audit.targets import Command
-    from tieproof.audit.verdicts import Finding, Verdict
     from tieproof.measures import Measure
 else:
     __getattr__, __dir__ = handed_on(
@@ -33,8 +32,8 @@ else:
             "Attack": "tieproof.audit.attacks",
             "AuditReport": "tieproof.audit.report",
             "Command": "tieproof.audit.targets",
-            "Finding": "tieproof.audit.verdicts",
-            "Verdict": "tieproof.audit.verdicts",
+            "Finding": "tieproof.audit.report",
+            "Verdict": "tieproof.audit.report",
         },
     )
 

@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple
 
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Examination, Options, Rows
-from tieproof.audit.verdicts import Finding
+from tieproof.audit.report import Finding
 from tieproof.errors import InputError
 
 Kind = Literal["blind", "order", "must not matter", "truth"]

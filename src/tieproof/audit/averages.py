@@ -1,23 +1,84 @@
-"""Tests of whether a gain may be due to the kind of average rather than to ties.
+"""Changes of a case that keep every ranking, each a function of the case and a random generator."""
 
-Breaking ties by chance, or averaging over them, keeps the mean value of a query but changes its spread. A median or a
-geometric mean is larger for values without spread than for skewed values with the same mean. So blind systems may
-gain a little although the evaluator is honest with each query. This explanation is accepted if the evaluator's number
-is not a mean over queries, does not depend on the order of tied items, and is far below the number of a perfect
-system.
-"""
-
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from tieproof.audit.cases import CLASSES, DIMENSIONS, Case
-from tieproof.audit.changes import permute_items, permute_queries, take_queries
 from tieproof.audit.data import with_groups
 from tieproof.audit.examination import Board, Dice, Examination, Rows
 from tieproof.audit.luck import Luck, differ, rounding
 from tieproof.ties import Array, IntArray
+
+Random = np.random.Generator
+Change = Callable[[Case, Random], Case]
+
+
+def permute_items(case: Case, random: Random) -> Case:
+    """The items in another order: the gallery or, in leave-one-out, all items."""
+    order = random.permutation(len(case.labels))
+    return replace(case, **taken(case, ("items", "labels", "groups", "listed"), order))
+
+
+def take_queries(case: Case, chosen: IntArray) -> Case:
+    """The case with only the chosen queries, in this order."""
+    found = taken(case, ("queries", "query_labels", "query_groups"), chosen)
+    if case.queries is None:
+        listed = None if case.listed is None else case.listed[:, chosen]
+        found |= {"items": case.items[:, chosen], "listed": listed}
+    return replace(case, **found)
+
+
+def taken(case: Case, names: Sequence[str], chosen: IntArray) -> dict[str, Any]:
+    """The chosen rows, in this order, of the named arrays of a case; None for arrays that it does not have."""
+    arrays = {name: getattr(case, name) for name in names}
+    return {name: None if array is None else array[chosen] for name, array in arrays.items()}
+
+
+def permute_queries(case: Case, random: Random) -> Case:
+    """The queries in another order."""
+    assert case.query_labels is not None
+    return take_queries(case, random.permutation(len(case.query_labels)))
+
+
+def rescale(case: Case, random: Random) -> Case:
+    """All numbers times a power of two, which is exact."""
+    factor = case.items.dtype.type(2.0 ** random.choice([-6, -3, 4, 7]))
+    queries = None if case.queries is None else case.queries * factor
+    return replace(case, items=case.items * factor, queries=queries)
+
+
+def add_zero_columns(case: Case, random: Random) -> Case:
+    """Three more dimensions, at random positions, in which every vector is zero."""
+    width = case.items.shape[1]
+    places = np.sort(random.integers(width + 1, size=3))
+    queries = None if case.queries is None else np.insert(case.queries, places, 0, axis=1)
+    return replace(case, items=np.insert(case.items, places, 0, axis=1), queries=queries)
+
+
+def relabel(case: Case, names: IntArray) -> Case:
+    """Other numbers for the classes: class c is called names[c]."""
+    return replace(
+        case,
+        labels=names[case.labels],
+        query_labels=None if case.query_labels is None else names[case.query_labels],
+    )
+
+
+def rewrite(**writing: Any) -> Change:
+    """A change of how the case is written; None is replaced by a random seed."""
+
+    def change(case: Case, random: Random) -> Case:
+        drawn: dict[str, Any] = {
+            name: int(random.integers(1, 2**31)) if value is None else value for name, value in writing.items()
+        }
+        return replace(case, writing=case.writing._replace(**drawn))
+
+    return change
+
 
 SHARE = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""

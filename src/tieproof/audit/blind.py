@@ -15,7 +15,7 @@ from tieproof.audit.cases import LAYOUTS, Case
 from tieproof.audit.examination import Board, Dice, Examination, Rows
 from tieproof.audit.judgment import Trial, examine
 from tieproof.audit.luck import LOOKS
-from tieproof.audit.verdicts import Finding
+from tieproof.audit.report import Finding
 from tieproof.ties import Array
 
 FLOAT32 = np.finfo(np.float32)

@@ -1,14 +1,16 @@
-"""The steps of `audit`: check the options, run the attacks, and keep the worst finding of each attack.
+"""Time limits of calls: the first call may take longer, and a call that takes too long is repeated once."""
 
-evaluator ──► targets.py: found by name ──► conventions.py: how it is called ──► outcomes.py, or isolation.py
-attacks.py: blind.py, lists.py, histories.py, order_search.py, invariances.py, truth.py ──► findings ──► report.py
-"""
-
+import ast
 import math
+import os
+import site
+import sysconfig
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from contextlib import contextmanager, nullcontext, suppress
+from dataclasses import fields, replace
+from importlib.util import find_spec
 from numbers import Real
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.audit import all_attacks  # noqa: F401 (to choose from)
@@ -20,17 +22,126 @@ from tieproof.audit.data import data_case
 from tieproof.audit.examination import AVERAGES, Call, Examination, Options
 from tieproof.audit.luck import LOOKS, Luck, differ, power, rounding
 from tieproof.audit.outcomes import RETURNED, Outcome, attempt
-from tieproof.audit.patience import patient
-from tieproof.audit.report import BASELINE, AuditReport
-from tieproof.audit.reproduction import reproducing
+from tieproof.audit.report import BASELINE, AuditReport, Finding, Verdict, worst
 from tieproof.audit.targets import Command, load, name_of
-from tieproof.audit.verdicts import Finding, Verdict, worst
-from tieproof.calls.progress import progress_bar
 from tieproof.distances import our_name
 from tieproof.errors import InputError
+from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_choice, check_whole
-from tieproof.measures import parse
+from tieproof.measures import Measure, parse
 from tieproof.sandbox.processes import ending_by_signals
+
+WARM_UP = 10
+"""The factor of the limit for the first call, which may compile code or load a model."""
+
+AGAIN = 3
+"""The factor of the limit for repeating a call that took too long."""
+
+IN_VAIN = 2
+"""After this many calls that took too long even when repeated, calls are no longer repeated."""
+
+
+def patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
+    """A function that calls with a limit in seconds, and once more with a longer limit if the call takes too long.
+
+    >>> limits = []
+    >>> def slow(case, settings, limit):
+    ...     limits.append(limit)
+    ...     return Outcome({}, "timed out")
+    >>> ask = patient(slow, 30.0)
+    >>> answers = [ask(None, {}) for _ in range(4)]
+    >>> limits
+    [300.0, 90.0, 30.0, 90.0, 30.0, 30.0]
+    """
+    calls = in_vain = 0
+
+    def ask(case: Case, settings: Mapping[str, Any]) -> Outcome:
+        nonlocal calls, in_vain
+        calls += 1
+        outcome = call(case, settings, seconds * (WARM_UP if calls == 1 else 1))
+        if outcome.problem == "timed out" and in_vain < IN_VAIN:
+            outcome = call(case, settings, seconds * AGAIN)
+            in_vain += outcome.problem == "timed out"
+        return outcome
+
+    return ask
+
+
+DEFAULTS = Options()
+CHOSEN = ("attacks", "skip")
+ON_ALL_LAYOUTS = "zeros"
+"""An attack that scores random embeddings on every layout."""
+
+
+def reproducing(evaluator: Evaluator | str, options: Options) -> Callable[[Finding], str]:
+    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
+    spelled, imports = called(evaluator)
+    said = {name: value for name, value in in_words(options).items() if value != in_words(DEFAULTS)[name]}
+    if spelled is None or not all(map(can_be_written, said.values())):
+        return lambda finding: ""
+    given = "".join(f", {name}={value!r}" for name, value in said.items())
+
+    def line(finding: Finding) -> str:
+        attack = ON_ALL_LAYOUTS if finding.attack == BASELINE else finding.attack
+        what = "detail" if finding.score is None else "score"
+        report = f"tp.audit({spelled}, attacks=[{attack!r}]{given})"
+        return (
+            f"import tieproof as tp; {imports}print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
+        )
+
+    return line
+
+
+def called(evaluator: Evaluator | str) -> tuple[str | None, str]:
+    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
+    if isinstance(evaluator, Command):
+        return f"Command({evaluator.template!r})", "from tieproof.audit import Command; "
+    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
+    if name is None:
+        return None, ""
+    folder = folder_to_add(name.partition(".")[0].partition(":")[0])
+    return repr(name), f"import sys; sys.path.insert(0, {folder!r}); " if folder else ""
+
+
+def folder_to_add(package: str) -> str | None:
+    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
+    with suppress(ImportError, ValueError):
+        spec = find_spec(package)
+        places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
+        folder = Path(places[0]).resolve().parent if places and places[0] not in ("", "built-in", "frozen") else None
+        if folder is not None and not is_searched(folder):
+            return str(folder)
+    return None
+
+
+def is_searched(folder: Path) -> bool:
+    """Whether any process that is started in the current folder searches a folder for imports."""
+    own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
+    installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
+    return folder in [path.resolve() for path in own] or folder in installed
+
+
+def in_words(options: Options) -> dict[str, Any]:
+    """The options without the choice of attacks, and with measures by their names."""
+    found = {each.name: getattr(options, each.name) for each in fields(options) if each.name not in CHOSEN}
+    if isinstance(found["measure"], Mapping):
+        found["measure"] = {name: str(measure) for name, measure in found["measure"].items()}
+    elif isinstance(found["measure"], Measure):
+        found["measure"] = str(found["measure"])
+    return found
+
+
+def can_be_written(value: Any) -> bool:
+    """Whether reading the `repr` of a value gives an equal value.
+
+    >>> can_be_written({"batch_size": [1, 64]}), can_be_written({"sort": [sorted]})
+    (True, False)
+    """
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, SyntaxError):
+        return False
+
 
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""

@@ -11,7 +11,7 @@ from tieproof.audit.cases import DIMENSIONS, Case, Layout, groups_of
 from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import DRAWS, Luck
 from tieproof.audit.outcomes import SINGLE, Outcome
-from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.audit.report import Finding, Verdict
 from tieproof.measures import Measure
 from tieproof.ties import Array, IntArray
 

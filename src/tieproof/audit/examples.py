@@ -10,7 +10,7 @@ from tieproof.ties import Array, IntArray
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:
     """The lower bound of mean average precision by cosine, leave-one-out, from `tieproof.evaluate`."""
-    from tieproof.calls.embeddings import evaluate
+    from tieproof.evaluation.embeddings import evaluate
 
     return evaluate(embeddings, labels, measures=["AP"])["AP"].lower
 

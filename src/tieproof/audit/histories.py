@@ -10,7 +10,7 @@ from tieproof.audit.examination import Board, Examination
 from tieproof.audit.judgment import Trial, examine
 from tieproof.audit.luck import LOOKS
 from tieproof.audit.outcomes import Outcome
-from tieproof.audit.verdicts import Finding
+from tieproof.audit.report import Finding
 
 AFTER, ANEW = "zeros after a good system", "zeros in a new process"
 ZEROS = filled(0.0)

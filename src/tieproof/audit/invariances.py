@@ -10,26 +10,27 @@ from functools import partial
 from typing import NamedTuple
 
 from tieproof.audit.attacks import Attack, register
-from tieproof.audit.averages import in_pairs, two_halves
-from tieproof.audit.cases import CLASSES, Case
-from tieproof.audit.changes import (
+from tieproof.audit.averages import (
     Change,
     Random,
     add_zero_columns,
+    in_pairs,
     permute_items,
     permute_queries,
     relabel,
     rescale,
     rewrite,
     take_queries,
+    two_halves,
 )
+from tieproof.audit.cases import CLASSES, Case
 from tieproof.audit.conventions import Convention
 from tieproof.audit.data import DATA, data_case
 from tieproof.audit.examination import Examination, Options
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
+from tieproof.audit.report import Finding, Verdict
 from tieproof.audit.truth import claimed
-from tieproof.audit.verdicts import Finding, Verdict
 
 Variants = Callable[[Examination, Case, Random], Iterator[tuple[str, Outcome]]]
 """A function that yields the change in words, as "with permuted items", and the outcome after the change."""

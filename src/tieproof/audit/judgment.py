@@ -14,8 +14,7 @@ from tieproof.audit.cases import Case, Layout
 from tieproof.audit.examination import Board, Examination
 from tieproof.audit.luck import DRAWS, EXPLOIT, LEVEL, LOOKS, SUSPICIOUS, Luck, differ, is_gain, rounding
 from tieproof.audit.outcomes import Outcome
-from tieproof.audit.report import BASELINE
-from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.audit.report import BASELINE, Finding, Verdict
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""

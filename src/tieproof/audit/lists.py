@@ -11,7 +11,7 @@ from tieproof.audit.cases import LAYOUTS, Case
 from tieproof.audit.conventions import Convention
 from tieproof.audit.examination import Board, Dice, Examination
 from tieproof.audit.judgment import Trial, examine
-from tieproof.audit.verdicts import Finding
+from tieproof.audit.report import Finding
 from tieproof.ties import IntArray
 
 Listing = Callable[[np.random.Generator, int, int], IntArray]

@@ -16,7 +16,7 @@ from tieproof.audit.data import with_groups
 from tieproof.audit.examination import Examination
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
-from tieproof.audit.verdicts import Finding, Verdict
+from tieproof.audit.report import Finding, Verdict
 from tieproof.ties import IntArray
 
 NAME = "order search"

@@ -13,11 +13,11 @@ from tieproof.audit.cases import Case
 from tieproof.audit.conventions import relevance
 from tieproof.audit.data import DATA, data_case
 from tieproof.audit.examination import Examination
-from tieproof.audit.verdicts import Finding, Verdict
-from tieproof.calls.embeddings import evaluate
-from tieproof.calls.lists import evaluate_distances, evaluate_scores
+from tieproof.audit.report import Finding, Verdict
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
+from tieproof.evaluation.result import Result
 from tieproof.measures import Measure, parse
-from tieproof.results.results import Result
 from tieproof.ties import Estimate
 
 NAME = "interval"

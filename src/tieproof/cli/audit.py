@@ -12,7 +12,8 @@ from tieproof.audit import ATTACKS, AuditReport
 from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.examination import AVERAGES
-from tieproof.cli import options, reports
+from tieproof.audit.tables import MARKDOWN, render
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
     Text,
@@ -26,13 +27,11 @@ from tieproof.cli.options import (
     option,
     whole_number,
 )
-from tieproof.cli.output import answer, written
-from tieproof.cli.reports import page_of
+from tieproof.cli.output import answer, page_of, written
 from tieproof.cli.streams import is_terminal
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
-from tieproof.views.text.audit import MARKDOWN, render
-from tieproof.views.text.files import MEANS
+from tieproof.show.files import MEANS
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: the audit found a fault; a blind system gains from the evaluator."""
@@ -159,7 +158,7 @@ def as_value(text: str) -> Any:
 )
 @options.json
 @file_option("--markdown", text="Write the report as Markdown, for an issue.")
-@reports.report
+@output.report
 def command(
     evaluator: Text,
     program: Text,
@@ -182,7 +181,7 @@ def command(
         "progress": is_terminal(sys.stderr),
     }
     audited = str(evaluator) if program is None else Program(program)
-    outputs = [(json, MEANS), (markdown, MARKDOWN), (report, page_of(report, "audit"))]
+    outputs = [(json, MEANS), (markdown, MARKDOWN), (report, page_of(report, "audit.tables"))]
     found = written(lambda: tieproof.audit(audited, **settings), [], outputs)
     answer(json, render, found)
     click.get_current_context().exit(status_of(found))

@@ -5,15 +5,14 @@ from typing import Any
 import click
 
 import tieproof
-from tieproof.calls.collisions import as_epsilon
-from tieproof.cli import options, reports
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import Text, file_option, option
-from tieproof.cli.output import answer
-from tieproof.cli.reports import page_of
-from tieproof.views.text.collisions import render
-from tieproof.views.text.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
+from tieproof.cli.output import answer, page_of
+from tieproof.collision.collisions import as_epsilon
+from tieproof.collision.tables import render
+from tieproof.show.files import COLLISIONS, COLLISIONS_BY_RANK, MEANS, PER_QUERY
 
 HELP = (
     "Find the ties in all rankings: neighbours at exactly the same distance, or closer than --epsilon.\n\n"
@@ -60,7 +59,7 @@ def number(text: str) -> float:
 @options.per_query
 @file_option("--plot", text=f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).")
 @file_option("--plot-ranks", text=f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).")
-@reports.report
+@output.report
 def command(
     embeddings: str,
     labels: Text,
@@ -79,5 +78,5 @@ def command(
     queries = Files(embeddings, labels, groups, needs_labels=False)
     sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
     pictures = [(plot, COLLISIONS), (plot_ranks, COLLISIONS_BY_RANK)]
-    outputs = [(json, MEANS), (per_query, PER_QUERY), *pictures, (report, page_of(report, "collisions"))]
+    outputs = [(json, MEANS), (per_query, PER_QUERY), *pictures, (report, page_of(report, "collision.tables"))]
     answer(json, render, evaluated(tieproof.collisions, sides, outputs, **settings))

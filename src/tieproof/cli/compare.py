@@ -8,9 +8,7 @@ from typing import Any, get_args
 import click
 
 import tieproof
-from tieproof.calls.compare import Correction, Test
-from tieproof.calls.runs import MISSING
-from tieproof.cli import options, reports
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import (
@@ -25,22 +23,23 @@ from tieproof.cli.options import (
     one_of,
     option,
 )
-from tieproof.cli.output import answer, written
-from tieproof.cli.reports import page_of
+from tieproof.cli.output import answer, page_of, written
 from tieproof.cli.run import evaluated_files
 from tieproof.cli.streams import is_terminal
+from tieproof.comparison.compare import Correction, Test
+from tieproof.comparison.tables import render
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
+from tieproof.evaluation.evaluated import EMPTY
+from tieproof.evaluation.runs import MISSING
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers import only_labels
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.readers.pipes import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, with_pipes_read
 from tieproof.inputs.shards.places import are_shards
 from tieproof.measures import DEFAULT_MEASURES
-from tieproof.results.evaluated import EMPTY
-from tieproof.results.records import EXTENSION
-from tieproof.views.text.comparison import render
-from tieproof.views.text.files import COMPARISONS, MEANS, PER_QUERY
+from tieproof.records.record import EXTENSION
+from tieproof.show.files import COMPARISONS, MEANS, PER_QUERY
 
 NONE = "none"
 
@@ -113,7 +112,7 @@ Evaluation = Callable[[Any], tieproof.Result]
 @options.json
 @options.per_query
 @file_option("--plot", text=f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).")
-@reports.report
+@output.report
 def command(
     files: Sequence[str],
     qrels: Text,
@@ -155,7 +154,7 @@ def command(
     found = written(
         compared,
         [split(file).path for file in (*files, qrels, evaluation["categories"]) if file],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison"))],
+        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison.page"))],
     )
     answer(json, render, found)
 

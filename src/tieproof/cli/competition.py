@@ -14,9 +14,9 @@ from tieproof.cli.streams import is_terminal, say
 from tieproof.competition import ATTACKS, Competition, check, new
 from tieproof.competition.bundles import BUNDLES
 from tieproof.competition.inspection.report import CheckReport, render
-from tieproof.views.printable import in_one_line
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.parts import count
+from tieproof.show.files import MEANS
+from tieproof.show.parts import count
+from tieproof.show.printable import in_one_line
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: the check found a fault; points can be gained without a system."""

@@ -6,12 +6,12 @@ import click
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.calls.embeddings import evaluate
 from tieproof.cli.documented import Command
 from tieproof.cli.output import show
 from tieproof.data import load_digits
-from tieproof.results.results import Result
-from tieproof.views.text.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.result import Result
+from tieproof.show.parts import NARROWEST, NUMBERS, WIDTH, count, numbers, paragraph, table
 
 HELP = "Show how ties affect scores, on 1,797 handwritten digits that come with the package."
 

@@ -5,17 +5,16 @@ from typing import Any
 import click
 
 import tieproof
-from tieproof.cli import options, reports
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import TIE_STD, Text, choice_option
-from tieproof.cli.output import answer, showing
-from tieproof.cli.reports import Shown, with_page
+from tieproof.cli.output import Shown, answer, showing, with_page
+from tieproof.evaluation.text import render
 from tieproof.inputs.formats import FORMATS
 from tieproof.inputs.readers import FILE_FORMATS
-from tieproof.views.records import RECORDS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
-from tieproof.views.text.text import render
+from tieproof.records.writing import RECORDS
+from tieproof.show.files import MEANS, PER_QUERY, PICTURES
 
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
@@ -67,9 +66,9 @@ EXAMPLES = (
 @options.per_query
 @options.plot
 @options.save
-@reports.report
-@reports.items
-@reports.gallery_items
+@output.report
+@output.items
+@output.gallery_items
 def command(
     embeddings: str,
     labels: Text,

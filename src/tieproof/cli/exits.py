@@ -13,7 +13,7 @@ import click
 from tieproof.cli.streams import complain, discard
 from tieproof.errors import InputWarning, TieproofError
 from tieproof.sandbox.processes import Terminated, ending_by_signals
-from tieproof.views.printable import in_one_line, printable
+from tieproof.show.printable import in_one_line, printable
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"

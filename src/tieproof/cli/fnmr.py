@@ -10,9 +10,8 @@ from tieproof.cli.documented import Command
 from tieproof.cli.files import Files, as_sides, evaluated
 from tieproof.cli.options import Text, choice_option, share_option
 from tieproof.cli.output import answer
-from tieproof.results.rates import METHODS
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.rates import render
+from tieproof.rates.result import METHODS, render
+from tieproof.show.files import MEANS
 
 HELP = (
     "Compute the false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"

@@ -20,11 +20,10 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, check_lines, written
 from tieproof.cli.streams import is_terminal, say
 from tieproof.judge import Competition, judge
-from tieproof.judge.contests import contest
+from tieproof.judge.items import contest
+from tieproof.judge.judgment import Judgment, render
 from tieproof.judge.sealing import HOW
-from tieproof.results.judgments import Judgment
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.judgment import render
+from tieproof.show.files import MEANS
 
 HELP = (
     "Run a system that nobody trusts on data that it has never seen, and score it. "

@@ -20,18 +20,17 @@ from tieproof.cli.options import (
     measures_option,
     option,
 )
-from tieproof.cli.output import answer, check_lines, written
-from tieproof.cli.reports import page_of
+from tieproof.cli.output import answer, check_lines, page_of, written
 from tieproof.cli.streams import say
 from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import command as verify_command
 from tieproof.errors import InputError
 from tieproof.judge import Leaderboard, leaderboard
-from tieproof.results.leaderboards import DIFFERS
-from tieproof.results.records import EXTENSION, load
-from tieproof.views.printable import in_one_line
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.leaderboard import render
+from tieproof.judge.leaderboard_tables import render
+from tieproof.judge.standings import DIFFERS
+from tieproof.records.record import EXTENSION, load
+from tieproof.show.files import MEANS
+from tieproof.show.printable import in_one_line
 
 HELP = (
     "Rank all systems whose records are in a folder; systems that cannot be told apart share a rank. "
@@ -90,7 +89,7 @@ def command(
     data = dict(data_of(folder, words) for words in verify)
     options: dict[str, Any] = {"measures": measures or None, "confidence": confidence, "verify": data}
     read = [Path(word) for words in verify for word in shlex.split(words)]
-    outputs = [(json, MEANS), (html, page_of(html, "leaderboard"))]
+    outputs = [(json, MEANS), (html, page_of(html, "judge.leaderboard_tables"))]
     board = written(lambda: leaderboard(folder, **options), read, outputs)
     if lines:
         say(in_short(board))

@@ -1,13 +1,157 @@
-"""`tieproof measures`."""
+"""`tieproof measures`, and the registry of measures as text, from which the page of measures is written, too."""
 
-from collections.abc import Sequence
+import re
+import textwrap
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 
 import click
 
 from tieproof.cli.documented import Command
 from tieproof.cli.options import argument, complete_measure
 from tieproof.cli.output import show
-from tieproof.views.text.measures import find, render
+from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
+from tieproof.measures.elsewhere import by_spelling, is_settled, meanings, plain
+from tieproof.show.parts import NARROWEST, WIDTH
+
+LEGEND = (
+    "In the formulas, k is the cutoff, r a rank, N the number of items ranked for the query, and R the number of its "
+    "relevant items; hits are the relevant items at ranks up to k, or all relevant items without a cutoff. Text in "
+    "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
+    "changes no formula: there are no further hits, and P@10 of five items still divides by 10."
+)
+
+LEGEND_OF_NAMES = (
+    "Names of other libraries are accepted wherever a measure is named. Names marked with * mean different measures "
+    "in different libraries: use the names of tieproof instead. One text may name several measures, separated by "
+    "commas or spaces, and several cutoffs: 'AP, nDCG@5,10'."
+)
+
+LEGEND_OF_OTHERS = "Measures of other libraries that tieproof does not compute, and what each of them is:"
+
+CUTOFFS = {"required": "@{}", "optional": "[@{}]", "none": ""}
+INDENT, LABELS = 4, 10
+
+
+def find(names: Sequence[str]) -> list[Definition]:
+    """The definitions of these measures, each once; without a name, all of them.
+
+    >>> [definition.name for definition in find(["ndcg", "map_cut_10", "P"])]
+    ['nDCG', 'AP', 'P']
+    """
+    ours = {name.casefold(): name for name in REGISTRY}
+    wanted = [ours.get(name.casefold()) or parse(name).name for name in names]
+    return [REGISTRY[name] for name in dict.fromkeys(wanted or REGISTRY)]
+
+
+def spelling(definition: Definition) -> str:
+    """How a measure is written: its parameters with their defaults, and its cutoff.
+
+    >>> [spelling(REGISTRY[name]) for name in ("AP", "P", "RBP")]
+    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8)[@k]']
+    """
+    parameters = ",".join(f"{parameter.name}={parameter.default}" for parameter in definition.parameters)
+    cutoff = CUTOFFS[definition.cutoff].format("k or @R" if definition.rank_r else "k")
+    return f"{definition.name}{f'({parameters})' if parameters else ''}{cutoff}"
+
+
+def explained(parameter: Parameter) -> str:
+    """The values of a parameter, its default and its meaning, in words.
+
+    >>> explained(REGISTRY["RBP"].parameters[0])
+    'a number between 0 and 1, 0.8 by default: the probability of going on'
+    """
+    low, high = parameter.limits
+    *first, last = parameter.choices or (f"a number between {low:g} and {high:g}",)
+    values = f"{', '.join(first)} or {last}" if first else last
+    return f"{values}, {parameter.default} by default: {parameter.meaning}"
+
+
+def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
+    """The names of a measure in each library, with the name here; k is a cutoff, and * marks an ambiguous name.
+
+    >>> names_elsewhere(REGISTRY["RelP"])
+    {'trec_eval': {'relative_P_k': 'RelP@k', 'relative_P.k': 'RelP@k'},
+     'BEIR': {'R_cap@k': 'RelP@k'},
+     'MTEB': {'R_cap_at_k': 'RelP@k'},
+     'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
+    """
+    table = by_spelling(spellings.LIBRARIES)
+    found: dict[str, dict[str, str]] = defaultdict(dict)
+    for library, theirs, ours, _ in meanings():
+        if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
+            star = "" if is_settled(table[plain(theirs)], theirs) else "*"
+            found[library][theirs.format(k="k") + star] = ours.format(k="k")
+    return dict(found)
+
+
+def not_offered() -> Iterator[tuple[str, str, str]]:
+    """The measures that tieproof does not compute: the library, its names for them, and what they are.
+
+    >>> [(library, names) for library, names, reason in not_offered() if reason == "a number of hits, not a share"]
+    [('ranx', 'hits, hits@k')]
+    """
+    for library in spellings.LIBRARIES:
+        for reason, names in library.refused.items():
+            yield library.name, ", ".join(name.format(k="k") for name in names.split()), reason
+
+
+def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
+    """Sections on measures: meaning, formula, parameters, source, and names in other libraries.
+
+    >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
+    RBP(p=0.8)[@k]
+        Rank-biased precision: the probability that the item at which a reader stops
+        is relevant, if the reader goes on to the next rank with probability p.
+        formula   (1-p) sum over hits at ranks r <= k of p^(r-1)
+        p         a number between 0 and 1, 0.8 by default: the probability of going
+                  on
+        source    Moffat and Zobel 2008, equation 4
+        names     ranx: rbp.k is RBP(p=0.k)
+                  ir_measures: RBP(rel=1) is RBP
+    <BLANKLINE>
+    In the formulas, k is the cutoff...
+    """
+    width = max(width or WIDTH, NARROWEST)
+    sections = ["\n".join(section(definition, width, color)) for definition in definitions]
+    parts = [*sections, *(textwrap.fill(legend, width) for legend in (LEGEND, LEGEND_OF_NAMES))]
+    if len(definitions) == len(REGISTRY):
+        lines = [f"{library}: {names}: {reason}" for library, names, reason in not_offered()]
+        parts.append(
+            "\n".join(
+                [textwrap.fill(LEGEND_OF_OTHERS, width), *(filled(line, width, " " * INDENT) for line in lines)]
+            )
+        )
+    return "\n\n".join(parts)
+
+
+def section(definition: Definition, width: int, color: bool) -> Iterator[str]:
+    """The lines of the section on one measure."""
+    heading = spelling(definition)
+    yield f"\x1b[1m{heading}\x1b[0m" if color else heading
+    yield filled(definition.meaning, width, " " * INDENT)
+    for label, text in facts(definition):
+        yield filled(text, width, f"{'':{INDENT}}{label:{LABELS}}")
+
+
+def facts(definition: Definition) -> Iterator[tuple[str, str]]:
+    """The facts about a measure, each with its label; a repeated label is empty."""
+    yield "formula", definition.formula
+    for parameter in definition.parameters:
+        yield parameter.name, explained(parameter)
+    yield "source", definition.source
+    label = "names"
+    for library, names in names_elsewhere(definition).items():
+        yield label, f"{library}: {', '.join(f'{theirs} is {ours}' for theirs, ours in names.items())}"
+        label = ""
+
+
+def filled(text: str, width: int, start: str) -> str:
+    """A wrapped text that begins with `start`, and whose further lines are indented by its length."""
+    return textwrap.fill(
+        text, width, initial_indent=start, subsequent_indent=" " * len(start), break_on_hyphens=False
+    )
+
 
 HELP = (
     "Show the measures: meaning, formula, parameters, source, and their names in other libraries.\n\n"

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from tieproof.calls.scoring import parse_measures
 from tieproof.cli import options
 from tieproof.cli.documented import Command
 from tieproof.cli.exits import BAD_INPUT
@@ -24,10 +23,10 @@ from tieproof.cli.options import (
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import complain, is_terminal
 from tieproof.errors import InputError
-from tieproof.integrations.mteb_lists.folder import files_beside, files_in, folder_ties
-from tieproof.integrations.mteb_lists.report import render
-from tieproof.views.printable import in_one_line
-from tieproof.views.text.files import MEANS
+from tieproof.evaluation.scoring import parse_measures
+from tieproof.integrations.mteb_lists.report import files_beside, files_in, folder_ties, render
+from tieproof.show.files import MEANS
+from tieproof.show.printable import in_one_line
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
 

@@ -15,8 +15,8 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.readers.neighbors import read_neighbors
-from tieproof.views.text.files import MEANS, PER_QUERY
-from tieproof.views.text.neighbor_recall import render
+from tieproof.recall.result import render
+from tieproof.show.files import MEANS, PER_QUERY
 
 HELP = (
     "Compute the share of the true k nearest neighbours that an index found, over all choices of the k nearest.\n\n"

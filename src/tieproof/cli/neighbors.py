@@ -6,8 +6,7 @@ from typing import Any
 import click
 
 import tieproof
-from tieproof.calls.neighbors import SEARCHES
-from tieproof.cli import options, reports
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
     TIE_STD,
@@ -17,15 +16,15 @@ from tieproof.cli.options import (
     file_argument,
     file_option,
 )
-from tieproof.cli.output import answer, showing, written
-from tieproof.cli.reports import page_of
+from tieproof.cli.output import answer, page_of, showing, written
 from tieproof.errors import InputError
+from tieproof.evaluation.neighbors import SEARCHES
+from tieproof.evaluation.text import render
 from tieproof.inputs.readers import read_labels
 from tieproof.inputs.readers.location import split
-from tieproof.inputs.readers.neighbor_files import read_returned
-from tieproof.views.records import RECORDS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
-from tieproof.views.text.text import render
+from tieproof.inputs.readers.neighbors import read_returned
+from tieproof.records.writing import RECORDS
+from tieproof.show.files import MEANS, PER_QUERY, PICTURES
 
 HELP = (
     "Score the lists that an index of nearest neighbours returned, with the whole interval that ties and the items "
@@ -78,7 +77,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
 @options.per_query
 @options.plot
 @options.save
-@reports.report
+@output.report
 def command(
     search: str,
     measures: Any,
@@ -103,7 +102,7 @@ def command(
         [split(location).path for location in given.values()],
         [
             *((json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS)),
-            (report, page_of(report, "result")),
+            (report, page_of(report, "evaluation.page")),
         ],
     )
     answer(json, render, result)

@@ -7,16 +7,16 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from tieproof.calls.scoring import parse_measures
 from tieproof.cli.documented import Argument
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
+from tieproof.evaluation.evaluated import EMPTY
+from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
-from tieproof.results.evaluated import EMPTY
-from tieproof.views.records import RECORDS
-from tieproof.views.text.files import PER_QUERY, PICTURES
+from tieproof.records.writing import RECORDS
+from tieproof.show.files import PER_QUERY, PICTURES
 
 Text = str | None
 

@@ -14,8 +14,8 @@ from tieproof.cli.output import answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.parts import WIDTH, table
+from tieproof.show.files import MEANS
+from tieproof.show.parts import WIDTH, table
 
 HELP = (
     "Compute the principal components fraction (PCF): the share of the principal components that is needed to "

@@ -10,8 +10,8 @@ from tieproof.cli.output import answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.readers.neighbors import read_ranges
-from tieproof.views.text.files import MEANS, PER_QUERY
-from tieproof.views.text.range_recall import render
+from tieproof.recall.range_recall import render
+from tieproof.show.files import MEANS, PER_QUERY
 
 HELP = (
     "Compute the share of the items within a radius of each query that an index found.\n\n"

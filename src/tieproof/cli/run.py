@@ -1,4 +1,4 @@
-"""`tieproof run`."""
+"""A result in lines, as `trec_eval -q` prints them: every query, then the means, under the name `all`."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 import click
 
 import tieproof
-from tieproof.calls.runs import MISSING
-from tieproof.cli import options, reports
+from tieproof.cli import options, output
 from tieproof.cli.documented import Command
 from tieproof.cli.options import (
     EARLIER_NAMES,
@@ -22,19 +21,49 @@ from tieproof.cli.options import (
     file_option,
     lines_option,
 )
-from tieproof.cli.output import answer, check_lines, showing, written
-from tieproof.cli.reports import Shown, read_named, with_page
+from tieproof.cli.output import Shown, answer, check_lines, read_named, showing, with_page, written
 from tieproof.cli.streams import say
 from tieproof.errors import InputError
-from tieproof.inputs.readers import query_categories
+from tieproof.evaluation.evaluated import NOT_JUDGED
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.runs import MISSING
+from tieproof.evaluation.text import about_run, render
+from tieproof.inputs.readers import text
 from tieproof.inputs.readers.pipes import Piped, with_pipes_read
-from tieproof.results.evaluated import NOT_JUDGED
-from tieproof.views.records import RECORDS
-from tieproof.views.text.files import MEANS, PER_QUERY, PICTURES
-from tieproof.views.text.lines import render as render_lines
-from tieproof.views.text.parts import count
-from tieproof.views.text.runs import about_run
-from tieproof.views.text.text import render
+from tieproof.records.writing import RECORDS
+from tieproof.show.files import MEANS, PER_QUERY, PICTURES
+from tieproof.show.parts import HEADLINE, count
+from tieproof.show.printable import printable
+
+MEAN = "all"
+
+
+def lines_of(result: Result) -> str:
+    r"""A line for each query and measure, then one for each mean.
+
+    A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
+    these lines: the measure, the query, and the value with four decimals. The value is the lower bound, which is the
+    score to report.
+
+    >>> import tieproof as tp
+    >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> print(render(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
+    RR                      q1      0.5000
+    RR                      all     0.5000
+    """
+    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
+    lines = [
+        line(measure, query, of_queries[at])
+        for at, query in enumerate(result.query_ids.tolist())
+        for measure, of_queries in values.items()
+    ]
+    return "\n".join([*lines, *(line(measure, MEAN, getattr(result[measure], HEADLINE)) for measure in values)])
+
+
+def line(measure: str, query: object, value: float) -> str:
+    """A line with the column widths of trec_eval."""
+    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"
+
 
 Answer = TypeVar("Answer")
 
@@ -91,9 +120,9 @@ EXAMPLES = (
 @options.per_query
 @options.plot
 @options.save
-@reports.report
-@reports.query_texts
-@reports.document_texts
+@output.report
+@output.query_texts
+@output.document_texts
 def command(
     qrels: str,
     run: str,
@@ -122,7 +151,7 @@ def command(
         [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
     )
     if lines:
-        say(render_lines(result))
+        say(lines_of(result))
         for sentence in left_out(result):
             print(sentence, file=sys.stderr)
     else:
@@ -145,7 +174,7 @@ def evaluated_files(
     An error of reading a file names that file; any other error names the files that it is about.
     """
     if categories is not None:
-        options["categories"] = query_categories.read(categories)
+        options["categories"] = text.read_categories(categories)
     try:
         return function(*files, **options)
     except InputError as error:

@@ -15,8 +15,8 @@ from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files
 from tieproof.errors import InputError
 from tieproof.inputs.readers.pipes import with_pipes_read
-from tieproof.views.text.files import MEANS
-from tieproof.views.text.verification import render
+from tieproof.records.verification import render
+from tieproof.show.files import MEANS
 
 Answer = TypeVar("Answer")
 

@@ -1,10 +1,10 @@
 """Evaluations in parts, of data that does not fit into memory, on one machine or on many.
 
     layout.py    how data is divided into parts, for a budget
-    seen.py      a first pass over all rows
+    tasks.py      a first pass over all rows
     tasks.py     the work on a part: pure functions that call the engine
     ledger.py    the storage of counts, so that a killed evaluation can be continued
-    local.py     tasks in this process
+    tasks.py     tasks in this process
     on_ray.py    tasks on a Ray cluster
 
 Counts are integers that are added up, so that neither the parts nor their order nor their machine can matter.
@@ -12,7 +12,7 @@ Counts are integers that are added up, so that neither the parts nor their order
 
 from tieproof.cluster.evaluation import count_all, survey
 from tieproof.cluster.layout import beside_all_rows, fits
-from tieproof.cluster.local import Local
 from tieproof.cluster.on_ray import connected
+from tieproof.cluster.tasks import Local
 
 __all__ = ["Local", "beside_all_rows", "connected", "count_all", "fits", "survey"]

@@ -12,11 +12,10 @@ import numpy as np
 
 from tieproof.cluster.layout import Unit, make_layout, share_of_engine
 from tieproof.cluster.ledger import FolderLedger, Ledger, MemoryLedger, digest, open_checkpoint
-from tieproof.cluster.seen import Seen
-from tieproof.cluster.tasks import Job
+from tieproof.cluster.tasks import Job, Seen
 from tieproof.engine import Others, RankedQueries, TiesByPart, ties_with_others
-from tieproof.inputs.digests import Words
-from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.inputs.identities import Words
+from tieproof.inputs.shards.arrays import RankedRows
 from tieproof.installed import __version__
 from tieproof.problem import Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import IntArray, Ties

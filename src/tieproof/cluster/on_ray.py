@@ -17,12 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from tieproof.cluster.layout import Unit
-from tieproof.cluster.seen import Seen, look
-from tieproof.cluster.tasks import Job, count_blocks, count_group, gather, rank
+from tieproof.cluster.tasks import Job, Seen, count_blocks, count_group, gather, look, rank
 from tieproof.engine import Others, RankedQueries
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
-from tieproof.inputs.digests import Words
-from tieproof.inputs.shards.ranked import RankedRows
+from tieproof.inputs.identities import Words
+from tieproof.inputs.shards.arrays import RankedRows
 from tieproof.installed import __version__
 from tieproof.problem import Budget, Problem, Progress
 

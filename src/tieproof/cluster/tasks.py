@@ -1,23 +1,40 @@
-"""The tasks of an evaluation, for any process on any machine: pure functions of their arguments.
+"""The tasks of an evaluation, for any process on any machine: the first pass over all rows, and counting."""
 
-    gather ──► the rows of a block, and of all its relevant items
-      │ rank ─► its relevant items in exact order: the thresholds for all later counts
-      └──┴───► count_group: a block against a group of items, which this task reads
-               count_blocks: in leave-one-out, a block against itself or against another one, for both
-
-Each task can be repeated anywhere and gives the same integers.
-"""
-
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.cluster.layout import Layout, beside_rows
+from tieproof.cluster.layout import Layout, Unit, beside_rows
+from tieproof.distances import Distance
 from tieproof.engine import Others, Portion, RankedQueries, others_of, ranked_of
 from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress, ShardedProblem
 from tieproof.ties import IntArray
+
+
+class Seen(NamedTuple):
+    """The survey of some rows: their digests (n, 2), and how many rows are all zero."""
+
+    digests: Words
+    zero_vectors: int
+
+
+def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> Seen:
+    """Survey the rows start … stop-1, to which `words` belong."""
+    digests = np.empty((stop - start, 2), dtype=np.uint64)
+    zero = 0
+    # Zeros are not special as a binary code, and their meaning to a distance function is unknown.
+    has_zeros = isinstance(whole.distance, Distance) and not whole.distance.bits
+    for first, piece in rows.pieces(start, stop):
+        span = slice(first - start, first - start + len(piece))
+        digests[span] = rows_digests(piece, words[span])
+        zero += int(np.count_nonzero(~piece.any(axis=1))) if has_zeros else 0
+    return Seen(digests, zero)
 
 
 class Job(NamedTuple):
@@ -124,3 +141,84 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
         return job.problem.among(item_rows, None, job.relevance.among(items, items), budget)
     budget = beside_rows(job.problem, len(queries) + 2 * len(items))
     return job.problem.among(query_rows, item_rows, job.relevance.among(queries, items), budget)
+
+
+KEPT = 16
+"""One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
+
+
+class Local:
+    """Runs tasks in this process."""
+
+    workers = 1
+
+    def __init__(self) -> None:
+        self.ranked: dict[int, RankedQueries] = {}
+        self.kept = 0
+
+    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
+        """Survey the rows of each span; yields in order."""
+        yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
+
+    def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
+        """The counts of each unit; a block stays in memory while the following units have it, too."""
+        kept: tuple[int, Block, RankedQueries] | None = None
+        for unit in units:
+            if kept is None or kept[0] != unit.block:
+                kept = None  # otherwise two would be in memory
+                kept = unit.block, *self.gathered(job, unit.block)
+            _, block, ranked = kept
+            step = Step(job.layout.pairs_of(unit), progress)
+            if unit.other is None:
+                counts = sum_of(count_group(job, block, ranked, group, step) for group in job.layout.groups)
+            else:
+                alone = unit.other == unit.block
+                other, other_ranked = (None, None) if alone else self.gathered(job, unit.other)
+                counts = count_blocks(job, block, ranked, other, other_ranked, step)
+            step.end()
+            yield unit, counts
+
+    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
+        """Each block with its thresholds."""
+        for number in range(len(job.layout.blocks)):
+            yield number, self.ranked.pop(number) if number in self.ranked else self.gathered(job, number)[1]
+
+    def gathered(self, job: Job, number: int) -> tuple[Block, RankedQueries]:
+        """The rows of a block, and its thresholds, which are kept if there is room."""
+        block = gather(job, number)
+        ranked = self.ranked.get(number)
+        if ranked is None:
+            ranked = rank(job, block)
+            size = sum(array.nbytes for array in ranked[1:] if array is not None)
+            if KEPT * (self.kept + size) <= job.problem.whole.budget.memory:
+                self.ranked[number] = ranked
+                self.kept += size
+        return block, ranked
+
+
+def sum_of(counts: Iterable[Others]) -> list[Others]:
+    """The sum of the counts of groups."""
+    found = iter(counts)
+    total = next(found)
+    for more in found:
+        total += more
+    return [total]
+
+
+class Step:
+    """The progress of a unit, in pairs of items.
+
+    Pairs of equal rows are reported once; the end of the unit reports the remaining pairs.
+    """
+
+    def __init__(self, pairs: int, progress: Callable[[int], None]) -> None:
+        self.left, self.progress = pairs, progress
+
+    def __call__(self, pairs: int) -> None:
+        """Report a number of finished pairs of different rows; threads may call it."""
+        self.left -= pairs
+        self.progress(pairs)
+
+    def end(self) -> None:
+        """Report the remaining pairs."""
+        self.progress(self.left)

@@ -6,8 +6,8 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from tieproof.evaluation.evaluated import mean
 from tieproof.inputs.options import check_choice
-from tieproof.results.evaluated import mean
 from tieproof.ties import Estimate, FloatArray
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]

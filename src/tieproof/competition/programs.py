@@ -21,9 +21,9 @@ from tieproof.competition.scoring import (
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, check_vectors, rows_of
 from tieproof.competition.truth import COLUMNS, ID, Truth, read_truth
 from tieproof.errors import InputError, TieproofError
+from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.damage import reading
-from tieproof.results.results import Result
-from tieproof.views.printable import in_one_line
+from tieproof.show.printable import in_one_line
 
 TRUTH = {"embeddings": "labels.csv", "run": "qrels.txt"}
 """The name of the file of the truth."""

@@ -16,15 +16,15 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.embeddings import evaluate
-from tieproof.calls.runs import evaluate_run
 from tieproof.competition.submissions import Limits, SubmissionError, check_file, file_in, named_few, read_vectors
 from tieproof.competition.truth import QUERY, Truth, read_truth
 from tieproof.errors import InputError, InputWarning
-from tieproof.results.evaluated import NOT_JUDGED
-from tieproof.results.results import Result
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.evaluated import NOT_JUDGED
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.runs import evaluate_run
+from tieproof.show.printable import in_one_line
 from tieproof.ties import Array
-from tieproof.views.printable import in_one_line
 
 Task = Literal["embeddings", "run"]
 

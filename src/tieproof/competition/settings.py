@@ -12,10 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.calls.scoring import parse_measures
 from tieproof.competition.keys import Key, UnexpectedError, choice, seconds, taken, text, whole
 from tieproof.distances import our_name
 from tieproof.errors import InputError
+from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory
 
 When = datetime | date

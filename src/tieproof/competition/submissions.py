@@ -12,9 +12,9 @@ from zipfile import ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import check_code_points
 from tieproof.inputs.readers import npy, npz
 from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.strings import check_code_points
 from tieproof.ties import Array
 
 TABLE = "a table in UTF-8 text (.csv)"

@@ -1,8 +1,8 @@
 """Measures of a model's confidence, which show whether the model knows which of its answers are wrong.
 
-error_reject.py, running_errors.py: the error of the most confident queries; recall.py: confidence vs recall@1;
-spearman.py: Spearman's rank correlation; regions.py: credible regions of posteriors (gaussian.py,
-von_mises_fisher.py, samples.py); retrieval.py, inside.py: the items inside these regions. groups.py finds tied
+error_reject.py, error_reject.py: the error of the most confident queries; recall.py: confidence vs recall@1;
+spearman.py: Spearman's rank correlation; regions.py: credible regions of posteriors (distributions.py,
+distributions.py, inputs.py); retrieval.py, retrieval.py: the items inside these regions. inputs.py finds tied
 confidences, and inputs.py checks the inputs. A `Result` computes its own curves (`Result.error_reject`).
 """
 
@@ -11,30 +11,28 @@ from typing import TYPE_CHECKING
 from tieproof.later import handed_on
 
 if TYPE_CHECKING:
+    from tieproof.confidence.distributions import Cap, Ellipsoid, Gaussian, VonMisesFisher
     from tieproof.confidence.error_reject import ErrorRejectCurve, error_reject_curve
-    from tieproof.confidence.gaussian import Ellipsoid, Gaussian
-    from tieproof.confidence.groups import ConfidenceTies
+    from tieproof.confidence.inputs import ConfidenceTies, Interval
     from tieproof.confidence.recall import ConfidenceAccuracy, confidence_vs_recall_at_1
     from tieproof.confidence.regions import credible_region
     from tieproof.confidence.retrieval import CredibleRetrieval, Held, credible_retrieval
-    from tieproof.confidence.samples import Interval
     from tieproof.confidence.spearman import RankCorrelation, rank_correlation
-    from tieproof.confidence.von_mises_fisher import Cap, VonMisesFisher
 else:
     __getattr__, __dir__ = handed_on(
         __name__,
         {
-            "Cap": "tieproof.confidence.von_mises_fisher",
+            "Cap": "tieproof.confidence.distributions",
             "ConfidenceAccuracy": "tieproof.confidence.recall",
-            "ConfidenceTies": "tieproof.confidence.groups",
+            "ConfidenceTies": "tieproof.confidence.inputs",
             "CredibleRetrieval": "tieproof.confidence.retrieval",
-            "Ellipsoid": "tieproof.confidence.gaussian",
+            "Ellipsoid": "tieproof.confidence.distributions",
             "ErrorRejectCurve": "tieproof.confidence.error_reject",
-            "Gaussian": "tieproof.confidence.gaussian",
+            "Gaussian": "tieproof.confidence.distributions",
             "Held": "tieproof.confidence.retrieval",
-            "Interval": "tieproof.confidence.samples",
+            "Interval": "tieproof.confidence.inputs",
             "RankCorrelation": "tieproof.confidence.spearman",
-            "VonMisesFisher": "tieproof.confidence.von_mises_fisher",
+            "VonMisesFisher": "tieproof.confidence.distributions",
             "confidence_vs_recall_at_1": "tieproof.confidence.recall",
             "credible_region": "tieproof.confidence.regions",
             "credible_retrieval": "tieproof.confidence.retrieval",

@@ -1,14 +1,16 @@
-"""Check confidences, errors and posteriors that users pass."""
+"""The confidences and samples that users pass, checked."""
 
 from collections.abc import Iterable
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.arrays import as_numbers, check_count, check_finite
 from tieproof.inputs.options import as_shares
-from tieproof.ties import Array, FloatArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 LARGEST = 1e60
 """The largest number accepted: squares of such numbers, and quotients of these squares, do not overflow float64."""
@@ -77,3 +79,73 @@ def as_masses(mass: float | Iterable[float]) -> tuple[float, ...]:
                 f"A mass must be larger than 0 and smaller than 1, not {each:g}: pass a mass such as 0.95."
             )
     return masses
+
+
+class ConfidenceTies(NamedTuple):
+    """The number of ties among confidences, the number of tied queries, and the size of the largest tie."""
+
+    ties: int
+    tied_queries: int
+    largest_tie: int
+
+
+class Groups(NamedTuple):
+    """Queries of equal confidence, the most confident first.
+
+    of_query : (n,) the group of each query
+    start : (G,) how many queries are more confident than the queries of each group
+    length : (G,) how many queries each group has
+    """
+
+    of_query: IntArray
+    start: IntArray
+    length: IntArray
+
+    @classmethod
+    def of(cls, confidence: npt.NDArray[np.generic]) -> "Groups":
+        """The groups of confidences (n,).
+
+        >>> groups = Groups.of(np.array([0.5, 0.9, 0.5]))
+        >>> groups.of_query.tolist(), groups.start.tolist(), groups.length.tolist()
+        ([1, 0, 1], [0, 1], [1, 2])
+        """
+        distinct, place = np.unique(confidence, return_inverse=True)
+        of_query = (len(distinct) - 1 - place).astype(np.int64)
+        length = np.bincount(of_query)
+        return cls(of_query, np.cumsum(length) - length, length)
+
+    @property
+    def ties(self) -> ConfidenceTies:
+        """Counts of the groups with more than one query."""
+        tied = self.length[self.length > 1]
+        return ConfidenceTies(len(tied), int(tied.sum()), int(tied.max(initial=0)))
+
+
+@dataclass(frozen=True)
+class Interval:
+    """From `low` to `high`: arrays of shape (), or (d,) with an interval for each column of the samples."""
+
+    low: FloatArray
+    high: FloatArray
+
+    def contains(self, values: Any) -> BoolArray:
+        """Whether each value is inside its interval."""
+        array = as_numbers(values, "values")
+        check_finite(array, "values")
+        return np.asarray((self.low <= array) & (array <= self.high))
+
+
+def interval(samples: Any, mass: float) -> Interval:
+    """The shortest interval with the mass for each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
+    array = as_numbers(samples, "samples")
+    if array.ndim not in (1, 2) or not array.size:
+        raise InputError(
+            f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
+        )
+    check_finite(array, "samples")
+    try:
+        from arviz_stats.base import array_stats
+    except ImportError:
+        raise MissingExtraError("A credible region of samples", "stats") from None
+    ends = np.asarray(array_stats.hdi(within_range(array, "samples"), prob=mass, axis=0))
+    return Interval(ends[..., 0], ends[..., 1])

@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from typing import Any, overload
 
-from tieproof.confidence.gaussian import Ellipsoid, Gaussian, ellipsoid
-from tieproof.confidence.inputs import as_masses
-from tieproof.confidence.samples import Interval, interval
-from tieproof.confidence.von_mises_fisher import Cap, VonMisesFisher, cap
+from tieproof.confidence.distributions import Cap, Ellipsoid, Gaussian, VonMisesFisher, cap, ellipsoid
+from tieproof.confidence.inputs import Interval, as_masses, interval
 from tieproof.errors import InputError
 
 REGIONS: dict[type, Callable[[Any, float], Any]] = {Gaussian: ellipsoid, VonMisesFisher: cap}

@@ -2,20 +2,24 @@
 
 import json
 import math
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tieproof.confidence.gaussian import squared_radius
+from tieproof.confidence.distributions import squared_radius
 from tieproof.confidence.inputs import as_masses, check_scale, within_range
 from tieproof.errors import InputError
+from tieproof.exact.blas import check_products
+from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, gamma
 from tieproof.inputs.arrays import as_embeddings, as_numbers, check_finite
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -143,8 +147,6 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
     0.3333333333333333
 
     """
-    from tieproof.confidence.inside import counts_inside
-
     masses = as_masses(mass)
     means = as_rows(as_embeddings(mean, "means"), "means")
     if len(means) == means.shape[1]:
@@ -183,3 +185,85 @@ def as_rows(array: Array, name: str) -> FloatArray:
 def mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
     """The mean of parts / wholes, rounded once."""
     return math.fsum((parts / wholes).tolist()) / len(wholes)
+
+
+TINY = 1e-290
+"""An upper bound on what a sum can lose by underflow."""
+
+QUERIES, ITEMS = 256, 4096
+"""The shape of a tile, in queries and items."""
+
+
+def counts_inside(
+    means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
+) -> tuple[IntArray, IntArray]:
+    """Count the means inside each query's ellipsoid, including the query itself, and those among them of its class.
+
+    means : (n, d)
+    scales : (n, d), or (n, 1) if a scale is the same in all dimensions; larger than 0
+    classes : (n,)
+    queries : (Q,) rows of `means`
+    limits : (M,) squared radii, in units of the scale
+
+    Returns two arrays of shape (M, Q).
+    """
+    check_products()
+    held = np.zeros((len(limits), len(queries)), dtype=np.int64)
+    relevant = np.zeros_like(held)
+    for first in range(0, len(means), ITEMS):
+        points, of_points = means[first : first + ITEMS], classes[first : first + ITEMS]
+        squares = points * points
+        for start in range(0, len(queries), QUERIES):
+            span = slice(start, start + QUERIES)
+            rows = queries[span]
+            centres, units = means[rows], scales[rows]
+            distances, error = by_product(points, squares, centres, units)
+            same = classes[rows][:, None] == of_points
+            for at, limit in enumerate(limits.tolist()):
+                inside = distances <= limit
+                query, item = np.nonzero(np.abs(distances - limit) <= error)
+                inside[query, item] = decide(points[item], centres[query], units[query], limit)
+                held[at, span] += np.count_nonzero(inside, axis=1)
+                relevant[at, span] += np.count_nonzero(inside & same, axis=1)
+    return held, relevant
+
+
+def by_product(
+    points: FloatArray, squares: FloatArray, centres: FloatArray, units: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Squared distances of points (n, d) from centres (q, d), shape (q, n), and a bound on the error of each.
+
+    squares : the squares of the points' entries
+    units : (q, d) or (q, 1)
+    """
+    weights = 1 / (units * units)
+    weighted = centres * weights
+    size = weights @ squares.T if weights.shape == centres.shape else weights * squares.sum(axis=1)
+    size += (weighted * centres).sum(axis=1)[:, None]
+    distances = size - 2 * (weighted @ points.T)
+    size *= 4 * roundings(points.shape[1])
+    size += TINY
+    return distances, size
+
+
+def decide(points: FloatArray, centres: FloatArray, units: FloatArray, limit: float) -> BoolArray:
+    """Whether each point (p, d) is inside the ellipsoid with the centre and unit in the same row."""
+    distances = (((points - centres) / units) ** 2).sum(axis=1)
+    inside = distances <= limit
+    error = roundings(points.shape[1]) * distances + TINY
+    for at in np.flatnonzero(np.abs(distances - limit) <= error):
+        inside[at] = is_inside(points[at], centres[at], units[at], limit)
+    return np.asarray(inside)
+
+
+def is_inside(point: FloatArray, centre: FloatArray, unit: FloatArray, limit: float) -> bool:
+    """Whether a point is inside, computed in fractions; dimensions with the same unit share a denominator."""
+    sums: defaultdict[float, Fraction] = defaultdict(Fraction)
+    for x, m, s in zip(point.tolist(), centre.tolist(), np.broadcast_to(unit, point.shape).tolist(), strict=True):
+        sums[s] += (Fraction(x) - Fraction(m)) ** 2
+    return sum(total / Fraction(s) ** 2 for s, total in sums.items()) <= Fraction(limit)
+
+
+def roundings(dimensions: int) -> float:
+    """The relative error of a sum of `dimensions` terms with a few roundings each, in float64."""
+    return gamma(dimensions + 10, UNIT_ROUNDOFF[np.dtype(np.float64)]) * SAFETY

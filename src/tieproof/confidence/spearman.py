@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.confidence.groups import Groups
-from tieproof.confidence.inputs import as_column
+from tieproof.confidence.inputs import Groups, as_column
 from tieproof.errors import InputError
 from tieproof.ties import Estimate, FloatArray
 

@@ -17,9 +17,9 @@ from tieproof.distances.space import (
     Space,
     make_error,
 )
-from tieproof.exact import bounds, digits, slices
-from tieproof.exact.digits import Sums
+from tieproof.exact import bounds, reals, slices
 from tieproof.exact.pairs import city_block_distances
+from tieproof.exact.reals import Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.native.calls import Output, native
@@ -94,7 +94,7 @@ class CityBlock(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of minus the distance in units of 2^base."""
         exact = self.exact_rows
-        batches = exact.batches(rows, columns, digits.count(exact.product_bits))
+        batches = exact.batches(rows, columns, reals.count(exact.product_bits))
         return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
 
 

@@ -1,13 +1,15 @@
-"""Cosine similarity: x.y / (|x| |y|), larger is nearer; a zero vector has similarity 0 to everything."""
+"""The order of cosines from exact inner products: squared sines in float64, for near-duplicates, and exact ratios.
+
+All rows contain a common row c: x = c + a, y = c + b.
+"""
 
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from tieproof.distances import Distance, sines
-from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
-from tieproof.distances.gauge import NEAR, SpaceGauge, minus
+from tieproof.distances import Distance
+from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
 from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import (
     FLOAT64,
@@ -17,14 +19,77 @@ from tieproof.distances.space import (
     Scale,
     make_error,
 )
-from tieproof.exact import bounds, pair_keys
-from tieproof.exact.digits import Digits
+from tieproof.exact import bounds, pair_keys, reals, slices
 from tieproof.exact.pair_keys import integers
 from tieproof.exact.pairs import inner_products
-from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
+from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
 from tieproof.exact.slices import Batch, ExactRows
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
+
+FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
+
+
+def squared_norms(exact: ExactRows, rows: slices.Slices) -> reals.Sums:
+    """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
+    centre = exact.centre_slices
+    return squares_about(centre, slices.squares(rows), slices.dots_with(rows, centre))
+
+
+def squares_about(centre: slices.Slices, squared: reals.Sums, with_centre: reals.Sums) -> reals.Sums:
+    """Return |c + b|^2 from |b|^2 and b.c."""
+    return slices.added(squared, 2 * with_centre, slices.squares(centre))
+
+
+def ratio_length(exact: ExactRows) -> int:
+    """Return the number of digits of a ratio in which distinct ratios differ (README, 7)."""
+    return reals.count(exact.product_bits) + reals.count(2 * exact.product_bits + 1)
+
+
+def ratios(exact: ExactRows, batch: Batch) -> Digits:
+    """sign(s) floor(s^2 2^K / n) with s = x.y = a.b + a.c + b.c + c.c and n = |y|^2."""
+    a_with_c, b_with_c, c_with_c = (
+        slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y, exact.centre_slices)
+    )
+    s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
+    n = exact.digits(squared_norms(exact, batch.y))
+    return reals.ratios(s, n, batch.columns, ratio_length(exact))
+
+
+def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:
+    """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
+
+    Minus the squared sine is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c
+    - a.c - |a|^2, X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
+    """
+    a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
+    centre = exact.centre_slices
+    a_with_c, b_with_c = (slices.dots_with(side, centre) for side in (batch.x, batch.y))
+    pairs = slices.dots(*batch)
+    e, e_error = batch.summands(pairs, -2, a_squared, b_squared).rounded(exact.bits)
+    f, f_error = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c).rounded(exact.bits)
+    x_square, y_square = (
+        reals.rounded_digits(exact.digits(squares_about(centre, squared, with_centre)))
+        for squared, with_centre in ((a_squared, a_with_c), (b_squared, b_with_c))
+    )
+    relative = 32 * reals.count(exact.product_bits) * FLOAT64_ROUNDOFF
+    combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
+    return e, e_error
+
+
+@native
+def combine(
+    e: Output[FloatArray],
+    e_error: Output[FloatArray],
+    f: FloatArray,
+    f_error: FloatArray,
+    x_square: FloatArray,
+    y_square: FloatArray,
+    relative: float,
+) -> None:
+    """Replace e by the key and e_error by its error, which is infinite if the sign of x.y is uncertain."""
+
 
 RATIO_EXACT = 2.0**50
 """If s^2 n is at most this, rounded quotients s |s| / n of distinct values are distinct (README, 4)."""
@@ -101,17 +166,17 @@ class Cosine(InnerSpace):
         exact = self.exact_rows
         if not exact.can_round:
             return None
-        found = [sines.minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
+        found = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return keys, errors
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key, which is a ratio."""
-        return sines.ratio_length(exact)
+        return ratio_length(exact)
 
     def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
-        return sines.ratios(exact, batch)
+        return ratios(exact, batch)
 
 
 class CosineGauge(SpaceGauge):
@@ -201,7 +266,7 @@ def minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -
     """- s |s| / (|x|^2 |y|^2) with s = x.y of each pair; 0 for a zero vector."""
     found = []
     for batch in pair_keys.batches(exact, rows, columns):
-        x_square, y_square = (integers(sines.squared_norms(exact, side), exact.bits) for side in (batch.x, batch.y))
+        x_square, y_square = (integers(squared_norms(exact, side), exact.bits) for side in (batch.x, batch.y))
         products = integers(minus_products(exact, batch), exact.bits)
         of_pairs = zip(products, batch.rows.tolist(), batch.columns.tolist(), strict=True)
         found += [Fraction(s * abs(s), (x_square[row] * y_square[column]) or 1) for s, row, column in of_pairs]

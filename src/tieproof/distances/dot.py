@@ -9,8 +9,8 @@ from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import FLOAT64, Error, Resources, Scale, make_error
 from tieproof.exact import bounds, slices
-from tieproof.exact.digits import Digits
 from tieproof.exact.pairs import inner_products
+from tieproof.exact.reals import Digits
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray

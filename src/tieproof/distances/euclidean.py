@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.curves import ROOT, Curve, curve
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import ROOT, Curve, SpaceGauge, curve
 from tieproof.distances.inner import InnerSpace
 from tieproof.distances.space import (
     FLOAT64,
@@ -18,9 +17,8 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, slices
-from tieproof.exact.digits import Digits, Sums
 from tieproof.exact.pairs import inner_products
-from tieproof.exact.reals import Real, Rounding, root_is_less, rounded, rounded_of_root
+from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray

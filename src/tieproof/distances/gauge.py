@@ -1,26 +1,49 @@
-"""`Gauge`: distances on one scale for pairs of all queries, from blocks of float64 down to exact numbers.
+"""Curves from values to distances: increasing functions of one number, computed in float64 with a known error."""
 
-A space ranks the items of one query, and leaves out terms that all these items have in common. A gauge adds these
-terms when pairs of different queries are compared, when distances are rounded, or when differences are needed.
-
-Larger is farther. The error of a value is at most absolute + relative |value|; if both are zero (`certain`), values
-have exactly the order and the ties of the distances.
-"""
-
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.exact import bounds, pair_keys
-from tieproof.exact.digits import Sums
-from tieproof.exact.reals import Real, Rounding, rounded
+from tieproof.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
+
+LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
+"""The distance d as a function of the value v.
+
+LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is minus a cosine; SIGNED_SQUARE: v is minus the
+signed square of a cosine; SINE: v is the same plus 1, which is the squared sine up to a right angle.
+"""
+
+CURVE_ERROR = 2.0**-49
+"""The relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, with a margin."""
+
+
+class Curve(NamedTuple):
+    """One of the shapes, times factor * first * second; the latter are two powers of two, as one might overflow."""
+
+    shape: int
+    factor: float
+    first: float
+    second: float
+    error: float  # relative error of `distance_of`
+
+
+def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
+    """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
+    exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
+    factor = scale / Fraction(2) ** exponent
+    is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
+    error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
+    half = exponent // 2
+    return Curve(shape, float(factor), 2.0**half, 2.0 ** (exponent - half), error)
+
 
 NEAR = 2.0**-50
 """The relative error of `Gauge.near`, and of values computed with it."""

@@ -13,8 +13,8 @@ from tieproof.distances.space import (
     Resources,
     Space,
 )
-from tieproof.exact import bounds, digits, slices
-from tieproof.exact.digits import Digits, Sums
+from tieproof.exact import bounds, reals, slices
+from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import IntArray
@@ -58,7 +58,7 @@ class InnerSpace(Space):
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key."""
-        return digits.count(exact.product_bits)
+        return reals.count(exact.product_bits)
 
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of integers made of exact inner products."""

@@ -20,29 +20,27 @@ from tieproof.problem import GivenLists, Problem, Watch, unwatched
 from tieproof.ties import IntArray, Parts, Ties
 
 if TYPE_CHECKING:
-    from tieproof.engine.collisions.kernels import paint
-    from tieproof.engine.collisions.ties import FoundTies, collisions_of
+    from tieproof.engine.collisions import FoundTies, collisions_of, paint
     from tieproof.engine.dense import last_ties
     from tieproof.engine.handed import RankedQueries
-    from tieproof.engine.nearest import nearest_of, nearest_of_numbers
-    from tieproof.engine.neighbours import Neighbours, neighbours_of
+    from tieproof.engine.nearest import Neighbours, nearest_of, nearest_of_numbers, neighbours_of
     from tieproof.engine.portions import Others, Portion, others_of, ranked_of, ties_with_others
 else:
     __getattr__, __dir__ = handed_on(
         __name__,
         {
-            "FoundTies": "tieproof.engine.collisions.ties",
-            "Neighbours": "tieproof.engine.neighbours",
+            "FoundTies": "tieproof.engine.collisions",
+            "Neighbours": "tieproof.engine.nearest",
             "Others": "tieproof.engine.portions",
             "Portion": "tieproof.engine.portions",
             "RankedQueries": "tieproof.engine.handed",
-            "collisions_of": "tieproof.engine.collisions.ties",
+            "collisions_of": "tieproof.engine.collisions",
             "last_ties": "tieproof.engine.dense",
             "nearest_of": "tieproof.engine.nearest",
             "nearest_of_numbers": "tieproof.engine.nearest",
-            "neighbours_of": "tieproof.engine.neighbours",
+            "neighbours_of": "tieproof.engine.nearest",
             "others_of": "tieproof.engine.portions",
-            "paint": "tieproof.engine.collisions.kernels",
+            "paint": "tieproof.engine.collisions",
             "ranked_of": "tieproof.engine.portions",
             "ties_with_others": "tieproof.engine.portions",
         },

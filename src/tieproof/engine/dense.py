@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.engine.rounded.kernels import nearness_of, target_of
-from tieproof.engine.stripes import stripes
+from tieproof.engine.rounded import nearness_of, target_of
+from tieproof.engine.tiles import stripes
 from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import Output, native

@@ -10,8 +10,18 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.handed import Known
-from tieproof.engine.order import Ordered, RoomToSort, exact_order
-from tieproof.engine.pairing import Masks, Paired, Pairs, join, of_queries, paired_rows, room_for
+from tieproof.engine.order import (
+    Masks,
+    Ordered,
+    Paired,
+    Pairs,
+    RoomToSort,
+    exact_order,
+    join,
+    of_queries,
+    paired_rows,
+    room_for,
+)
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import Block, Ranked, ThresholdItems
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from tieproof.exact import digits
-from tieproof.exact.digits import Sums
+from tieproof.exact import reals
+from tieproof.exact.reals import Sums
 from tieproof.exact.slices import Batch, ExactRows
 from tieproof.ties import FloatArray, IntArray
 
@@ -30,14 +30,14 @@ def rounded_keys(
     """The keys in float64, with error bounds; None if they might overflow."""
     if not exact.can_round:
         return None
-    found = [digits.rounded(exact.digits(sums(exact, batch))) for batch in batches(exact, rows, columns)]
+    found = [reals.rounded_digits(exact.digits(sums(exact, batch))) for batch in batches(exact, rows, columns)]
     values = np.concatenate(found)
-    return values, np.abs(values) * (digits.count(exact.product_bits) * KEY_ERROR)
+    return values, np.abs(values) * (reals.count(exact.product_bits) * KEY_ERROR)
 
 
 def batches(exact: ExactRows, rows: IntArray, columns: IntArray) -> Iterator[Batch]:
     """The pairs in batches that fit into memory."""
-    return exact.batches(rows, columns, digits.count(exact.product_bits))
+    return exact.batches(rows, columns, reals.count(exact.product_bits))
 
 
 def integers(sums: Sums, bits: int) -> list[int]:

@@ -7,12 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.arrays import (
-    Embeddings,
-    blocks,
-    not_finite,
-    rows_of_block,
-)
+from tieproof.inputs.arrays import Embeddings, blocks, not_finite, rows_of_block
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import FloatArray

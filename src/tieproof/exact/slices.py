@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact import bounds, digits
-from tieproof.exact.digits import Digits, Sums
+from tieproof.exact import bounds, reals
 from tieproof.exact.pairs import distinct, products
+from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
@@ -290,6 +290,6 @@ class ExactRows:
 
     def digits(self, sums: Sums) -> Digits:
         """The sums as digits, with the same number of digits for all sums."""
-        out = np.empty((len(sums), digits.count(self.product_bits)), dtype=np.int64)
-        digits.of_sums(sums, self.bits, out)
+        out = np.empty((len(sums), reals.count(self.product_bits)), dtype=np.int64)
+        reals.of_sums(sums, self.bits, out)
         return out

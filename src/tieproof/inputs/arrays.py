@@ -1,17 +1,143 @@
-"""Converts embeddings and other numbers to NumPy arrays; they are checked, and copied only if necessary."""
+"""Checks of strings before they become NumPy arrays, in which every string takes the space of the longest."""
 
 import os
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from tieproof.errors import CountError, InputError
-from tieproof.inputs.rounded_integers import check_integers
 from tieproof.inputs.shards.source import is_source
-from tieproof.inputs.tensors import from_tensor, is_tensor
 from tieproof.ties import Array, FloatArray
+
+Text = TypeVar("Text", str, bytes)
+
+MOST_BYTES = 2**30
+"""The bytes that any array of strings may take."""
+
+MOST_WASTE = 16
+"""A larger array may take at most so many times the space of its letters."""
+
+
+def check_widths(strings: Sequence[Text], owner: str) -> None:
+    """Refuse strings whose array would be far larger than the strings because one of them is very long.
+
+    owner : what contains the strings, such as "The labels"
+
+    >>> check_widths(["cat", "dog"], "The labels")
+    """
+    if not strings:
+        return
+    lengths = [len(string) for string in strings]
+    longest, width = max(lengths), 1 if isinstance(strings[0], bytes) else 4
+    needed = len(lengths) * longest * width
+    if needed > MOST_BYTES and needed > MOST_WASTE * sum(lengths) * width:
+        raise InputError(
+            f"{owner} contain a string of {longest:,} characters at [{lengths.index(longest)}] among "
+            f"{len(lengths):,} strings, and would take {needed / 2**30:.1f} GiB, because every string takes the "
+            "space of the longest; shorten it."
+        )
+
+
+def check_code_points(array: Array, owner: str) -> None:
+    """Refuse an array of strings that contains invalid code points, which Python cannot print."""
+    letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
+    wrong = np.flatnonzero(letters > sys.maxunicode)
+    if wrong.size:
+        at = int(wrong[0]) * 4 // array.dtype.itemsize
+        raise InputError(
+            f"{owner} contain bytes at [{at}] that are not Unicode characters; the strings are damaged: write them "
+            "again."
+        )
+
+
+def is_tensor(values: Any) -> bool:
+    """Whether this is a tensor of torch, or of a subclass."""
+    return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
+
+
+def from_tensor(tensor: Any, name: str) -> Array:
+    """Return the numbers of a tensor on any device; bfloat16 becomes float32, which is exact."""
+    reason = not_readable(tensor)
+    if reason:
+        raise InputError(f"The {name} cannot be {reason}")
+    try:
+        plain = tensor.detach().cpu().resolve_conj().resolve_neg()
+        if str(plain.dtype) == "torch.bfloat16":
+            plain = plain.float()  # exact: a bfloat16 is a float32 with fewer digits
+        return np.asarray(plain.numpy())
+    except (TypeError, RuntimeError, NotImplementedError) as error:
+        said = str(error).strip().partition("\n")[0]
+        raise InputError(
+            f"The {name} cannot be a tensor of type {tensor.dtype}, which NumPy cannot read ({said}). Pass a dense "
+            "tensor of numbers that is stored in memory."
+        ) from None
+
+
+def not_readable(tensor: Any) -> str:
+    """Return why a tensor cannot be read as an array, and what to do about it; "" if it can be read."""
+    if tensor.is_meta:
+        return (
+            "a tensor on the device 'meta', which has no numbers. Pass a tensor that was computed on a real device."
+        )
+    if tensor.is_nested:
+        return "a nested tensor, whose rows may differ in length. Pass rows of equal length, as torch.stack gives."
+    if str(tensor.layout) != "torch.strided":
+        return f"a tensor of the layout {str(tensor.layout).removeprefix('torch.')}. Convert it with .to_dense()."
+    if tensor.is_quantized:
+        return f"quantized ({tensor.dtype}). Convert them with .dequantize(), or to their integers with .int_repr()."
+    if str(tensor.dtype).startswith("torch.float8"):
+        return f"{tensor.dtype}, which NumPy does not have. Convert them with .float(), which is exact."
+    return ""
+
+
+LARGEST = 2.0**53
+"""float64 represents every integer up to this size."""
+
+
+def check_integers(values: Any, array: Array, name: str) -> None:
+    """Refuse lists and data frames with integers that were rounded in `array`, which was made of them."""
+    if array.dtype.kind != "f" or float(np.finfo(array.dtype).max) < LARGEST or not (np.abs(array) >= LARGEST).any():
+        return
+    if any(is_rounded(part) for part in parts(values)):
+        raise InputError(
+            f"The {name} must not mix integers that float64 cannot represent exactly with floats or integers of "
+            "another type. Pass one NumPy array of int64 or uint64."
+        )
+
+
+def parts(values: Any) -> Iterator[Array]:
+    """Yield the parts of an array in their original types: columns of a data frame, entries of a list."""
+    if isinstance(values, list | tuple):
+        yield np.array(values, dtype=object).ravel()
+        for each in values:
+            if hasattr(each, "columns"):
+                yield from parts(each)
+    elif hasattr(values, "iloc") and hasattr(values, "columns"):  # pandas
+        for place in range(len(values.columns)):
+            yield np.asarray(values.iloc[:, place])
+    elif hasattr(values, "columns") and hasattr(values, "to_pandas"):  # polars, pyarrow
+        columns = values.get_columns() if hasattr(values, "get_columns") else values.columns
+        for column in columns:
+            yield np.asarray(column.to_numpy())
+
+
+def is_rounded(part: Array) -> bool:
+    """Whether float64 cannot represent every integer of an array.
+
+    >>> is_rounded(np.array([2**60, -(2**53)])), is_rounded(np.array([2**60 + 1])), is_rounded(np.array([0.5]))
+    (False, True, False)
+    """
+    if part.dtype.kind == "O":
+        values = (value.item() if isinstance(value, np.ndarray) and not value.ndim else value for value in part.flat)
+        return any(isinstance(value, int | np.integer) and int(float(value)) != int(value) for value in values)
+    if part.dtype.kind not in "iu":
+        return False
+    size = np.where(part < 0, np.negative(part), part).astype(np.uint64)
+    lowest_bit = size & (~size + np.uint64(1))
+    return bool((size // np.maximum(lowest_bit, np.uint64(1)) > np.uint64(LARGEST)).any())
+
 
 Embeddings = Array
 

@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import check_code_points
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import check_choice
-from tieproof.inputs.strings import check_code_points
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]

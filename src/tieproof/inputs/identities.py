@@ -1,15 +1,18 @@
-"""Numbers that identify something (labels, groups, categories, indices), and which floats are accepted for them.
-
-Other programs save integers as floats. Such floats are accepted if no integer can have been rounded.
-"""
+"""Rows that are equal, and digests of rows that do not depend on their order."""
 
 import re
-from typing import Any
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.errors import InputError
-from tieproof.ties import Array, BoolArray, IntArray
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
+from tieproof.inputs.documents import Documents
+from tieproof.native.calls import native
+from tieproof.native.threads import for_each
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 MOST_DIGITS = 53
 """The binary digits of a float64, to which longer floats are converted."""
@@ -80,3 +83,186 @@ def is_column_of_classes(labels: Array) -> bool:
     (True, False)
     """
     return bool(labels.shape[1:] == (1,) and labels.dtype.kind in "biuf" and np.isin(labels, (0, 1)).all())
+
+
+Words = npt.NDArray[np.uint64]
+
+SALT = np.uint64(0x452821E638D01377)
+"""More digits of pi, so that the labels 5, "5" and b"5" have different words."""
+
+MOST_KEPT = 2**16
+"""The most digests that a result keeps, which take a megabyte."""
+
+DIGESTED = ("float64", "float32", "int64", "uint64", "int32", "int8")
+"""The types of numbers that the kernel reads."""
+
+
+@native
+def fill_keys(keys: Words) -> None:
+    """Write the keys that rows are digested with, which are always the same."""
+
+
+@native
+def digest_rows(rows: Array, keys: Words, labels: Words, digests: Words) -> None:
+    """Write two words for each row of numbers and its label; there is an even number of keys, more than numbers."""
+
+
+@native
+def digest_strings(letters: npt.NDArray[np.uint32], words: Words) -> None:
+    """Write a word for each string; zeros at the end of a row are padding."""
+
+
+@native
+def digest_ids(documents: Documents, words: Words) -> None:
+    """Write a word for the id of each document, independent of its query."""
+
+
+@native
+def digest_scores(query: IntArray, length: IntArray, score: FloatArray, sums: Words) -> None:
+    """Add the scores of each of s consecutive lists, in any order within a list, to sums[query] (…, 2)."""
+
+
+@native
+def digest_ties(
+    place: IntArray,
+    query: IntArray,
+    k: IntArray,
+    n: IntArray,
+    l: IntArray,  # noqa: E741
+    m: IntArray,
+    sums: Words,
+) -> None:
+    """Add ties, given in any order by the letters of `Ties`, to sums[place[query]] (…, 2)."""
+
+
+@native
+def add_digests(place: IntArray, words: Words, sums: Words) -> None:
+    """Add the digest of each row of words (n, w) to sums[place] (…, 2)."""
+
+
+@lru_cache(maxsize=16)
+def keys_of(width: int) -> Words:
+    """Return keys for rows of so many numbers."""
+    keys = np.empty(width + 2 - width % 2, dtype=np.uint64)
+    fill_keys(keys)
+    return keys
+
+
+def words_of(labels: Array) -> Words:
+    """Return a word for each label (n,), or for each row of columns (n, c)."""
+    if labels.ndim == 2:
+        return np.ascontiguousarray(rows_digests(labels, np.zeros(len(labels), dtype=np.uint64))[:, 0])
+    if labels.dtype.kind not in "US":
+        whole = np.ascontiguousarray(labels, dtype=np.uint64 if labels.dtype.kind == "u" else np.int64)
+        return whole.view(np.uint64)
+    letters, words = letters_of(labels), np.empty(len(labels), dtype=np.uint64)
+    digest_strings(letters, words)
+    return words ^ (SALT if labels.dtype.kind == "U" else ~SALT)
+
+
+def letters_of(strings: Array) -> npt.NDArray[np.uint32]:
+    """Return the letters of strings, or of bytes, as one row each."""
+    own = np.ascontiguousarray(strings.astype(strings.dtype.newbyteorder("="), copy=False))
+    size = 4 if own.dtype.kind == "U" else 1
+    width = own.dtype.itemsize // size
+    if not width:
+        return np.zeros((len(own), 1), dtype=np.uint32)
+    return own.view(f"u{size}").reshape(len(own), width).astype(np.uint32, copy=False)
+
+
+def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
+    """Return the digests (n, 2) of rows (n, d) and their labels' words (n,)."""
+    count, width = rows.shape
+    keys, digests = keys_of(width), np.empty((count, 2), dtype=np.uint64)
+    size = max(1, BLOCK_BYTES // (4 * max(1, width)))
+
+    def digest(start: int) -> None:
+        span = slice(start, start + size)
+        digest_rows(as_digested(rows[span]), keys, labels[span], digests[span])
+
+    for_each(digest, range(0, count, size), threads)
+    return digests
+
+
+def as_digested(rows: Embeddings) -> Embeddings:
+    """Convert rows exactly to a type that the kernel reads, with the numbers of a row adjacent in memory."""
+    kind, size = rows.dtype.kind, rows.dtype.itemsize
+    if rows.dtype.name not in DIGESTED:
+        rows = rows.astype(np.float32 if kind == "f" else np.int32 if size < 4 else np.int64)
+    usual = rows.strides[1] == rows.itemsize and rows.strides[0] % rows.itemsize == 0
+    return rows if usual and rows.strides[0] > 0 else np.ascontiguousarray(rows)
+
+
+def in_any_order(digests: Words) -> bytes:
+    """Return digests (n, 2) as bytes that do not depend on their order."""
+    ordered = digests[np.argsort(digests[:, 0])]
+    first, second = ordered[:, 0], ordered[:, 1]
+    if ((first[1:] == first[:-1]) & (second[1:] != second[:-1])).any():
+        ordered = digests[np.lexsort((digests[:, 1], digests[:, 0]))]
+    return ordered.astype("<u8", copy=False).tobytes()
+
+
+class Digests(NamedTuple):
+    """The digests (n, 2) of each side of a data set, with its kind and further facts.
+
+    >>> one = np.array([[1, 2], [3, 4]], dtype=np.uint64)
+    >>> prints = [Digests("toy", (rows,)).hashed().fingerprint for rows in (one, one[::-1], one[:1])]
+    >>> prints[0] == prints[1] != prints[2], len(prints[0])
+    (True, 64)
+    """
+
+    kind: str
+    sides: tuple[Words, ...]
+    facts: tuple[Any, ...] = ()
+
+    def hashed(self) -> "Hashed":
+        """Return the SHA-256 of all this, independent of the order within a side."""
+        import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
+
+        said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
+        found, key = (hashlib.sha256(f"{purpose}{said}".encode()) for purpose in ("", "key of a record, "))
+        for side in map(in_any_order, self.sides):
+            found.update(side)
+            key.update(side)
+        return Hashed(found.hexdigest(), key.digest())
+
+    def kept(self) -> "Digests | Hashed":
+        """Return the digests, which are hashed when needed; if there are many, the hashes."""
+        return self if sum(map(len, self.sides)) <= MOST_KEPT else self.hashed()
+
+
+class Hashed(NamedTuple):
+    """What is computed of all digests of a data set.
+
+    fingerprint : 64 digits, which may be published
+    key : the key of the queries' digests in a record; b"" if the data is not at hand
+    """
+
+    fingerprint: str
+    key: bytes = b""
+
+    def hashed(self) -> "Hashed":
+        """Return this."""
+        return self
+
+
+def keyed(rows: Words, key: bytes, *labels: Array) -> Words:
+    """Return a word for each row of digests (n, 2); without the key, the words say nothing about the rows.
+
+    Equal rows are numbered in the order of their labels, so that they have different words.
+
+    >>> keyed(np.zeros((3, 2), dtype=np.uint64), b"key").tolist() == keyed(np.zeros((3, 2), np.uint64), b"").tolist()
+    False
+    """
+    import hashlib
+
+    order = np.lexsort((*labels, rows[:, 1], rows[:, 0]))
+    ordered = rows[order]
+    is_first = np.append(True, (ordered[1:] != ordered[:-1]).any(axis=1))[: len(rows)]
+    places = np.arange(len(rows))
+    number = places - np.maximum.accumulate(places * is_first)
+    told = np.column_stack([ordered, number]).astype("<u8").tobytes()
+    found = [hashlib.blake2b(told[at : at + 24], digest_size=8, key=key).digest() for at in range(0, len(told), 24)]
+    words = np.empty(len(rows), dtype=np.uint64)
+    words[order] = np.frombuffer(b"".join(found), dtype="<u8")
+    return words

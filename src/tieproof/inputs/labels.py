@@ -5,15 +5,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError, about, warn
-from tieproof.inputs.arrays import SCALARS, as_array, check_count, is_bfloat16, type_name
-from tieproof.inputs.identities import (
-    exact_below,
-    is_column_of_classes,
-    not_whole,
-    stored_type,
-)
-from tieproof.inputs.strings import check_widths
-from tieproof.inputs.tensors import is_tensor
+from tieproof.inputs.arrays import SCALARS, as_array, check_count, check_widths, is_bfloat16, is_tensor, type_name
+from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole, stored_type
 from tieproof.ties import Array, IntArray
 
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."

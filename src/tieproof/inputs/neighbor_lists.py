@@ -1,11 +1,4 @@
-"""Reads and checks what an index of nearest neighbours returned: the items of each query's list, and their numbers.
-
-faiss, hnswlib, pynndescent    ids and distances, (queries, k); where nothing was found the id is -1, with any number
-                               (faiss: 2147483647 or 3.4e38 of either sign; pynndescent: infinity)
-usearch                        `BatchMatches`: keys, distances, and the number of valid entries of each row; or lists
-                               of `Matches`
-qdrant                         `QueryResponse`s, or lists of `ScoredPoint`s, nearest first
-"""
+"""Lists of neighbors that an index returned, and which of the neighbors are relevant."""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -15,8 +8,9 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.list_rows import as_rows
-from tieproof.ties import Array, BoolArray, IntArray
+from tieproof.inputs.lists import as_rows
+from tieproof.inputs.relevance import Labels, Relevance, sorted_contains
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NOTHING = -1
 """The id that means that nothing was found."""
@@ -279,3 +273,68 @@ def check_order(found: NeighborLists) -> None:
         f"{len(bad)} of {found.n_queries} lists are not in the order of their {found.called}; the first is that of "
         f"query {bad[0]}. They are ranked by their {found.called}; to rank them in the order given, pass only ids."
     )
+
+
+ENTRIES_AT_A_TIME = 2**22
+"""The number of listed and relevant items that are judged at a time."""
+
+
+class JudgedItems(NamedTuple):
+    """The judgments of the listed items of some queries.
+
+    grade : the grade of each listed item; 0 is not relevant, -1 is excluded
+    n_relevant, n_excluded : (q,) the numbers of relevant and excluded items in the gallery
+    missing_grades : the grades of relevant items that are not listed, query after query, descending within a query;
+        None: all grades are 1
+    """
+
+    grade: FloatArray
+    n_relevant: IntArray
+    n_excluded: IntArray
+    missing_grades: FloatArray | None
+
+
+def spans_of_queries(relevance: Relevance, lengths: IntArray) -> Iterator[slice]:
+    """Yield spans of consecutive queries that are judged together."""
+    size = lengths if counts_alone(relevance) else lengths + relevance.at_most()
+    ends = np.cumsum(size + 1)
+    start = 0
+    while start < len(lengths):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + ENTRIES_AT_A_TIME, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def counts_alone(relevance: Relevance) -> bool:
+    """Whether labels alone define the relevance, so that no list of relevant items is needed."""
+    return isinstance(relevance, Labels) and relevance.plain
+
+
+def judged(relevance: Relevance, queries: IntArray, position: IntArray, item: IntArray) -> JudgedItems:
+    """Judge each listed item for the query at its position; positions are ascending."""
+    if isinstance(relevance, Labels) and relevance.plain:
+        same = relevance.query_class[queries][position] == relevance.item_class[item]
+        itself = relevance.leave_one_out & (item == queries[position])
+        n_excluded = np.full(len(queries), int(relevance.leave_one_out))
+        return JudgedItems(np.where(itself, -1.0, same), relevance.at_most()[queries], n_excluded, None)
+    block = relevance.block(queries)
+    count = relevance.n_items
+    code = position * count + item
+    relevant = np.repeat(np.arange(len(queries)), np.diff(block.pointer)) * count + block.items
+    excluded = np.repeat(np.arange(len(queries)), np.diff(block.excluded_pointer)) * count + block.excluded
+    grade = np.zeros(len(code))
+    is_relevant = sorted_contains(relevant, code)
+    grades = np.ones(len(relevant)) if block.grades is None else block.grades
+    grade[is_relevant] = grades[np.searchsorted(relevant, code[is_relevant])]
+    grade[sorted_contains(excluded, code)] = -1.0
+    missing = None if not relevance.graded else missing_of(relevant, grades, np.sort(code), count)
+    return JudgedItems(grade, np.diff(block.pointer), np.diff(block.excluded_pointer), missing)
+
+
+def missing_of(relevant: IntArray, grades: FloatArray, listed: IntArray, count: int) -> FloatArray:
+    """Return the grades of the relevant pairs that are not listed, descending within each query."""
+    absent: BoolArray = ~sorted_contains(listed, relevant)
+    order = np.lexsort((-grades[absent], relevant[absent] // count))
+    found: FloatArray = grades[absent][order]
+    return found

@@ -40,7 +40,7 @@ NOTHING = Excluded()
 
 @dataclass(frozen=True, eq=False)
 class Relevance(ABC):
-    """The relevance of a whole evaluation; `calls/problems.py` makes it, and the engine reads it block by block.
+    """The relevance of a whole evaluation; `evaluation/problems.py` makes it, and the engine reads it block by block.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
     graded : whether grades may differ from 1

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, type_name
+from tieproof.inputs.arrays import as_array, is_rounded, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
-from tieproof.inputs.rounded_integers import is_rounded
 from tieproof.ties import Array, FloatArray, IntArray
 
 

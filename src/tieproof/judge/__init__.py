@@ -9,8 +9,7 @@ The docstring of `judging.py` shows the flow. docs/judge.md describes what a sys
 
 from tieproof.competition.settings import Competition
 from tieproof.judge.judging import judge
-from tieproof.judge.standings import leaderboard
-from tieproof.results.judgments import Judgment, Repeats, Score, Seal
-from tieproof.results.leaderboards import Leaderboard, Standing
+from tieproof.judge.judgment import Judgment, Repeats, Score, Seal
+from tieproof.judge.standings import Leaderboard, Standing, leaderboard
 
 __all__ = ["Competition", "Judgment", "Leaderboard", "Repeats", "Score", "Seal", "Standing", "judge", "leaderboard"]

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.judge.dealing import Batch
+from tieproof.judge.judgment import Repeats
 from tieproof.judge.protocol import REFUSALS, WRONG_SHAPE, Answers, unlike_most
-from tieproof.results.judgments import Repeats
 from tieproof.ties import Array, FloatArray
 
 FARTHEST = float(np.finfo(np.float64).max)

@@ -14,26 +14,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.answers import Unanswered, evaluate_answers
-from tieproof.calls.embeddings import evaluate
-from tieproof.calls.lists import evaluate_distances
-from tieproof.calls.progress import progress_bar
 from tieproof.competition.settings import LAST, Competition
 from tieproof.errors import InputError
+from tieproof.evaluation.answers import Unanswered, evaluate_answers
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.lists import evaluate_distances
+from tieproof.evaluation.progress import progress_bar
+from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_choice, check_whole
 from tieproof.judge.assembly import Assembled, assembled, distances_of, embeddings_of
-from tieproof.judge.contests import Contest, contest
 from tieproof.judge.dealing import Batch, Dealer, Sides, deal_items, deal_pairs
-from tieproof.judge.items import Sequestered, read_sequestered
-from tieproof.judge.journal import ENDING, Journal, opened
-from tieproof.judge.logs import LOG_ENDING, Run, write_judgment
+from tieproof.judge.items import Contest, Sequestered, contest, read_sequestered
+from tieproof.judge.journal import ENDING, LOG_ENDING, Journal, Run, opened, write_judgment
+from tieproof.judge.judgment import Judgment
 from tieproof.judge.protocol import LATE, all_refused, only_bits
 from tieproof.judge.running import Ran, Runner
 from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal
 from tieproof.judge.systems import System, as_system, check_asks_pairs
 from tieproof.problem import unwatched
-from tieproof.results.judgments import Judgment
-from tieproof.results.results import Result
 from tieproof.sandbox.files import python_folders, readable
 from tieproof.sandbox.folders import sweep
 from tieproof.ties import Array

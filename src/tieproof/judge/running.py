@@ -15,9 +15,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, NamedTuple
 
-from tieproof.judge.contests import Limits
 from tieproof.judge.dealing import Batch
-from tieproof.judge.items import Sequestered
+from tieproof.judge.items import Limits, Sequestered
+from tieproof.judge.judgment import Seal
 from tieproof.judge.protocol import (
     ANSWERS,
     CRASHED,
@@ -31,7 +31,6 @@ from tieproof.judge.protocol import (
 )
 from tieproof.judge.sealing import FOLDER, container_name, engine_words
 from tieproof.judge.systems import System
-from tieproof.results.judgments import Seal
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox import limits as sandbox
 from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.judge.contests import Limits
+from tieproof.judge.items import Limits
+from tieproof.judge.judgment import Seal
 from tieproof.judge.systems import System
-from tieproof.results.judgments import Seal
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.limits import PROCESSES, place_for_groups
 

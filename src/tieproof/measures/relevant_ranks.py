@@ -23,8 +23,7 @@ import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
 from tieproof.measures.numbers import blockwise
-from tieproof.measures.precision_of_hits import precision_of_hits
-from tieproof.measures.precision_sums import best, trapezoids_of_ties, worst
+from tieproof.measures.precision_sums import best, precision_of_hits, trapezoids_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties

@@ -4,9 +4,9 @@ import math
 from collections.abc import Iterator
 
 from kernels.curves import distance_of
-from tieproof.distances.curves import Curve
-from tieproof.engine.collisions.kernels import APART, CLOSE, OPEN, TINY, UNORDERED, Scale
-from tieproof.engine.rounded.kernels import FARTHEST, SLACK
+from tieproof.distances.gauge import Curve
+from tieproof.engine.collisions import APART, CLOSE, OPEN, TINY, UNORDERED, Scale
+from tieproof.engine.rounded import FARTHEST, SLACK
 
 Bounds = tuple[float, float]
 

@@ -4,8 +4,8 @@ import math
 from fractions import Fraction
 
 from kernels.curves import distance_of
-from tieproof.distances.curves import Curve
-from tieproof.engine.rounded.kernels import FARTHEST, SLACK
+from tieproof.distances.gauge import Curve
+from tieproof.engine.rounded import FARTHEST, SLACK
 from tieproof.inputs.formats import Format
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from bundles import by_hand, competition
 from tieproof.competition import check, new
-from tieproof.competition.inspection.platforms import codabench
 from tieproof.competition.inspection.process import Ended, Layout
+from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
 
 LINKS = {

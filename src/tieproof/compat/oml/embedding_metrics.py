@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import FloatTensor
 
-from tieproof.calls.batches import Evaluator
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY, OVERALL
 from tieproof.compat.oml.pair_metrics import rates_of
@@ -19,8 +18,9 @@ from tieproof.compat.oml.split import Split, extra_of
 from tieproof.compat.oml.topological_metrics import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
+from tieproof.evaluation.batches import Evaluator
 from tieproof.inputs.arrays import as_array
-from tieproof.results.rates import ErrorRates
+from tieproof.rates.result import ErrorRates
 
 WORST_QUERIES = SHOWN_ITEMS = 5
 """How many queries `visualize` shows for each metric, and how many items for each query."""

@@ -7,12 +7,12 @@ import numpy as np
 import torch
 from torch import FloatTensor
 
-from tieproof.calls.fnmr import fnmr_at_fmr_of_distances
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of
 from tieproof.compat.oml.split import Split
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.inputs.arrays import as_array
-from tieproof.results.rates import ErrorRates
+from tieproof.rates.fnmr import fnmr_at_fmr_of_distances
+from tieproof.rates.result import ErrorRates
 
 
 def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] = (0.1,)) -> FloatTensor:

@@ -5,17 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.oml.neighbours import Neighbours
-from tieproof.compat.oml.retrieval_results import with_equal_ones
+from tieproof.compat.oml.retrieval_results import Neighbours, with_equal_ones
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
-from tieproof.views.pictures import style
-from tieproof.views.pictures.nearest_items import (
-    Item,
-    Row,
-    Tie,
-    nearest_items,
-)
+from tieproof.show import style
+from tieproof.show.nearest_items import Item, Row, Tie, nearest_items
 
 QUERY, RIGHT, WRONG, UNKNOWN = (0, 0, 255), (0, 255, 0), (255, 0, 0), (0, 0, 0)
 """The colours, as (red, green, blue), that are passed to the `visualize` of a data set."""

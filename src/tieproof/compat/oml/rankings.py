@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.lists import evaluate_distances
 from tieproof.errors import InputError
+from tieproof.evaluation.lists import evaluate_distances
+from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
-from tieproof.results.results import Result
 from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 
 PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.calls.embeddings import evaluate
-from tieproof.calls.fnmr import fnmr_at_fmr
-from tieproof.calls.problems import make_relevance
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.problems import make_relevance
+from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.relevance import Labels, RelevantBlock
-from tieproof.results.rates import ErrorRates
-from tieproof.results.results import Result
+from tieproof.rates.fnmr import fnmr_at_fmr
+from tieproof.rates.result import ErrorRates
 from tieproof.ties import IntArray
 
 SEQUENCE = "sequence"

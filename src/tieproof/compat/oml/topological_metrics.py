@@ -6,8 +6,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from tieproof.calls.pcf import pcf
 from tieproof.compat.oml.dataset import OVERALL
+from tieproof.evaluation.explained_variance import pcf
 from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.inputs.labels import as_labels
 

@@ -1,4 +1,4 @@
-"""`AccuracyCalculator`: the accuracies of embeddings under the names of pytorch-metric-learning."""
+"""AMI and NMI: how well a k-means clustering of the queries matches their labels, by scikit-learn."""
 
 import warnings
 from collections.abc import Callable, Sequence
@@ -7,18 +7,74 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.embeddings import evaluate
-from tieproof.compat.pml.clustering import CLUSTERING, Clustering, clustering_scores
-from tieproof.compat.pml.comparison import compared
+from tieproof.compat.extras import need
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, as_embeddings
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.evaluated import mean_of_means
+from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import Labels
-from tieproof.results.evaluated import mean_of_means
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Array, Estimate, FloatArray, IntArray
+
+CLUSTERING = {"AMI": "adjusted_mutual_info_score", "NMI": "normalized_mutual_info_score"}
+"""The functions of scikit-learn by the metric's name in pytorch-metric-learning."""
+
+STARTS = 10
+"""How many times k-means is started; the best clustering is used."""
+
+Clustering = Callable[[Any, int], Any]
+"""A function that takes the queries and the number of clusters, and returns the cluster of each query."""
+
+
+def clustering_scores(
+    names: Sequence[str], queries: Embeddings, labels: Array, cluster: Clustering | None
+) -> dict[str, float]:
+    """The scores of one clustering with as many clusters as there are distinct labels (extra `sklearn`)."""
+    metrics = need("sklearn.metrics", " and ".join(names), "sklearn")
+    number = np.unique(labels, return_inverse=True)[1].ravel()
+    found = as_array((cluster or k_means)(queries, int(number.max()) + 1), "clusters").ravel()
+    return {name: float(getattr(metrics, CLUSTERING[name])(number, found)) for name in names}
+
+
+def k_means(queries: Embeddings, count: int) -> Array:
+    """The cluster of each query, with a fixed seed; queries are sorted first, so that their order does not matter."""
+    sklearn = need("sklearn.cluster", "k-means", "sklearn")
+    order = np.lexsort(queries.T[::-1])
+    clusters = np.empty(len(queries), dtype=np.int64)
+    clusters[order] = sklearn.KMeans(count, n_init=STARTS, random_state=0).fit_predict(queries[order])
+    return clusters
+
+
+def compared(
+    labels: Array,
+    gallery_labels: Array,
+    comparison: Callable[[Any, Any], Any],
+    with_itself: bool,
+) -> tuple[IntArray, IntArray]:
+    """The relevant (query, item) pairs, (p, 2), and the index of each query's label among the distinct labels.
+
+    labels, gallery_labels : (q, …) and (n, …) numbers
+    comparison : takes a label (1, …) and the gallery's labels (n, …), both torch tensors, and returns n bools
+    with_itself : whether the first q gallery items are the queries, which are not relevant to themselves
+    """
+    torch = need("torch", "label_comparison_fn", "torch")
+    distinct, number = np.unique(labels, axis=0, return_inverse=True)
+    others = torch.as_tensor(gallery_labels).float()
+    pairs = []
+    for place, label in enumerate(distinct):
+        same = as_array(comparison(torch.as_tensor(label[None]).float(), others), "result of label_comparison_fn")
+        if same.shape != (len(gallery_labels),):
+            raise InputError(
+                f"label_comparison_fn returned shape {same.shape} for a label of shape {label[None].shape} and "
+                f"labels of shape {gallery_labels.shape}. It must return one bool for each of the labels."
+            )
+        query, item = np.flatnonzero(number.ravel() == place), np.flatnonzero(same)
+        pairs.append(np.column_stack([np.repeat(query, len(item)), np.tile(item, len(query))]))
+    found = np.concatenate(pairs)
+    return found[found[:, 0] != found[:, 1]] if with_itself else found, number.ravel()
 
 
 class Ranking(NamedTuple):

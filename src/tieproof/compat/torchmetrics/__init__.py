@@ -12,11 +12,7 @@ from tieproof.compat import extras
 
 extras.need("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
 
-from tieproof.compat.torchmetrics.curves import (  # noqa: E402
-    RetrievalPrecisionRecallCurve,
-    RetrievalRecallAtFixedPrecision,
-)
-from tieproof.compat.torchmetrics.scores import (  # noqa: E402
+from tieproof.compat.torchmetrics.metrics import (  # noqa: E402
     RetrievalAUROC,
     RetrievalFallOut,
     RetrievalHitRate,
@@ -24,7 +20,9 @@ from tieproof.compat.torchmetrics.scores import (  # noqa: E402
     RetrievalMRR,
     RetrievalNormalizedDCG,
     RetrievalPrecision,
+    RetrievalPrecisionRecallCurve,
     RetrievalRecall,
+    RetrievalRecallAtFixedPrecision,
     RetrievalRPrecision,
 )
 

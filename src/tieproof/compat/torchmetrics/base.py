@@ -11,10 +11,10 @@ from torch import Tensor
 from torchmetrics import Metric
 from torchmetrics.utilities.data import dim_zero_cat
 
-from tieproof.calls.lists import evaluate_scores
 from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
+from tieproof.evaluation.lists import evaluate_scores
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_choice
 from tieproof.ties import Array, Estimate, FloatArray

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 
-from tieproof.competition.bundles import codabench, evalai, grand_challenge, kaggle
 from tieproof.competition.hosting import Hosted
 from tieproof.competition.kit import Files
+from tieproof.competition.platforms import codabench, evalai, grand_challenge, kaggle
 
 BUNDLES: dict[str, Callable[[Hosted], Files]] = {
     "codabench": codabench.files,

@@ -11,17 +11,16 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.audit import Finding
-from tieproof.calls.progress import progress_bar
 from tieproof.competition.inspection.all_attacks import ATTACKS
 from tieproof.competition.inspection.attacks import FileAttack, Material, Secret
 from tieproof.competition.inspection.guessing import secret_in
-from tieproof.competition.inspection.judging import DRAWS, Trial, luck_of
+from tieproof.competition.inspection.judging import DRAWS, Trial, Trying, copied, good, luck_of
 from tieproof.competition.inspection.moulds import Mould, mould_of
 from tieproof.competition.inspection.platforms import PLATFORMS, opened
 from tieproof.competition.inspection.report import CheckReport, TaskScale
 from tieproof.competition.inspection.tasks import Task
-from tieproof.competition.inspection.trying import Trying, copied, good
 from tieproof.errors import InputError
+from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_whole
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.folders import sweep, temporary_folder

@@ -15,10 +15,9 @@ from typing import NamedTuple
 from tieproof.audit import Finding, Verdict
 from tieproof.audit.luck import rounding
 from tieproof.competition.inspection.attacks import FileAttack, Handed, Secret
-from tieproof.competition.inspection.judging import PLAYED, Trial
-from tieproof.competition.inspection.trying import Tried
+from tieproof.competition.inspection.judging import PLAYED, Trial, Tried
 from tieproof.competition.truth import table
-from tieproof.views.text.parts import count
+from tieproof.show.parts import count
 
 CLIMBS = 8
 """The most submissions by which hill climbing tries to tell one label."""

@@ -7,9 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tieproof.audit import Finding, Verdict
+from tieproof.audit.tables import filled
 from tieproof.errors import InputError
-from tieproof.views.text.audit import filled
-from tieproof.views.text.parts import NARROWEST, WIDTH, count, table
+from tieproof.show.parts import NARROWEST, WIDTH, count, table
 
 CLIMBING = "hill climbing"
 """The attack whose detail is always shown, because every score reveals something about the labels."""

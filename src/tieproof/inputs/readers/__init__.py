@@ -15,15 +15,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
-from tieproof.inputs.readers.entries import (
-    CONFIDENCES,
-    EMBEDDINGS,
-    LABELS,
-    Entry,
-    Wanted,
-    choose,
-    meant,
-)
+from tieproof.inputs.readers.entries import CONFIDENCES, EMBEDDINGS, LABELS, Entry, Wanted, choose, meant
 from tieproof.inputs.readers.location import Location, check, split
 from tieproof.inputs.readers.remote import File, RemoteFile
 from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names

@@ -1,18 +1,150 @@
-"""Parquet files (.parquet): one column for each dimension, or one column of lists."""
+"""Reads vectors in a column of lists of a Parquet file, a few rows at a time, even from large row groups."""
 
-from collections.abc import Collection, Sequence
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import accumulate
+from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import MOST_EXACT, from_bytes, from_strings, name_of
-from tieproof.inputs.readers.damage import library
+from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.parquet_rows import ListRows, opened
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
+
+KIND = "a Parquet file (.parquet)"
+
+BATCH = 2**21
+"""The number of bytes that are decoded at a time."""
+
+
+@contextmanager
+def opened(path: File) -> Iterator[Any]:
+    """Open the file for reading."""
+    parquet = library("pyarrow.parquet", path, "parquet")
+    with reading(path, KIND):
+        if isinstance(path, Path):
+            with parquet.ParquetFile(path) as file:
+                yield file
+            return
+        with path.open("rb") as stream, parquet.ParquetFile(stream) as file:
+            yield file
+
+
+class ListRows:
+    """The rows of one column of lists; who asks for them in order has every one decoded once.
+
+    A row group can only be decoded from its start on. What was decoded last is kept, about twice as much as was ever
+    asked for at once, for threads that ask for neighbouring rows ask in any order.
+    """
+
+    def __init__(self, path: File, name: str) -> None:
+        self.path, self.name = path, name
+        self.where = Location(path, name)
+        self.lock = Lock()
+        self.ends: list[int] = []  # of the row groups
+        self.width = 0
+        self.batches: Iterator[tuple[int, Array]] = iter(())
+        self.position = -1  # the row that the next batch begins with; -1: no batches
+        self.kept: deque[tuple[int, Array]] = deque()
+        self.most_asked = 0
+
+    def __call__(self, start: int, stop: int) -> Array:
+        """The rows start … stop-1."""
+        with self.lock, reading(self.path, KIND):
+            if not self.ends:
+                self.look()
+            found: Array | None = None
+            done = start
+            while found is None or done < stop:
+                first, rows = self.batch_with(done)
+                part = rows[done - first : stop - first]
+                if found is None:
+                    found = np.empty((stop - start, self.width), rows.dtype)
+                    self.most_asked = max(self.most_asked, found.nbytes)
+                found[done - start : done - start + len(part)] = part
+                done += len(part)
+            if stop == self.ends[-1]:  # the next read starts from the beginning
+                self.rewind()
+            return found
+
+    def look(self) -> None:
+        """Note where row groups end, and how long a row is; look through groups whose rows cannot all be so long."""
+        with opened(self.path) as file:
+            metadata = file.metadata
+            groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
+            ends = list(accumulate(group.num_rows for group in groups))
+            batch = next(file.iter_batches(batch_size=1, columns=[self.name]))
+            self.width = self.numbers(batch.column(0), 0).shape[1]
+        for number, group in enumerate(groups):
+            columns = [group.column(at) for at in range(group.num_columns)]
+            counts = {each.num_values for each in columns if each.path_in_schema.startswith(f"{self.name}.")}
+            if counts != {group.num_rows * self.width}:
+                # The first row that is too long, too short or null is refused.
+                deque(self.decoded(number, ends[number] - group.num_rows, len(groups)), maxlen=0)
+        self.ends = ends
+
+    def batch_with(self, row: int) -> tuple[int, Array]:
+        """Return the decoded batch that contains this row, and the number of its first row."""
+        for first, rows in self.kept:
+            if first <= row < first + len(rows):
+                return first, rows
+        group = bisect_right(self.ends, row)
+        begin = self.ends[group - 1] if group else 0
+        if not 0 <= self.position <= row or begin > self.position:
+            self.rewind()
+            self.batches, self.position = self.decoded(group, begin, len(self.ends)), begin
+        while True:
+            first, rows = next(self.batches)
+            self.position = first + len(rows)
+            self.kept.append((first, rows))
+            while len(self.kept) > 1 and sum(rows.nbytes for _, rows in self.kept) > 2 * self.most_asked + BATCH:
+                self.kept.popleft()
+            if row < self.position:
+                return first, rows
+
+    def rewind(self) -> None:
+        """Drop all batches, and close the file."""
+        self.batches, self.position = iter(()), -1
+        self.kept.clear()
+
+    def decoded(self, group: int, row: int, groups: int) -> Iterator[tuple[int, Array]]:
+        """The rows from a row group on to the last of so many, batch by batch, each with its first row's number."""
+        size = max(1, BATCH // (8 * max(1, self.width)))
+        with opened(self.path) as file:
+            for batch in file.iter_batches(size, range(group, groups), [self.name], use_threads=False):
+                rows = self.numbers(batch.column(0), row)
+                yield row, rows
+                row += len(rows)
+
+    def numbers(self, column: Any, row: int) -> Array:
+        """Return lists as rows; a list that is null, contains a null, or has another length is refused."""
+        if column.null_count:
+            raise self.null(row + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False))))
+        lengths = column.value_lengths().to_numpy(zero_copy_only=False)
+        width = self.width or int(lengths[0])
+        wrong = np.flatnonzero(lengths != width)
+        if wrong.size:
+            raise InputError(
+                f"{self.where} has lists of different lengths: {width} numbers in row 0 and {lengths[wrong[0]]} in "
+                f"row {row + wrong[0]}; give all vectors the same length."
+            )
+        values = column.flatten()
+        if values.null_count:
+            raise self.null(row + int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) // width)
+        found: Array = values.to_numpy(zero_copy_only=False)
+        return found.reshape(len(column), width)
+
+    def null(self, row: int) -> InputError:
+        """Return the error for a row with a null."""
+        return InputError(f"{self.where} has a null in row {row}; fill it in, or leave the item out.")
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:

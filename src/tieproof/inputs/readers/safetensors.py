@@ -13,7 +13,7 @@ from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import broken, library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.raw_rows import raw_rows
+from tieproof.inputs.readers.npy import raw_rows
 from tieproof.inputs.readers.remote import File
 from tieproof.ties import Array
 

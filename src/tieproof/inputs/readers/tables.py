@@ -6,15 +6,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from tieproof.errors import InputError, InputWarning
-from tieproof.inputs.readers.entries import (
-    LABELS,
-    Entry,
-    kind_of,
-    listing,
-    meant,
-)
+from tieproof.inputs.readers.entries import LABELS, Entry, kind_of, listing, meant, outside
 from tieproof.inputs.readers.remote import File
-from tieproof.inputs.readers.series import outside
 from tieproof.ties import Array
 
 ROWS = 1024

@@ -6,11 +6,11 @@ from pickle import UnpicklingError
 from typing import Any
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import not_readable
 from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.damage import library, reading
 from tieproof.inputs.readers.entries import Entry
 from tieproof.inputs.readers.location import Location
-from tieproof.inputs.tensors import not_readable
 from tieproof.ties import Array
 
 KIND = "tensors saved by PyTorch (.pt)"

@@ -10,13 +10,12 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import type_name
+from tieproof.inputs.arrays import check_widths, type_name
 from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
 from tieproof.inputs.readers.entries import LABELS, choose, meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.places import PATTERN, Neighbours, Paths, located, parted
 from tieproof.inputs.shards.shard import Shard
-from tieproof.inputs.strings import check_widths
 from tieproof.native.threads import in_order
 from tieproof.ties import Array
 

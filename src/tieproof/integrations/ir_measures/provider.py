@@ -9,11 +9,10 @@ from ir_measures.measures.base import Measure as TheirMeasure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import QrelsConverter, RunConverter
 
-from tieproof.calls.runs import evaluate_run
 from tieproof.errors import InputError, warn
+from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice
-from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, Bound, BoundedMeasure
-from tieproof.integrations.ir_measures.judgments import View, by_query
+from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, Bound, BoundedMeasure, View, by_query
 
 SHARED: dict[type, str] = {type(getattr(ir_measures, name)): name for name in MEASURES if hasattr(ir_measures, name)}
 """The types of the measures that ir_measures also has, and their names."""

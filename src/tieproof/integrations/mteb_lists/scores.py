@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.calls.runs import evaluate_run
 from tieproof.errors import InputWarning
+from tieproof.evaluation.evaluated import TieSummary, mean, summarize
+from tieproof.evaluation.runs import evaluate_run
 from tieproof.measures import Measure
-from tieproof.results.evaluated import TieSummary, mean, summarize
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 Documents = Mapping[str, float]

@@ -11,8 +11,9 @@ from sentence_transformers.util import SimilarityFunction
 from tqdm import trange
 
 from tieproof.errors import InputError
+from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
-from tieproof.integrations.sentence_transformers import table
+from tieproof.integrations.sentence_transformers import metrics
 from tieproof.integrations.sentence_transformers.metrics import columns, measures_of, metrics_at, values
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
@@ -25,7 +26,6 @@ from tieproof.integrations.sentence_transformers.scoring import (
     packed,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labelled, Retrieval, Task
-from tieproof.results.results import Result
 from tieproof.ties import Array
 
 logger = logging.getLogger(__name__)
@@ -183,7 +183,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
         path = Path(output_path, self.csv_file) if output_path is not None and self.write_csv else None
         if path is not None:
-            table.check_columns(path, headers)
+            metrics.check_columns(path, headers)
         encoded = calibrated(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
         options = {
             "measures": measures_of(self.metrics),
@@ -201,10 +201,10 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         for name, result in self.results.items():
             logger.info("Tieproof evaluation of %s, epoch %s, step %s:\n%s", self.name or name, epoch, steps, result)
         if path is not None:
-            table.add_row(path, headers, [epoch, steps, *found.values()])
-        metrics: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
-        self.store_metrics_in_model_card_data(model, metrics, epoch, steps)
-        return metrics
+            metrics.add_row(path, headers, [epoch, steps, *found.values()])
+        prefixed: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+        self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
+        return prefixed
 
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
         """Encode texts chunk by chunk, and return their embeddings or binary codes.

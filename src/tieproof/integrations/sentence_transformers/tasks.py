@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.calls.embeddings import evaluate
 from tieproof.errors import InputError, about
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.result import Result
 from tieproof.inputs.labels import as_label_array, as_labels
-from tieproof.results.results import Result
 from tieproof.ties import Array, IntArray
 
 

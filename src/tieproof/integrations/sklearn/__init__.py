@@ -14,7 +14,6 @@ from tieproof import errors
 if find_spec("sklearn") is None:
     raise errors.MissingExtraError("tieproof.integrations.sklearn", "sklearn")
 
-from tieproof.integrations.sklearn.displays import TieIntervalDisplay
-from tieproof.integrations.sklearn.scorers import TieproofScorer, tieproof_scorer
+from tieproof.integrations.sklearn.scorers import TieIntervalDisplay, TieproofScorer, tieproof_scorer
 
 __all__ = ["TieIntervalDisplay", "TieproofScorer", "tieproof_scorer"]

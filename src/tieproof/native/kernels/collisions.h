@@ -1,5 +1,5 @@
 /* Gaps between neighbours in rankings by float64 values, and the ties that consist of neighbours with closed gaps:
-   engine/collisions/kernels.py. */
+   engine/collisions.py. */
 
 #ifndef TIEPROOF_COLLISIONS_H
 #define TIEPROOF_COLLISIONS_H

@@ -1,4 +1,4 @@
-/* Convert values to distances: distances/curves.py, which describes the shapes. */
+/* Convert values to distances: distances/gauge.py, which describes the shapes. */
 
 #ifndef TIEPROOF_CURVES_H
 #define TIEPROOF_CURVES_H

@@ -1,4 +1,4 @@
-/* Digests that show whether two data sets are the same up to their order: inputs/digests.py.
+/* Digests that show whether two data sets are the same up to their order: inputs/identities.py.
 
    Rows are digested by NH (Black, Halevi, Krawczyk, Krovetz, Rogaway 1999, UMAC, section 4.1) in words of 64 bits: two
    different rows share a digest with probability 2^-64. The digests of a query are added, so their order does not

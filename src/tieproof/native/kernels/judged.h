@@ -1,4 +1,4 @@
-/* The relevant and the excluded items of lists, from a number for each item: inputs/list_relevance.py. */
+/* The relevant and the excluded items of lists, from a number for each item: inputs/lists.py. */
 
 #include "list_types.h"
 

@@ -1,4 +1,4 @@
-/* Count the numbers of each list above and at the numbers of its relevant items: engine/dense.py, calls/run_ties.py.
+/* Count the numbers of each list above and at the numbers of its relevant items: engine/dense.py, evaluation/run_ties.py.
 
    In this file, larger numbers are above smaller ones, whether larger or smaller numbers are nearer. */
 

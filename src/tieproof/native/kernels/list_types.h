@@ -12,7 +12,7 @@ typedef struct {
     Longs excluded_pointer, excluded;
 } RelevantBlock;
 
-/* inputs/list_relevance.py */
+/* inputs/lists.py */
 typedef struct {
     bool graded, wrong;
     int64_t done;

@@ -1,5 +1,5 @@
 /* Round values with known errors to numbers of a format, which are given by their positions among all numbers of
-   the format: engine/rounded/kernels.py. */
+   the format: engine/rounded.py. */
 
 #ifndef TIEPROOF_ROUNDING_H
 #define TIEPROOF_ROUNDING_H

@@ -1,4 +1,4 @@
-/* Tiles of rounded distances, for entries of each type: engine/rounded/kernels.py. */
+/* Tiles of rounded distances, for entries of each type: engine/rounded.py. */
 
 #ifndef ROUND_AS
 

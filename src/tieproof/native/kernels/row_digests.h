@@ -1,4 +1,4 @@
-/* Digests of rows of numbers of a type REAL: inputs/digests.py. */
+/* Digests of rows of numbers of a type REAL: inputs/identities.py. */
 
 /* The bits of a number in float64, which are the same for zeros of either sign. For an integer that float64
    rounds, a multiple of the rounding error is added. */

@@ -1,4 +1,4 @@
-/* Squared sines from exact sums: distances/sines.py. */
+/* Squared sines from exact sums: distances/cosine.py. */
 
 #ifndef TIEPROOF_SINES_H
 #define TIEPROOF_SINES_H

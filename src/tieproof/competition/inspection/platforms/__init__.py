@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from tieproof.competition.inspection.platforms import codabench, evalai, grand_challenge, kaggle
 from tieproof.competition.inspection.tasks import Task, part_of
+from tieproof.competition.platforms import codabench, evalai, grand_challenge, kaggle
 from tieproof.errors import InputError
 from tieproof.inputs.readers.damage import reading
 

@@ -1,1 +1,0 @@
-"""The public functions, one file each, and the modules that they share."""

@@ -1,0 +1,1 @@
+"""Comparisons of systems that were evaluated on the same queries."""

@@ -1,0 +1,158 @@
+"""Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.scoring import parse_measures
+from tieproof.measures import Measure
+from tieproof.ties import IntArray
+
+SAME_LABELS = "Evaluate both with the same labels or judgments."
+
+SETTING = ("leave_one_out", "average", "empty")
+OF_RUNS = ("missing", "truncated", "n_items")
+"""The settings of evaluations that must be equal."""
+
+MOST_NAMED = 3
+"""The number of queries that a message names."""
+
+
+def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
+    """Return the position of each query of the first result in every result; results that differ are refused."""
+    for name, result in results.items():
+        check_distinct(name, result)
+    (first, one), *others = results.items()
+    places = {first: np.arange(len(one.query_ids))}
+    for name, other in others:
+        check_policies(first, one, name, other)
+        check_queries(first, one, name, other)
+        places[name] = np.argsort(other.query_ids)[np.argsort(np.argsort(one.query_ids))]
+        check_judgments(first, one, name, other, places[name])
+        check_categories(first, one, name, other, places[name])
+    return places
+
+
+def check_distinct(name: str, result: Result) -> None:
+    """Refuse several queries with the same name, which cannot be aligned."""
+    known, counts = np.unique(result.query_ids, return_counts=True)
+    if len(known) < len(result.query_ids):
+        raise InputError(
+            f"'{name}' has {counts.max()} queries with the name {known[np.argmax(counts)]}. Give each query a "
+            "different name: result.named(names).",
+            "results",
+        )
+
+
+def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
+    """Refuse two results, and say what differs."""
+    raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
+
+
+def told(result: Result) -> dict[str, Any]:
+    """Return the policies of an evaluation."""
+    policies = {field: getattr(result.setting, field) for field in SETTING}
+    return policies | {field: result.evaluated.origin.options.get(field) for field in OF_RUNS}
+
+
+def check_policies(first: str, one: Result, name: str, other: Result) -> None:
+    """Refuse results that were evaluated with different policies."""
+    mine, theirs = (told(result) for result in (one, other))
+    for field, value in mine.items():
+        if value != theirs[field]:
+            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both with the same value.")
+
+
+def check_queries(first: str, one: Result, name: str, other: Result) -> None:
+    """Refuse results whose queries have different ids."""
+    if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
+        mine, theirs = (f"names such as {result.query_ids.tolist()[0]!r}" for result in (one, other))
+        refuse(
+            first,
+            name,
+            "queries",
+            mine,
+            theirs,
+            "Evaluate both from the same kind of data, or give the queries the same names: result.named(names).",
+        )
+    for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
+        alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
+        if len(alone):
+            named = ", ".join(map(str, alone[:MOST_NAMED].tolist()))
+            more = f" and {len(alone) - MOST_NAMED:,} more" if len(alone) > MOST_NAMED else ""
+            raise InputError(
+                f"{len(alone):,} of {len(owner.query_ids):,} queries of '{here}' are missing from '{there}': {named}"
+                f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
+                "results",
+            )
+
+
+def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+    """Refuse results with different relevance; results of the same function are compared query by query."""
+    if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
+        mine, theirs = (f"{len(result.empty_ids):,} queries without relevant items" for result in (one, other))
+        refuse(first, name, "labels", mine, theirs, SAME_LABELS)
+    if one.evaluated.origin.call != other.evaluated.origin.call:
+        return
+    known, relevant = one.evaluated.origin.relevant, other.evaluated.origin.relevant
+    if isinstance(known, str) or isinstance(relevant, str):
+        if one.evaluated.relevance_hash() != other.evaluated.relevance_hash():
+            raise InputError(
+                f"'{first}' and '{name}' have different labels, or their queries were named in different orders: the "
+                f"hash of what is relevant to all queries, which a record has, differs. {SAME_LABELS}",
+                "results",
+            )
+        return
+    differs = known != relevant[place]
+    if differs.any():
+        raise InputError(
+            f"'{first}' and '{name}' have different labels: {np.count_nonzero(differs):,} of {len(differs):,} "
+            "queries differ in their labels, their judgments or their number of relevant items; the first is query "
+            f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
+            "results",
+        )
+
+
+def check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+    """Refuse means over categories if a query has different categories in the results."""
+    mine, theirs = one.category_of_query, other.category_of_query
+    if one.setting.average == "micro":
+        return
+    assert mine is not None
+    assert theirs is not None
+    if not np.array_equal(mine, theirs[place]):
+        at = int(np.argmin(mine == theirs[place]))
+        query = one.query_ids[at]
+        refuse(
+            first,
+            name,
+            "categories",
+            f"query {query} is in {str(mine[at])!r}",
+            f"in {str(theirs[place][at])!r}",
+            "Evaluate both with the same categories.",
+        )
+
+
+def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measure] | None) -> list[str]:
+    """Return the measures to compare: those wanted, or all; results that lack one are refused."""
+    (first, one), *others = results.items()
+    if wanted is not None:
+        names = [str(measure) for measure in parse_measures(wanted)]
+        for result in results.values():
+            for name in names:
+                result[name]
+        return names
+    for name, other in others:
+        if set(one.measures) != set(other.measures):
+            refuse(
+                first,
+                name,
+                "measures",
+                ", ".join(one.measures),
+                ", ".join(other.measures),
+                "Evaluate both with the same measures, or pass the measures to compare as measures=.",
+            )
+    return list(one.measures)

@@ -1,0 +1,326 @@
+"""`Difference` and `Verdict`: how two systems differ, and the conclusion from it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.evaluation.result import Result
+from tieproof.ties import Estimate, FloatArray, IntArray
+
+WHATEVER_THE_TIES = "better whatever the ties"
+IN_EXPECTATION = "better in expectation"
+QUERIES_OR_TIES = "queries or ties could explain it"
+TOO_FEW_QUERIES = "too few queries to tell"
+THE_SAME = "the same"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The conclusion from the difference between two systems.
+
+    name : one of the names in `RULES`
+    better : the system that is better; None if the verdict names none
+    sentence : the verdict in words, with the systems, the measure and the numbers that it is based on
+    """
+
+    name: str
+    better: str | None
+    sentence: str
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
+        """Show the sentence in a notebook."""
+        from tieproof.show.printable import printable
+
+        return printer.text(printable(self.sentence))
+
+
+class Evidence(NamedTuple):
+    """The numbers that a verdict on two systems is based on.
+
+    equal : whether both have the same expected value on every query
+    p_value : the corrected p-value of the expected differences
+    p_lower : the corrected p-value if all ties are broken against the system ahead and in favor of the other
+    lower, upper : the smallest and the largest mean difference over all orderings of tied items
+    alpha : 1 - confidence
+    ahead : 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
+    """
+
+    equal: bool
+    p_value: float
+    p_lower: float
+    lower: float
+    upper: float
+    alpha: float
+    ahead: int = 1
+
+
+class Sample(NamedTuple):
+    """What limits the p-values of two systems.
+
+    test : "sign-flip", "t", "wilcoxon" or "tukey"
+    systems : the number of all systems that are compared
+    queries, differing : the number of queries, and of those on which the two systems differ
+    varies : whether the differences vary from query to query
+    """
+
+    test: str
+    systems: int
+    queries: int
+    differing: int
+    varies: bool
+
+
+class Rule(NamedTuple):
+    """One line of the table: the first rule whose condition is true gives the verdict.
+
+    name : the name of the verdict
+    condition : the condition in words
+    means : what the verdict says about the systems
+    holds : the condition as a function
+    names_better : whether the verdict says that one system is better
+    """
+
+    name: str
+    condition: str
+    means: str
+    holds: Callable[[Evidence], bool]
+    names_better: bool
+
+
+RULES = (
+    Rule(
+        THE_SAME,
+        "Both systems have the same expected value on every query.",
+        "This measure cannot tell the systems apart on these queries.",
+        lambda found: found.equal,
+        names_better=False,
+    ),
+    Rule(
+        WHATEVER_THE_TIES,
+        "The difference is significant in expectation, and also if all ties are broken against the system that is "
+        "ahead and in favor of the other one.",
+        "Neither the order of tied items nor the choice of queries is likely to explain the difference.",
+        lambda found: found.ahead != 0 and max(found.p_value, found.p_lower) <= found.alpha,
+        names_better=True,
+    ),
+    Rule(
+        IN_EXPECTATION,
+        "The difference is significant in expectation, but not if all ties are broken against the system that is "
+        "ahead and in favor of the other one.",
+        "The choice of queries is unlikely to explain the difference if ties are broken at random. A program that "
+        "breaks ties in another way may show no difference.",
+        lambda found: found.ahead != 0 and found.p_value <= found.alpha,
+        names_better=True,
+    ),
+    Rule(
+        QUERIES_OR_TIES,
+        "The difference is zero or not significant in expectation, and the order of tied items alone can make it "
+        "zero or reverse it.",
+        "The choice of queries alone can explain the difference, and so can the order of tied items. The scores of a "
+        "program that breaks ties in one order do not show which system is better.",
+        lambda found: found.lower <= 0 <= found.upper and found.lower < found.upper,
+        names_better=False,
+    ),
+    Rule(
+        TOO_FEW_QUERIES,
+        "The difference is zero or not significant in expectation, and no order of tied items makes it zero or "
+        "reverses it, or there are no ties.",
+        "One system may be better; more queries would show it.",
+        lambda found: True,
+        names_better=False,
+    ),
+)
+"""The rules, in the order in which they are tried; the last one applies to all remaining cases.
+
+"Significant" means a corrected p-value of at most 1 - confidence. Every rule is applied from the view of the system
+that is ahead in expectation, so that it does not matter which of the two systems is named first.
+"""
+
+
+def rule_of(evidence: Evidence) -> Rule:
+    """The first rule whose condition is true.
+
+    >>> rule_of(Evidence(False, 0.01, 0.2, -0.1, 0.4, 0.05)).name
+    'better in expectation'
+    """
+    return next(rule for rule in RULES if rule.holds(evidence))
+
+
+def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Evidence, sample: Sample) -> Verdict:
+    """The verdict on two systems, whose sentence names the system ahead in expectation first, equals by name.
+
+    All numbers of the sentence are sizes without a sign, each with the system that it speaks for, so that they agree
+    with tables in which either system stands first.
+    """
+    rule = rule_of(evidence)
+    if evidence.ahead < 0 or (evidence.ahead == 0 and a > b):
+        a, b = b, a
+        mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
+    p_value, p_lower = (as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
+    found = (
+        f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation, which the choice of queries "
+    )
+    found += f"alone can explain ({p_value})"
+    if evidence.ahead == 0:
+        found = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
+        found += "; only the ranks of their differences are uneven" if evidence.p_value <= evidence.alpha else ""
+        found += f" ({p_value})"
+    spread = f"from {lead(b, a, mean.lower)} to {lead(b, a, mean.upper)}"
+    sentences = {
+        THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
+        WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
+        f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
+        IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
+        f"({p_value}). The orders of tied items range {spread}; if all ties go against '{a}', the difference is not "
+        f"significant ({p_lower}).",
+        QUERIES_OR_TIES: f"Queries or ties could explain it: {found}. The orders of tied items range {spread}.",
+        TOO_FEW_QUERIES: f"Too few queries to tell: {found}.",
+    }
+    sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
+    return Verdict(rule.name, a if rule.names_better else None, sentence)
+
+
+def lead(a: str, b: str, difference: float) -> str:
+    """Which of two systems a difference, the second minus the first, puts ahead, in words.
+
+    >>> lead("base", "ours", -0.25), lead("base", "ours", 0.5), lead("base", "ours", 0.0)
+    ("'base' ahead by 0.2500", "'ours' ahead by 0.5000", 'no difference')
+    """
+    if difference == 0:
+        return "no difference"
+    return f"'{b if difference > 0 else a}' ahead by {abs(difference):.4f}"
+
+
+def remark(sample: Sample, alpha: float) -> str:
+    """What has to be said of a p-value that so few queries, or such queries, give; empty if there is nothing to say.
+
+    The smallest p-value of a test that reassigns the scores of each query is the share of assignments in which one
+    system is best, and another one worst, on every query.
+
+    >>> remark(Sample("sign-flip", 2, 50, 3, True), 0.05)
+    'With 3 queries that differ, no p-value below 0.2500 is possible.'
+    """
+    test, systems, queries, differing, varies = sample
+    if not differing:
+        return ""
+    if test == "t" and not varies:
+        return "The differences do not vary, which leaves Student's t undefined; p is that of the sign-flip test."
+    few = "1 query that differs" if differing == 1 else f"{differing:,} queries that differ"
+    if test == "tukey" and systems > 2:
+        few, differing = f"{queries:,} queries", queries
+    smallest = (systems * (systems - 1.0) if test == "tukey" else 2.0) ** (1 - differing)
+    if smallest <= alpha:
+        return ""
+    if test == "t":
+        return (
+            f"Student's t assumes normal differences; without this assumption, no p-value below {smallest:.4f} is "
+            f"possible with {few}."
+        )
+    about = "about " if test == "tukey" else ""
+    return f"With {few}, no p-value below {about}{smallest:.4f} is possible."
+
+
+def as_p_value(p_value: float) -> str:
+    """A p-value as text for a sentence.
+
+    >>> as_p_value(0.25), as_p_value(0.00001)
+    ('p = 0.2500', 'p < 0.0001')
+    """
+    return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.4f}"
+
+
+ROUNDING = 1e-12
+"""Two values of a query that differ by no more than this count as equal: values have a relative error below 1e-12."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The mean of a measure over the queries for the first system, minus the mean for the second.
+
+    Over the orderings of tied items, where each system's ties break independently of the other's:
+
+    lower, upper : the smallest and the largest difference: the lower value of the first system minus the upper value
+        of the second, and the upper value of the first minus the lower value of the second
+    expected, std : the mean of the difference and its standard deviation
+
+    Over the queries, with the expected value of each query:
+
+    interval : the two ends of the confidence interval of the expected difference
+    p_value : how likely a difference at least as large, of either sign, would be if neither system were better
+    p_lower : the same probability when all ties are broken against the system that is ahead and in favor of the
+        other one; never smaller than `p_value`, and 1 if the difference then vanishes or changes its sign
+    corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; verdicts read these
+    effect_size : the mean difference divided by the standard deviation of the queries' differences (Cohen's d of
+        pairs); None where all queries differ by the same amount
+    wins, losses, draws : the numbers of queries where the first system's expected value is larger, smaller or equal
+    verdict : the conclusion from the values above
+    """
+
+    lower: float
+    expected: float
+    upper: float
+    std: float
+    interval: tuple[float, float]
+    p_value: float
+    p_lower: float
+    corrected_p_value: float
+    corrected_p_lower: float
+    effect_size: float | None
+    wins: int
+    losses: int
+    draws: int
+    verdict: Verdict
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
+        """Show the interval and the verdict in a notebook."""
+        from tieproof.comparison.tables import difference_in_short
+
+        return printer.text(difference_in_short(self))
+
+    def mirrored(self) -> "Difference":
+        """The second system minus the first."""
+        low, high = self.interval
+        return replace(
+            self,
+            lower=0.0 - self.upper,
+            expected=0.0 - self.expected,
+            upper=0.0 - self.lower,
+            interval=(0.0 - high, 0.0 - low),
+            effect_size=None if self.effect_size is None else 0.0 - self.effect_size,
+            wins=self.losses,
+            losses=self.wins,
+        )
+
+
+@dataclass(frozen=True)
+class QueryDifference:
+    """How two systems differ on one query; in `difference` the ties of the two systems break independently."""
+
+    query: Any
+    a: Estimate[float]
+    b: Estimate[float]
+    difference: Estimate[float]
+
+
+def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
+    """The values of a measure at the queries with the indices `place` (Q,) in a result."""
+    found = result.per_query(measure)
+    return Estimate(found.lower[place], found.expected[place], found.upper[place], found.std[place])
+
+
+def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
+    """The estimate of the first minus the second, when their ties break independently.
+
+    >>> one, other = np.array([[0.5], [0.75], [1.0], [0.25]]), np.array([[0.5], [0.5], [0.5], [0.0]])
+    >>> difference(Estimate(*one), Estimate(*other))
+    Estimate(lower=array([0.]), expected=array([0.25]), upper=array([0.5]), std=array([0.25]))
+    """
+    return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, np.sqrt(a.std**2 + b.std**2))
+
+
+def at_query(values: Estimate[FloatArray], place: int) -> Estimate[float]:
+    """The values of the query at the index `place`."""
+    numbers = (values.lower, values.expected, values.upper, values.std)
+    return Estimate(*(float(each[place]) for each in numbers))

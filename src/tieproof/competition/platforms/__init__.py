@@ -1,0 +1,1 @@
+"""Platforms that host competitions, one file each: what their bundles hold, and how these are run."""

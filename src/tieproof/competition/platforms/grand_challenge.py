@@ -1,0 +1,193 @@
+"""Grand Challenge: a bundle for it, and its bundles run as in its container."""
+
+import json
+import re
+import shutil
+import tarfile
+from functools import partial
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.competition import texts
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, written_text
+from tieproof.competition.kit import WIDTH, Files, fillings, handed_out, kit_files, program_values
+from tieproof.competition.platforms.files import columns_of
+from tieproof.competition.programs import TRUTH
+from tieproof.competition.truth import read_judgments
+from tieproof.errors import InputError
+
+PAGES = ("overview", "evaluation", "data", "terms")
+OUTPUT = {"embeddings": "embedding", "run": "ranking"}
+"""The name of an algorithm's output socket, by task."""
+
+
+def files(settings: Hosted) -> Files:
+    """All files of the bundle, by their paths in it."""
+    values, task = fillings(settings, "grand-challenge"), settings.scoring.task
+    found: Files = {
+        "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", program_values(settings)),
+        "evaluate.py": texts.filled("grand_challenge.py.txt", program_values(settings)),
+        "phase_settings.json": json.dumps(phase_settings(settings), indent=4).encode(),
+    }
+    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
+    if settings.platform.terms is not None:
+        found["pages/terms.html"] = settings.platform.terms
+    found |= kit_files(settings, "starting_kit", "grand-challenge")
+    for phase in settings.phases:
+        codename, truth = phase.codename, phase.content
+        found[f"ground_truth_{codename}/{TRUTH[task]}"] = truth
+        found[f"ground_truth_{codename}.tar.gz"] = packed(TRUTH[task], truth)
+        found |= {f"test/{codename}/input/{name}": content for name, content in jobs_of(settings, phase).items()}
+        found |= handed_out(phase, f"archive_{codename}")
+    return found
+
+
+def phase_settings(settings: Hosted) -> dict[str, Any]:
+    """The values to enter in the settings of each phase, by the platform's names."""
+    first, *others = columns_of(settings.scoring)
+    return {
+        "score_title": first.title,
+        "score_jsonpath": f"aggregates.{first.key}",
+        "score_default_sort": "desc",
+        "score_decimal_places": settings.scoring.digits,
+        "extra_results_columns": [
+            {"path": f"aggregates.{key}", "order": "desc", "title": title, "exclude_from_ranking": True}
+            for title, key in others
+        ],
+        "display_all_metrics": False,
+    }
+
+
+def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
+    """The container's input if an algorithm answered at random, to try the container, and for `check`."""
+    random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
+    answers: dict[str, Any]
+    if settings.scoring.task == "run":
+        judged = read_judgments(phase.judged)
+        documents = sorted({document for grades in judged.values() for document in grades})
+        answers = {
+            query: dict(zip(documents, random.random(len(documents)).tolist(), strict=True)) for query in judged
+        }
+    else:
+        rows = random.normal(size=(len(phase.ids), WIDTH)).tolist()
+        answers = dict(zip(phase.ids, rows, strict=True))
+    found, jobs = {}, []
+    for number, (name, answer) in enumerate(answers.items()):
+        pk = f"job-{number:05}"
+        jobs.append(job(pk, name, output))
+        found[f"{pk}/output/{output}.json"] = json.dumps(answer).encode()
+    return {"predictions.json": json.dumps(jobs, indent=4).encode(), **found}
+
+
+def job(pk: str, name: str, output: str) -> dict[str, Any]:
+    """A job in predictions.json, with only the keys that an evaluation reads."""
+    return {
+        "pk": pk,
+        "inputs": [{"interface": {"slug": "item"}, "file": None, "image": {"name": f"{name}.mha"}, "value": None}],
+        "outputs": [{"interface": {"slug": output, "relative_path": f"{output}.json"}, "file": None, "image": None}],
+        "status": "Succeeded",
+    }
+
+
+def packed(name: str, content: bytes) -> bytes:
+    """A compressed tarball of one file; the same content gives the same bytes."""
+    import gzip
+
+    written = BytesIO()
+    with tarfile.open(fileobj=written, mode="w") as archive:
+        entry = tarfile.TarInfo(name)
+        entry.size = len(content)
+        archive.addfile(entry, BytesIO(content))
+    return gzip.compress(written.getvalue(), mtime=0)
+
+
+TRUTH_FOLDER = "/opt/ml/input/data/ground_truth"
+PLAIN = "ground_truth"
+OURS = "on_grand_challenge"
+"""The function that the program of a bundle calls if `new` made the bundle."""
+
+
+def tasks(bundle: Path, room: Path) -> list[Task]:
+    """A task for each folder of ground truth."""
+    truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
+    if not truths:
+        raise InputError(f"{bundle} has no folder {PLAIN} next to its Dockerfile. Put the truth there.")
+    within, command = entry_of((bundle / "Dockerfile").read_text(encoding="utf-8"))
+    if OURS in (bundle / "evaluate.py").read_text(encoding="utf-8"):
+        command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
+    else:
+        refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
+    return [
+        Task(
+            truth.name.removeprefix(PLAIN).strip("_") or "all",
+            sample_of(bundle, truth.name.removeprefix(PLAIN).strip("_")),
+            partial(lay, bundle, truth, within, command),
+            numbers,
+            key_of(bundle),
+            True,
+            files_by_name([bundle / f"archive{truth.name.removeprefix(PLAIN)}"]),
+            TRUTH_FOLDER,
+            shown,
+        )
+        for truth in truths
+    ]
+
+
+def entry_of(dockerfile: str) -> tuple[str, list[str]]:
+    r"""The folder and the command of a container.
+
+    >>> entry_of('WORKDIR /opt/app\nENTRYPOINT ["python", "evaluate.py"]')
+    ('/opt/app', ['python', 'evaluate.py'])
+    """
+    folders = re.findall(r"^WORKDIR\s+(\S+)", dockerfile, re.MULTILINE)
+    commands = re.findall(r"^(?:ENTRYPOINT|CMD)\s+(\[.*\])", dockerfile, re.MULTILINE)
+    if not commands:
+        raise InputError('The Dockerfile has no ENTRYPOINT such as ["python", "evaluate.py"]. Add one in this form.')
+    return (folders or ["/opt/app"])[-1], json.loads(commands[0])
+
+
+def sample_of(bundle: Path, name: str) -> Path | None:
+    """A sample of an algorithm's outputs, if the bundle has one."""
+    places = (bundle / "test" / name / "input", bundle / "test" / "input")
+    return next((place for place in places if (place / "predictions.json").is_file()), None)
+
+
+def key_of(bundle: Path) -> str | None:
+    """The name of the number by which submissions are ranked; None if the bundle has no settings of the phase."""
+    path = bundle / "phase_settings.json"
+    return str(json.loads(path.read_text(encoding="utf-8"))["score_jsonpath"]) if path.is_file() else None
+
+
+def lay(
+    bundle: Path, truth: Path, within: str, command: list[str], room: Path, submission: Path, place: str
+) -> Layout:
+    """The folders of the container."""
+    (room / "program").mkdir()
+    for path in bundle.iterdir():
+        if path.is_file() and path.suffix in (".py", ".json", ".txt"):
+            shutil.copyfile(path, room / "program" / path.name)
+    shutil.copytree(truth, room / "truth")
+    shutil.move(submission, room / "input")
+    (room / "output").mkdir()
+    folders = {
+        "/input": room / "input",
+        "/output": room / "output",
+        within: room / "program",
+        TRUTH_FOLDER: room / "truth",
+    }
+    return Layout(command, folders, within)
+
+
+def shown(layout: Layout, ended: Ended) -> str:
+    """All of metrics.json; the platform shows printed text to the organiser alone."""
+    return written_text(layout.here("/output") / "metrics.json")
+
+
+def numbers(layout: Layout, out: str) -> Numbers:
+    """The numbers in metrics.json, by their path."""
+    return as_numbers(json.loads(written_text(layout.here("/output") / "metrics.json")))

@@ -1,0 +1,133 @@
+"""Kaggle: a bundle for it, and its metric called once for each part of the solution."""
+
+import csv
+import json
+import shutil
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from tieproof.competition import texts
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.inspection.process import Ended, Layout
+from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
+from tieproof.competition.kit import LISTED, WIDTH, Files, fillings, handed_out, kit_files, program_values
+from tieproof.competition.platforms.files import KAGGLE, last_line
+from tieproof.competition.truth import GROUP, ID, LABEL, read_judgments, table
+from tieproof.errors import InputError
+
+USAGES = ("Public", "Private")
+"""Kaggle's names for the part that the leaderboard shows during the competition, and for the part that decides."""
+
+PAGES = ("overview", "evaluation", "data", "terms")
+
+
+def files(settings: Hosted) -> Files:
+    """All files of the bundle, by their paths in it."""
+    if len(settings.phases) > len(USAGES):
+        raise InputError(
+            f"Kaggle has a public and a private part, but there are {len(settings.phases)} phases. Give one or two.",
+            "phases",
+        )
+    values = fillings(settings, "kaggle")
+    found: Files = {
+        "metric.py": texts.filled("kaggle.py.txt", program_values(settings)),
+        "solution.csv": solution(settings).encode(),
+        "data/sample_submission.csv": sample(settings).encode(),
+    }
+    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
+    found |= kit_files(settings, "data/starting_kit", "kaggle")
+    if settings.platform.terms is not None:
+        found["pages/terms.html"] = settings.platform.terms
+    for phase in settings.phases:
+        found |= handed_out(phase, f"data/{phase.codename}")
+    return found
+
+
+def solution(settings: Hosted) -> str:
+    """The table that Kaggle keeps: the ids, their truth, and the part that they belong to."""
+    usages = USAGES[-len(settings.phases) :]
+    header: Sequence[str] = ()
+    rows: list[Sequence[object]] = []
+    for usage, phase in zip(usages, settings.phases, strict=True):
+        columns = true_columns(phase)
+        header = (*columns, "Usage")
+        rows += [(*row, usage) for row in zip(*columns.values(), strict=True)]
+    if len({row[0] for row in rows}) < len(rows):
+        raise InputError(
+            "An id occurs in two phases, but Kaggle has one table for all. Give every item an id of its own.", "truth"
+        )
+    return table([header, *sorted(rows, key=lambda row: str(row[0]))])
+
+
+def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
+    """The ids of a phase, with their truth.
+
+    Labels and groups are replaced by numbers, because pandas reads 1 and 01 as equal, and NA as missing.
+    """
+    if phase.truth is None:
+        judged = read_judgments(phase.judged)
+        relevant = [
+            " ".join(f"{document}={grade}" for document, grade in judged[query].items()) for query in phase.ids
+        ]
+        return {ID: phase.ids, "relevant": relevant}
+    columns: dict[str, Sequence[object]] = {**phase.truth.columns}
+    for name in (LABEL, GROUP):
+        if name in columns:
+            columns[name] = np.unique(np.array(columns[name]), return_inverse=True)[1].tolist()
+    return columns
+
+
+def sample(settings: Hosted) -> str:
+    """A valid submission, with random numbers or with documents in random order."""
+    ids = sorted(each for phase in settings.phases for each in phase.ids)
+    random = np.random.default_rng(0)
+    if settings.scoring.task == "run":
+        grades = [query for phase in settings.phases for query in read_judgments(phase.judged).values()]
+        documents = np.array(sorted({document for query in grades for document in query}))
+        return table(
+            [("id", "documents"), *((each, " ".join(random.permutation(documents)[:LISTED])) for each in ids)]
+        )
+    numbers = random.normal(size=(len(ids), WIDTH)).astype(np.float32)
+    return table([("id", *range(WIDTH)), *((each, *row) for each, row in zip(ids, numbers.tolist(), strict=True))])
+
+
+SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
+METRIC, SUBMISSION = "/kaggle_metric", "/kaggle_submission"
+
+
+def tasks(bundle: Path, room: Path) -> list[Task]:
+    """One task for each part of the solution, Public and Private, or one for all of it."""
+    with (bundle / "solution.csv").open(encoding="utf-8-sig", newline="") as file:
+        rows = list(csv.DictReader(file))
+    usages = sorted({row["Usage"] for row in rows}, reverse=True) if rows and "Usage" in rows[0] else ["all"]
+    sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
+    public = files_by_name([bundle / "data"])
+    return [
+        Task(usage, sample, partial(lay, bundle, usage), numbers, "score", True, public, METRIC, shown)
+        for usage in usages
+    ]
+
+
+def lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> Layout:
+    """The folders of a run: the metric with the solution, and the submission."""
+    (room / "metric").mkdir()
+    for name in ("metric.py", "solution.csv"):
+        shutil.copyfile(bundle / name, room / "metric" / name)
+    shutil.move(submission, room / "submission")
+    (room / "work").mkdir()
+    paths = [f"{METRIC}/metric.py", f"{METRIC}/solution.csv", f"{SUBMISSION}/{place}", usage]
+    folders = {METRIC: room / "metric", SUBMISSION: room / "submission", "/kaggle_work": room / "work"}
+    return Layout(["python3", "-c", KAGGLE, *paths], folders, "/kaggle_work")
+
+
+def shown(layout: Layout, ended: Ended) -> str:
+    """The number that the metric returned; Kaggle shows nothing that it printed."""
+    return last_line(ended.out)
+
+
+def numbers(layout: Layout, out: str) -> Numbers:
+    """The number that the metric returned."""
+    return as_numbers(json.loads(last_line(out)))

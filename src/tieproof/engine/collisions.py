@@ -1,0 +1,307 @@
+"""The ties in whole rankings: their sizes and places, by kernels where bounds decide and exactly elsewhere."""
+
+from collections.abc import Generator
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.distances.gauge import Curve, Gauge
+from tieproof.engine.order import spans_of_runs
+from tieproof.engine.tiles import stripe_by_stripe
+from tieproof.native.calls import Output, native
+from tieproof.problem import Problem, Watch
+from tieproof.ties import FloatArray, IntArray, SmallIntArray
+
+States = npt.NDArray[np.int8]
+WordArray = npt.NDArray[np.uint64]
+
+APART, CLOSE, OPEN = 0, 1, 2
+"""The states of the gap between an item and the next one."""
+
+UNORDERED = 4
+"""Added to the state if float64 cannot decide which of the two neighbours is nearer."""
+
+
+TINY = 2.0**-1068
+"""More than the rounding errors of subnormal numbers, and negligible compared with normal numbers."""
+
+
+class Scale(NamedTuple):
+    """The curve from values to distances, the errors of values, and the epsilon from which neighbours are apart."""
+
+    curve: Curve
+    absolute: float
+    relative: float
+    epsilon: float
+    certain: bool  # values have exactly the order and the ties of distances
+
+
+class Listing(NamedTuple):
+    """Columns of items, possibly repeated: ranking q has items[pointer[q]] … items[pointer[q+1]-1]."""
+
+    pointer: IntArray
+    items: IntArray
+
+
+class Items(NamedTuple):
+    """The ranked items: how many items each column represents, and which of them are excluded and relevant."""
+
+    weight: SmallIntArray
+    excluded: Listing
+    relevant: Listing
+
+
+class OrderedItems(NamedTuple):
+    """The sorted columns of the items in each ranking.
+
+    order : (q, w) columns, of which the first ranked[q] are ranked
+    states : (q, w) the state of the gap after each position
+    ranked : (q,) the number of ranked columns
+    open : (q,) the number of open gaps in each ranking
+    """
+
+    order: SmallIntArray
+    states: States
+    ranked: IntArray
+    open: IntArray
+
+
+class RowRoom(NamedTuple):
+    """Working memory for a row of w values."""
+
+    values: FloatArray
+    columns: SmallIntArray
+    keys: WordArray  # (2, w)
+    present: SmallIntArray
+    relevant: SmallIntArray
+
+
+class Written(NamedTuple):
+    """The ranking with which writing ties continues, and the number of ties written."""
+
+    next: int
+    found: int
+
+
+@native
+def rank_rows(
+    values: FloatArray, items: Items, scale: Scale, rankings: Output[OrderedItems], room: Output[RowRoom]
+) -> int:
+    """Sort rows of values and decide the gap after each; return the number of open gaps.
+
+    The i-th smallest true distance is between the i-th smallest lower bound and the i-th smallest upper bound, in
+    whatever order the items are. So the bounds at neighbouring positions bound the gap between them.
+    """
+
+
+@native
+def bounds_of_each(
+    values: FloatArray,
+    errors: FloatArray,
+    epsilon: float,
+    curve: Curve,
+    low: Output[FloatArray],
+    high: Output[FloatArray],
+) -> None:
+    """Write bounds of the distances with these values and errors; for epsilon 0, bounds of the values themselves."""
+
+
+@native
+def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: Output[States]) -> None:
+    """Write the states of the gaps between consecutive numbers with these ascending bounds."""
+
+
+@native
+def write_ties(
+    rankings: OrderedItems, items: Items, first: int, single: bool, room: Output[RowRoom], ties: Output[IntArray]
+) -> Written:
+    """Write the ties of at least two items, nearest first, as rows query, k, n, l and m.
+
+    Writing starts at ranking `first` and stops before a ranking whose ties might not fit.
+
+    single : whether every column represents a single item
+    """
+
+
+@native
+def paint(
+    row: IntArray, start: IntArray, stop: IntArray, column_of: IntArray, edges: IntArray, cells: Output[IntArray]
+) -> None:
+    """Add to cells[row[i], c] how many of the ranks start[i] … stop[i]-1 (from 0) are in column c of the picture.
+
+    column_of : the column of each rank
+    edges : the first rank of each column, and the end of the last one
+    """
+
+
+class Links(NamedTuple):
+    """The items of chains: arrays of the distinct query row, the column, the value and the chain of each item."""
+
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    chain: IntArray
+
+
+Decided = tuple[IntArray, npt.NDArray[np.integer[Any]]]
+"""The order of the items, nearest first within each chain, and the state of the gap after each but the last."""
+
+
+def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, states: States, epsilon: float) -> None:
+    """Decide all open gaps in the rankings of the distinct query rows `rows`, and update `order` and `states`.
+
+    values, order, states : (q, w) for each position the value, the column, and the state of the gap after it
+    """
+    for step in (by_sharp_values, by_fractions) if epsilon else (by_digits,):
+        start, stop = chains(states)
+        length = stop - start
+        number = np.repeat(np.arange(len(start)), length)
+        place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
+        flat_order, flat_states, flat_values = order.reshape(-1), states.reshape(-1), values.reshape(-1)
+        for span in spans_of_runs(number):
+            some, chain = place[span], number[span]
+            links = Links(rows[some // order.shape[1]], flat_order[some], flat_values[some], chain)
+            decided = step(gauge, links, epsilon)
+            if decided is not None:
+                flat_order[some] = links.columns[decided[0]]
+                inside = chain[1:] == chain[:-1]
+                flat_states[some[:-1][inside]] = decided[1][inside]
+
+
+def chains(states: States) -> tuple[IntArray, IntArray]:
+    """The first positions, in the flattened arrays, of the chains with an open gap, and the positions after them."""
+    linked = np.append(states.ravel() >= OPEN, False)  # the last position of a ranking has no gap after it
+    steps = np.diff(linked.astype(np.int8), prepend=0)
+    start, stop = np.flatnonzero(steps == 1), np.flatnonzero(steps == -1) + 1
+    if not len(start):
+        return start, stop
+    is_open = np.maximum.reduceat((states.ravel() & OPEN).astype(np.int8), start) > 0
+    return start[is_open], stop[is_open]
+
+
+def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Find exact ties by the digits of exact keys."""
+    digits = gauge.digits(links.rows, links.columns)
+    varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
+    sorting = np.lexsort((*varying, links.chain))
+    digits = digits[sorting]
+    return sorting, np.where((digits[1:] == digits[:-1]).all(axis=1), CLOSE, APART)
+
+
+def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
+    """Decide which neighbours are close by values whose errors are small even for small distances."""
+    sharp = gauge.sharp(links.rows, links.columns)
+    if sharp is None:
+        return None
+    low, high = (np.empty(len(links.chain)) for _ in range(2))
+    bounds_of_each(*sharp, epsilon, gauge.sharp_curve(), low, high)
+    low, high = (bound[np.lexsort((bound, links.chain))] for bound in (low, high))
+    states = np.empty(len(low) - 1, dtype=np.int8)
+    judge_each(low, high, epsilon, states)
+    return np.lexsort((sharp[0], links.chain)), states
+
+
+def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Decide which neighbours are close by fractions, which decides all remaining gaps."""
+    exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
+    keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
+    sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
+    close = [gauge.is_closer(keys[i], keys[j], exact_epsilon) for i, j in pairwise(sorting)]
+    return np.array(sorting), np.where(close, CLOSE, APART)
+
+
+BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 64
+"""The largest memory for a ranked item, and the additional memory for a relevant one, while a ranking is computed."""
+
+TIES = 2**14
+"""The number of ties that are written at a time."""
+
+
+class FoundTies(NamedTuple):
+    """The ties of at least two items of some queries: arrays as in `ties.Ties`, but m may be 0.
+
+    queries : (Q,) the queries
+    n_relevant : (Q,) the number of relevant items of each query
+    place : (T,) the position of each tie's query in `queries`, ascending
+    k, n, l, m : (T,) as in `ties.Ties`, nearest first within a query
+    """
+
+    queries: IntArray
+    n_relevant: IntArray
+    place: IntArray
+    k: IntArray
+    n: IntArray
+    l: IntArray
+    m: IntArray
+
+
+def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
+    """Yield the ties of all queries, with or without a relevant item.
+
+    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbours in the
+    ranking whose distances each differ from the next by less than epsilon, as real numbers.
+    """
+    gauge = problem.gauge()
+    scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
+    weight = gauge.weight[1].astype(np.int32)
+    columns = slice(0, len(weight))
+
+    def ties_of(queries: IntArray, rows: IntArray) -> FoundTies:
+        block = problem.relevance.block(queries)
+        items = Items(
+            weight,
+            Listing(block.excluded_pointer, gauge.identity[1][block.excluded]),
+            Listing(block.pointer, gauge.identity[1][block.items]),
+        )
+        values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)
+        if len(rows) > len(values):
+            values = values[rows - rows[0]]
+        rankings, room = make_rankings(values.shape), make_room(len(weight))
+        if rank_rows(values, items, scale, rankings, room):
+            decide_open(gauge, rows, values, rankings, epsilon)
+        advance(values.size)
+        del values
+        return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
+
+    with watch(problem.pairs) as advance:
+        yield from stripe_by_stripe(problem, gauge, BYTES_PER_ITEM, BYTES_PER_RELEVANT, ties_of)
+
+
+def make_rankings(shape: tuple[int, ...]) -> OrderedItems:
+    """Empty rankings of this shape."""
+    return OrderedItems(
+        np.empty(shape, dtype=np.int32), np.zeros(shape, dtype=np.int8), *np.zeros((2, shape[0]), dtype=np.int64)
+    )
+
+
+def make_room(width: int) -> RowRoom:
+    """Working memory for rows with `width` columns."""
+    return RowRoom(
+        np.empty(width),
+        np.empty(width, dtype=np.int32),
+        np.empty((2, width), dtype=np.uint64),
+        *np.empty((2, width), dtype=np.int32),
+    )
+
+
+def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: OrderedItems, epsilon: float) -> None:
+    """Decide the open gaps in the rankings that have any."""
+    some = np.flatnonzero(rankings.open)
+    order, states = rankings.order[some].astype(np.int64), rankings.states[some]
+    decide(gauge, rows[some], values[some], order, states, epsilon)
+    rankings.order[some], rankings.states[some] = order, states
+
+
+def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:
+    """The ties of rankings as rows query, k, n, l and m."""
+    count, width = rankings.order.shape
+    single = bool(items.weight.max() == 1)
+    ties = np.empty((5, max(width, TIES)), dtype=np.int64)
+    parts, query = [ties[:, :0]], 0
+    while query < count:
+        query, found = write_ties(rankings, items, query, single, room, ties)
+        parts.append(ties[:, :found].copy())
+    return np.concatenate(parts, axis=1)

@@ -1,0 +1,149 @@
+"""Distances rounded to a precision: rankings in which rounding makes ties."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Scale, Space, make_error
+from tieproof.inputs.formats import Format
+from tieproof.native.calls import Output, native
+from tieproof.ties import FloatArray, IntArray
+
+SLACK = 2.0**-50
+"""The relative error of adding an error to a value, and of the error itself."""
+
+FARTHEST = 2.0**1000
+"""Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
+
+
+class Target(NamedTuple):
+    """A format as the kernels read it."""
+
+    shift: int  # the number of bits that float64 has in addition
+    offset: int  # the difference between the bits of a normal number, without the additional ones, and its place
+    infinity: int  # the place of infinity
+    smallest: float  # the smallest normal number
+    magic: float  # 2^52 times the smallest subnormal number: adding to it rounds to multiples of that number
+
+
+def target_of(wanted: Format) -> Target:
+    """A format for the kernels."""
+    shift, smallest = 53 - wanted.precision, 2.0**wanted.smallest_exponent
+    first, last = (int(np.float64(number).view(np.int64)) >> shift for number in (smallest, wanted.infinity))
+    offset = first - 2 ** (wanted.precision - 1)
+    return Target(shift, offset, last - offset, smallest, 2.0**52 * wanted.quantum)
+
+
+def nearness_of(distances: FloatArray, target: Target) -> FloatArray:
+    """Nearness of distances (q, n) that have no error."""
+    nearness = np.empty_like(distances)
+    round_tile(distances, 0.0, 0.0, curve(LINEAR), target, nearness)
+    return nearness
+
+
+@native
+def round_tile(
+    values: FloatArray,
+    absolute: float,
+    relative: float,
+    curve: Curve,
+    target: Target,
+    nearness: Output[npt.NDArray[Any]],
+) -> int:
+    """Round a matrix of values with errors of absolute + relative |value|; return how many are undecided."""
+
+
+@native
+def round_pairs(
+    values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: Output[FloatArray]
+) -> None:
+    """Round values that each have their own error."""
+
+
+LARGEST_FLOAT32 = 2**24
+"""Whole numbers up to this one are exact in float32."""
+
+
+class RoundedSpace(Space):
+    """The space whose nearness is minus the place of the rounded distance: a whole number without an error.
+
+    pairs_at_a_time : how many undecided pairs are computed together
+    """
+
+    integers = True
+    scale = Scale(("places",))
+
+    def __init__(self, gauge: SpaceGauge, wanted: Format, pairs_at_a_time: int) -> None:
+        self.gauge, self.format, self.pairs_at_a_time = gauge, wanted, pairs_at_a_time
+        self.queries, self.items = gauge.space.queries, gauge.space.items
+        self.resources = gauge.space.resources
+        self.target = target_of(wanted)
+        # Float32, unless the format has more numbers than float32 has exact whole numbers.
+        self.tile_type = FLOAT32 if self.target.infinity <= LARGEST_FLOAT32 else FLOAT64
+        self.absolute, self.relative = gauge.errors()
+        self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
+        self.describe_tiles()
+
+    @property
+    def zero_vectors(self) -> int:
+        """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
+        return self.gauge.zero_vectors
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """The errors of a tile, which are zero because places are whole numbers."""
+        return make_error(rows, columns)
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
+        """Minus the places of the rounded distances of a tile."""
+        values = self.gauge.values(rows, columns)
+        nearness = np.empty(values.shape, dtype=self.tile_type)
+        if self.round(values, nearness):
+            of_row, of_column = np.arange(len(self.queries))[rows], np.arange(len(self.items))[columns]
+            for row, column in self.open_pairs(nearness):
+                nearness[row, column] = self.of_pairs(values[row, column], of_row[row], of_column[column])
+        return nearness
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Minus the places of the rounded distances of pairs, and their errors, which are zero."""
+        values = self.gauge.values_of_pairs(rows, columns)
+        nearness = np.empty_like(values)
+        if self.round(values[None], nearness[None]):
+            for _, place in self.open_pairs(nearness[None]):
+                nearness[place] = self.of_pairs(values[place], rows[place], columns[place])
+        return nearness, np.zeros(len(nearness))
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Minus the places of the rounded distances of pairs, as integers."""
+        return self.keys(rows, columns)[0][:, None].astype(np.int64)
+
+    def round(self, values: FloatArray, nearness: Entries) -> int:
+        """Step 1: round a tile, and return the number of undecided pairs."""
+        return round_tile(values, self.absolute, self.relative, self.curve, self.target, nearness)
+
+    def open_pairs(self, nearness: Entries) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield the rows and columns of the undecided pairs of a tile, in batches."""
+        places = np.flatnonzero(np.isnan(nearness))
+        for start in range(0, len(places), self.pairs_at_a_time):
+            yield np.divmod(places[start : start + self.pairs_at_a_time], nearness.shape[1])
+
+    def of_pairs(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Minus the places of pairs that step 1 did not decide."""
+        if not self.gauge.certain:
+            return self.of_each(values, rows, columns)
+        _, place, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return self.of_each(values[place], rows[place], columns[place])[inverse]
+
+    def of_each(self, values: FloatArray, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Steps 2 and 3 for each pair."""
+        nearness = np.full(len(values), np.nan)
+        sharp = self.gauge.sharp(rows, columns)
+        if sharp is not None:
+            round_pairs(*sharp, self.sharp_curve, self.target, nearness)
+        left = np.flatnonzero(np.isnan(nearness))
+        for some, keys in self.gauge.exact_by_part(values[left], rows[left], columns[left]):
+            distances = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
+            nearness[left[some]] = nearness_of(np.array([distances]), self.target)[0]
+        return nearness

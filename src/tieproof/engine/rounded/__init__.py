@@ -1,1 +1,0 @@
-"""Distances in a number format: real numbers that are rounded once and then ranked."""

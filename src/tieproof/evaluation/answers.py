@@ -1,0 +1,255 @@
+"""`evaluate_answers`: embeddings of a system that gave no answer for some items.
+
+answered rows ──► Problem ──► engine ──► their ties ──► plus the items without an answer, at their places
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.distances import Distance, reported
+from tieproof.engine import ties_of
+from tieproof.errors import InputError, about
+from tieproof.evaluation.evaluated import Setting
+from tieproof.evaluation.fingerprints import RankingDigests
+from tieproof.evaluation.problems import Side, as_budget, as_distance, in_memory, make_problem, watched
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.scoring import Empty, check_empty, make_result, parse_measures, score
+from tieproof.inputs.arrays import as_embeddings
+from tieproof.inputs.labels import as_label_array, checked_groups, checked_labels
+from tieproof.inputs.options import check_choice
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.native.threads import close
+from tieproof.problem import Problem, Watch
+from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
+
+Unanswered = Literal["worst", "last"]
+UNANSWERED = ("worst", "last")
+"""The places of items without an answer. worst: last where they are relevant, and first where they are not; last:
+always last."""
+
+
+def evaluate_answers(
+    embeddings: Any,
+    labels: Any,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    distance: str = "cosine",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    empty: Empty = "skip",
+    unanswered: Unanswered = "worst",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+) -> Result:
+    """Score embeddings in which rows with NaN or infinity are missing answers.
+
+    An item without an answer has the worst place in every ranking: behind all others where it is relevant, and before
+    all others where it is not. A query without an answer has the worst ranking: all relevant items come last. So a
+    missing answer never pays: whichever answers are left out in addition, no mean rises, be it lower, expected or
+    upper. docs/judge.md proves this for every measure except AP(norm=hits)@k, which a lost hit can raise. No item is
+    left out of any ranking.
+
+    Parameters
+    ----------
+    embeddings : (n, d) floats
+    labels : (n,) integers or strings
+        Items with the query's label are relevant.
+    gallery, gallery_labels :
+        The gallery and its labels. Without a gallery every item queries all the others.
+    groups, gallery_groups : (n,)
+        An item with the query's label and group is excluded, as in `evaluate`.
+    distance : the name of a distance of `evaluate`
+        With "hamming" every number of an answer must be 0 or 1.
+    measures, empty :
+        As in `evaluate`.
+    unanswered : "worst" or "last"
+        With "last", the only rule in version 1.0, an item without an answer is farther from every query than all
+        answered items, and is tied with the other items without an answer; for a query without an answer all items
+        are tied. Then a missing answer can pay: leaving out an item raises the score of the queries to which it is
+        near, but not relevant.
+    memory, threads, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    Result
+        The same as that of `evaluate` if every item has an answer.
+
+    Raises
+    ------
+    InputError
+        If a shape, a type or a name is wrong; the message says what arrived, what was expected and what to do.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> nan, labels = float("nan"), ["cat", "cat", "cat", "dog", "dog"]
+    >>> answers = [[1.0, 0.0], [2.0, 0.1], [nan, nan], [0.0, 1.0], [0.1, 2.0]]
+    >>> tp.evaluate_answers(answers, labels, measures=["RR"]).per_query("RR").lower.tolist()
+    [1.0, 1.0, 0.3333333333333333, 0.5, 0.5]
+    >>> tp.evaluate_answers(answers, labels, measures=["RR"], unanswered="last").per_query("RR").lower.tolist()
+    [1.0, 1.0, 0.3333333333333333, 1.0, 1.0]
+
+    """
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    check_choice("unanswered", unanswered, UNANSWERED)
+    with about("embeddings"):
+        own, answered = as_answers(embeddings, "embeddings", distance)
+    with about("gallery"):
+        items, item_answered = (None, answered) if gallery is None else as_answers(gallery, "gallery", distance)
+    for name, values in (("labels", labels), ("gallery_labels", gallery_labels)):
+        if values is None:
+            continue
+        with about(name):
+            dimensions = as_label_array(values, name).ndim
+            if dimensions != 1:
+                raise InputError(f"The {name} must have the shape (n,), but have {dimensions} dimensions.")
+    of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
+    of_items = of_queries if others is None else others
+    grouped = checked_groups(groups, gallery_groups, len(own), None if items is None else len(items))
+    setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
+    problem = None
+    if answered.any() and item_answered.sum() > (items is None):
+        problem = in_memory(
+            make_problem(
+                Side(own[answered], of_queries[answered], grouped and grouped[0][answered]),
+                Side(None)
+                if items is None
+                else Side(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered]),
+                distance,
+                as_budget(memory, threads),
+            )
+        )
+    sides = (of_queries, of_items)
+    missing = Missing.of(sides, grouped, answered, item_answered, items is None, unanswered == "worst")
+    rankings = RankingDigests(len(own))
+    scores = score(rankings.noted(missing.completed(problem, watched(progress))), wanted, len(own))
+    origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
+    return make_result(scores, setting, origin)
+
+
+def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
+    """Return the rows as the distance takes them, with zeros for missing answers, and which rows are answers."""
+    kind = as_distance(distance, None)
+    if not isinstance(kind, Distance):
+        raise InputError("The distance of answers must be the name of a distance, not a function.", "distance")
+    array = np.array(as_embeddings(values, name))
+    answered: BoolArray = np.isfinite(array).all(axis=1)
+    array[~answered] = 0
+    if kind.bits:
+        if not np.isin(array, (0, 1)).all():
+            raise InputError(f"The {name} are compared bit by bit, but contain numbers other than 0 and 1.", name)
+        array = array.astype(np.bool_)
+    return array, answered
+
+
+class Missing(NamedTuple):
+    """The sizes of the rankings of queries and items of which some have no answer.
+
+    answered : (q,) whether the query has an answer
+    ranked : (q,) the number of items that the query ranks: all but the excluded ones
+    relevant : (q,) the number of relevant items among them
+    unanswered, unanswered_relevant : (q,) the number of ranked items without an answer, and of relevant items among
+        these
+    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
+    """
+
+    answered: BoolArray
+    ranked: IntArray
+    relevant: IntArray
+    unanswered: IntArray
+    unanswered_relevant: IntArray
+    worst: bool
+
+    @classmethod
+    def of(
+        cls,
+        labels: tuple[Array, Array],
+        groups: tuple[Array, Array] | None,
+        answered: BoolArray,
+        item_answered: BoolArray,
+        leave_one_out: bool,
+        worst: bool,
+    ) -> "Missing":
+        """Make the counts from the labels and groups of both sides, and from which rows are answers."""
+        own, others = coded(*labels)
+        excluding, excluded = np.zeros(len(own), dtype=np.int64), np.ones(len(others), dtype=np.int64)  # no item
+        if groups is not None:
+            excluding, excluded = coded(*paired((own, others), coded(*groups)))
+        elif leave_one_out:
+            excluding = excluded = np.arange(len(own))
+
+        def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
+            """Return how many of these items each query ranks, and how many of those are relevant."""
+            left_out = among(excluding, excluded[items])
+            return int(items.sum()) - left_out, among(own, others[items]) - left_out
+
+        everything = np.ones(len(others), dtype=np.bool_)
+        return cls(answered, *ranked(everything), *ranked(~item_answered), worst)
+
+    def completed(self, problem: Problem | None, watch: Watch) -> Parts:
+        """Yield the ties of all queries, with the items without an answer at their places."""
+        places = np.flatnonzero(self.answered)
+        if problem is None:
+            yield places, self.all_unanswered(places, self.unanswered, self.unanswered_relevant)
+        else:
+            parts = ties_of(problem, watch).parts
+            try:
+                for queries, ties in parts:
+                    yield places[queries], self.with_unanswered(places[queries], ties)
+            finally:
+                close(parts)
+        silent = np.flatnonzero(~self.answered)
+        yield silent, self.all_unanswered(silent, self.ranked, self.relevant)
+
+    def with_unanswered(self, queries: IntArray, ties: Ties) -> Ties:
+        """Return the ties of these queries with one more tie at the end, of items without an answer."""
+        added, relevant = self.unanswered[queries], self.unanswered_relevant[queries]
+        first = added - relevant if self.worst else np.zeros_like(added)
+        ends = np.flatnonzero(relevant)
+        order = np.argsort(np.concatenate([ties.query, ends]), kind="stable")
+
+        def joined(column: IntArray, of_last: IntArray) -> IntArray:
+            return np.concatenate([column, of_last[ends]])[order]
+
+        return Ties(
+            query=joined(ties.query, np.arange(len(queries))),
+            k=joined(ties.k + first[ties.query], ties.n_items + first),
+            n=joined(ties.n, ties.n_relevant),
+            l=joined(ties.l, added - first),
+            m=joined(ties.m, relevant),
+            n_relevant=ties.n_relevant + relevant,
+            n_items=ties.n_items + added,
+        )
+
+    def all_unanswered(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
+        """Return the ties of queries all of whose items are placed as if they had no answer."""
+        nothing = np.zeros(0, dtype=np.int64)
+        count = np.zeros(len(queries), dtype=np.int64)
+        none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
+        return self._replace(unanswered=ranked, unanswered_relevant=relevant).with_unanswered(queries, none)
+
+
+def coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
+    """Return a number for each value; equal values have equal numbers on both sides."""
+    _, codes = np.unique(np.concatenate([of_queries, of_items]), return_inverse=True)
+    return codes[: len(of_queries)], codes[len(of_queries) :]
+
+
+def paired(ones: tuple[IntArray, IntArray], others: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
+    """Return a number for each pair of numbers; equal pairs have equal numbers on both sides."""
+    count = 1 + max(int(side.max(initial=0)) for side in others)
+    return ones[0] * count + others[0], ones[1] * count + others[1]
+
+
+def among(wanted: IntArray, found: IntArray) -> IntArray:
+    """Return how often each wanted number occurs in `found`."""
+    count = 1 + max(int(wanted.max(initial=0)), int(found.max(initial=0)))
+    times: IntArray = np.bincount(found, minlength=count)[wanted]
+    return times

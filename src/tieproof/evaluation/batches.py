@@ -1,0 +1,254 @@
+"""`Evaluator`: evaluation of embeddings that arrive batch by batch, from one process or several."""
+
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.distances import DistanceFunction, our_name
+from tieproof.errors import InputError
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.problems import as_budget
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name
+from tieproof.inputs.categories import Average, as_categories, check_average
+from tieproof.inputs.formats import find_format
+from tieproof.inputs.identities import as_int64
+from tieproof.inputs.labels import as_label_rows, as_labels
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.ties import Array, IntArray
+
+SideName = Literal["queries", "gallery"]
+SIDES = ("queries", "gallery")
+
+
+class Batch(NamedTuple):
+    """A batch of items; all arrays have the same length."""
+
+    indices: IntArray
+    embeddings: Embeddings
+    labels: Array
+    categories: Array | None
+
+
+class Evaluator:
+    """Collect embeddings and labels batch by batch, then evaluate them as `evaluate` does, with or without a gallery.
+
+    Batches of any size in any order give the same bits. An item whose index is given twice counts once, because
+    samplers repeat items to fill up the last batch of each process; the same index with different data is an error.
+    Queries and gallery are numbered separately: index 3 of the queries is not index 3 of the gallery.
+
+    Parameters
+    ----------
+    distance, measures, average, empty, memory, threads, bits, precision :
+        As in `evaluate`.
+
+    Examples
+    --------
+    >>> from tieproof import Evaluator
+    >>> evaluator = Evaluator(measures=["AP"])
+    >>> evaluator.update([[1.0, 0.0], [0.0, 1.0]], ["cat", "dog"], indices=[7, 3])
+    >>> evaluator.update([[0.0, 1.0], [1.0, 0.1]], ["dog", "cat"], indices=[3, 9])
+    >>> result = evaluator.compute()
+    >>> result["AP"].lower, result.query_ids.tolist()
+    (1.0, [7, 9])
+
+    With a gallery:
+
+    >>> evaluator.reset()
+    >>> evaluator.update([[0.0, 2.0], [3.0, 1.0]], ["dog", "cat"], side="gallery")
+    >>> evaluator.update([[1.0, 0.0]], ["cat"], side="queries")
+    >>> evaluator.compute()["AP"].lower
+    1.0
+
+    """
+
+    def __init__(
+        self,
+        *,
+        distance: str | DistanceFunction = "cosine",
+        measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+        average: Average = "micro",
+        empty: Empty = "skip",
+        memory: str | int = "1GiB",
+        threads: int | None = None,
+        bits: int | None = None,
+        precision: str | None = None,
+    ) -> None:
+        if isinstance(distance, str):
+            our_name(distance)
+        parse_measures(measures)
+        check_average(average)
+        check_empty(empty)
+        as_budget(memory, threads)
+        if precision is not None:
+            find_format(precision)
+        self._options: dict[str, Any] = {
+            "distance": distance,
+            "measures": measures,
+            "average": average,
+            "empty": empty,
+            "memory": memory,
+            "threads": threads,
+            "bits": bits,
+            "precision": precision,
+        }
+        self._batches: dict[SideName | None, list[Batch]] = {}
+
+    def __len__(self) -> int:
+        """Return the number of items given on both sides, counting repeated ones each time."""
+        return sum(map(self._count, self._batches))
+
+    def __repr__(self) -> str:
+        """Return a short text: how many items were given, and in how many batches."""
+        return f"<Evaluator: {len(self):,} items in {self._batches_given():,} batches>"
+
+    def _batches_given(self) -> int:
+        """The number of batches given on both sides."""
+        return sum(map(len, self._batches.values()))
+
+    @unchanged_files
+    def update(
+        self,
+        embeddings: Any,
+        labels: Any,
+        indices: Any = None,
+        categories: Any = None,
+        *,
+        side: SideName | None = None,
+    ) -> None:
+        """Add a batch.
+
+        Parameters
+        ----------
+        embeddings : (n, d)
+        labels : (n,) or (n, c)
+        indices : (n,) integers
+            The position of each item in the whole data set, or among the items of its side. Without indices the
+            items are numbered in the order of arrival, which works only in a single process.
+        categories : (n,)
+            The categories of queries, as in `evaluate`; pass them with every batch of queries, or with none.
+        side : "queries" or "gallery"
+            The side of the items. Leave it out for leave-one-out, where every item is on both sides.
+
+        Raises
+        ------
+        InputError
+            If shapes or types are wrong, or differ from those of earlier batches, if only some batches have a side,
+            or if an embedding contains NaN or infinity; the message says which batch, counted from 0.
+
+        """
+        if side is not None and (not isinstance(side, str) or side not in SIDES):
+            raise InputError(f"Unknown side={side!r}. Known: {', '.join(SIDES)}; leave it out for leave-one-out.")
+        if side == "gallery" and categories is not None:
+            raise InputError("Only queries have categories. Leave them out where side='gallery'.")
+        vectors = as_finite_embeddings(embeddings, f"embeddings of batch {self._batches_given()}").copy()
+        own = self._as_labels(labels, len(vectors))
+        kinds = as_categories(categories, len(vectors), "micro")
+        numbers = self._as_indices(indices, len(vectors), side)
+        self._add(Batch(numbers, vectors, own, None if kinds is None else kinds.copy()), side)
+
+    def merge(self, other: "Evaluator") -> None:
+        """Add all batches of another evaluator, for example of another process."""
+        given = [(batch, side) for side, batches in other._batches.items() for batch in batches]
+        for batch, side in given:
+            self._add(batch, side)
+
+    def reset(self) -> None:
+        """Forget all items."""
+        self._batches = {}
+
+    def compute(self) -> Result:
+        """Evaluate all items; `query_ids` are the indices of the queries."""
+        if not self._batches:
+            raise InputError("There is nothing to evaluate: call update(embeddings, labels) first.")
+        with_gallery = None not in self._batches
+        queries = self.items("queries" if with_gallery else None)
+        options = dict(self._options)
+        if with_gallery:
+            gallery = self.items("gallery")
+            options |= {"gallery": gallery.embeddings, "gallery_labels": gallery.labels}
+        found = evaluate(queries.embeddings, queries.labels, categories=queries.categories, **options)
+        return found.named(queries.indices)
+
+    def items(self, side: SideName | None = None) -> Batch:
+        """Return each item of a side once, in the order of the indices; None is the side of leave-one-out."""
+        batches = self._batches.get(side)
+        if not batches:
+            wanted = "update(embeddings, labels" + (")" if side is None else f", side={side!r})")
+            raise InputError(f"There is nothing to evaluate{f' as {side}' if side else ''}: call {wanted} first.")
+        columns = {
+            name: np.concatenate(parts)
+            for name, parts in zip(Batch._fields, zip(*batches, strict=True), strict=True)
+            if parts[0] is not None
+        }
+        indices = columns.pop("indices")
+        order = np.argsort(indices, kind="stable")
+        distinct, first, place = np.unique(indices[order], return_index=True, return_inverse=True)
+        first = order[first]
+        repeated = np.flatnonzero(first[place] != order)
+        for name, values in columns.items():
+            again, before = values[order[repeated]], values[first[place[repeated]]]
+            differs = (again != before).any(axis=tuple(range(1, again.ndim)))
+            if differs.any():
+                index = indices[order[repeated[np.argmax(differs)]]]
+                raise InputError(
+                    f"Index {index} was given twice{f' among the {side}' if side else ''}, with different {name}. "
+                    "Pass the positions of the items in the whole data set as indices, and compute the embeddings "
+                    "with the model in evaluation mode."
+                )
+        chosen = {name: values[first] for name, values in columns.items()}
+        return Batch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
+
+    def _count(self, side: SideName | None) -> int:
+        """The number of items given for a side."""
+        return sum(len(batch.indices) for batch in self._batches.get(side, ()))
+
+    def _add(self, batch: Batch, side: SideName | None) -> None:
+        """Keep a batch if its side, shapes and types agree with those of earlier batches."""
+        if any((side is None) != (known is None) for known in self._batches):
+            raise InputError(
+                "Some batches have a side and others have none. Pass side='queries' or side='gallery' with every "
+                "batch, or leave side out of all batches for leave-one-out."
+            )
+        if self._batches.get(side):
+            known = self._batches[side][0]
+            if (batch.categories is None) != (known.categories is None):
+                raise InputError(
+                    "Some batches have categories and others have none. Pass categories with all batches, or with "
+                    "none."
+                )
+            for name in ("embeddings", "labels", "categories"):
+                mine, theirs = getattr(batch, name), getattr(known, name)
+                if mine is None:
+                    continue
+                same_kind = mine.dtype == theirs.dtype or (
+                    name != "embeddings" and mine.dtype.kind == theirs.dtype.kind
+                )
+                if not same_kind or mine.shape[1:] != theirs.shape[1:]:
+                    raise InputError(
+                        f"The {name} of this batch have the shape {mine.shape} and type {type_name(mine.dtype)}, but "
+                        f"those of earlier batches {theirs.shape} and {type_name(theirs.dtype)}. Pass batches that "
+                        "differ only in their length."
+                    )
+        self._batches.setdefault(side, []).append(batch)
+
+    def _as_labels(self, labels: Any, count: int) -> Array:
+        """Return the labels of a batch; a single column is kept as it is until all batches are known."""
+        own = as_label_rows(labels, count, "labels", "embeddings")
+        return own.copy() if own.shape[1:] == (1,) else as_labels(own, count, "labels", "embeddings").copy()
+
+    def _as_indices(self, indices: Any, count: int, side: SideName | None) -> IntArray:
+        """Return the indices of a batch, checked or counted on from the items before."""
+        if indices is None:
+            before = self._count(side)
+            return np.arange(before, before + count)
+        array = as_array(indices, "indices")
+        if array.shape != (count,) or array.dtype.kind not in "iu":
+            raise InputError(
+                f"The indices must be {count} integers, one for each embedding, but have the shape "
+                f"{array.shape} and type {type_name(array.dtype)}."
+            )
+        return as_int64(array, "indices")

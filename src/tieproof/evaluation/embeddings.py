@@ -1,0 +1,286 @@
+"""`evaluate`: the measures of embeddings, with all rows in memory or part by part in this process or on a cluster."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tieproof.confidence.inputs import as_column
+from tieproof.distances import Distance, DistanceFunction
+from tieproof.errors import InputError, about
+from tieproof.evaluation.evaluated import Origin, Setting
+from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
+from tieproof.evaluation.problems import (
+    Side,
+    as_budget,
+    as_sharded,
+    check_self_matches,
+    make_problem,
+    watched,
+    with_own_labels,
+)
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
+from tieproof.inputs.categories import Average, as_categories, check_average
+from tieproof.inputs.formats import find_format
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import parse_threads
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.problem import Budget, Problem, ShardedProblem
+
+if TYPE_CHECKING:
+    from tieproof.engine import TiesByPart
+
+
+class Place(NamedTuple):
+    """Where parts are counted, and where their counts are saved.
+
+    cluster : the address of a Ray cluster; None: in this process
+    checkpoint : a folder; None: counts are not saved
+    """
+
+    cluster: Any = None
+    checkpoint: str | os.PathLike[str] | None = None
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether rows are counted part by part even if they fit into memory."""
+        return self.cluster is not None or self.checkpoint is not None
+
+    def threads(self, threads: int | None) -> int:
+        """Return the number of threads; by default one per worker of a cluster, or one per processor."""
+        return 1 if threads is None and self.cluster is not None else parse_threads(threads)
+
+
+Found = tuple["TiesByPart", Callable[[], Origin]]
+"""The ties of all queries, and a function that returns their origin; call it after all ties are counted."""
+
+
+@contextmanager
+def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, progress: bool) -> Iterator[Found]:
+    """Yield the ties of all queries, which must be read within the block."""
+    if place.in_parts:
+        problem = as_sharded(problem)
+        check_distance(problem.whole)
+    if isinstance(problem, ShardedProblem):
+        from tieproof.cluster import beside_all_rows, fits
+
+        if not place.in_parts and fits(problem):
+            problem = problem.in_memory(beside_all_rows(problem))
+            check_self_matches(problem)
+    if isinstance(problem, ShardedProblem):
+        with ExitStack() as stack:
+            yield found_in_parts(problem, bits, place, progress, stack)
+    else:
+        from tieproof.engine import ties_of
+
+        yield ties_of(problem, watched(progress)), partial(origin_of_embeddings, problem, bits)
+
+
+def found_in_parts(
+    problem: ShardedProblem, bits: int | None, place: Place, progress: bool, stack: ExitStack
+) -> Found:
+    """Return the ties of all queries of a problem whose rows are read when they are needed."""
+    from tieproof.cluster import count_all, survey
+
+    whole = problem.whole
+    runner = stack.enter_context(workers(place.cluster, whole.budget))
+    words = label_words(whole.relevance)
+    seen = survey(problem, words, runner)
+    items = None if problem.gallery is None else seen.items.digests
+    if items is not None:
+        check_self_matches(whole, (seen.queries.digests, items))
+    origin = origin_of_digests(whole, bits, words[0], seen.queries.digests, items)
+    if not isinstance(whole.distance, Distance):
+        from tieproof.engine import ties_of
+
+        return ties_of(problem.for_function(), watched(progress)), lambda: origin
+    checkpoint = None if place.checkpoint is None else Path(place.checkpoint)
+    watch = watched(progress, runner.workers if place.cluster is not None else None)
+    return count_all(problem, seen, origin.relevant, watch, runner, checkpoint), lambda: origin
+
+
+def workers(cluster: Any, budget: Budget) -> Any:
+    """Return the workers of a cluster, or this process if no cluster is given."""
+    from contextlib import nullcontext
+
+    from tieproof.cluster import Local, connected
+
+    return nullcontext(Local()) if cluster is None else connected(cluster, budget)
+
+
+def check_distance(whole: Problem) -> None:
+    """Refuse a distance function, which cannot be counted part by part."""
+    if not isinstance(whole.distance, Distance):
+        raise InputError(
+            f"The distance of the {whole.called} cannot be counted part by part, as cluster= and checkpoint= do: it "
+            "may round differently for blocks of other shapes. Leave both out, or pass the name of a distance.",
+            "distance",
+        )
+
+
+@unchanged_files
+def evaluate(
+    embeddings: Any,
+    labels: Any = None,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    relevance: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    categories: Any = None,
+    average: Average = "micro",
+    confidence: Any = None,
+    empty: Empty = "skip",
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+    precision: str | None = None,
+    cluster: str | None = None,
+    checkpoint: str | PathLike[str] | None = None,
+) -> Result:
+    """Score embeddings exactly, with the whole interval that ties leave open.
+
+    Without a gallery every item queries all the others (leave-one-out); with one, the embeddings are the queries.
+
+    Parameters
+    ----------
+    embeddings : (n, d) floats, integers or bools of at most 64 bits
+        A NumPy array (it may be memory-mapped), a torch tensor, or anything with `__array__` or DLPack; or the
+        shards that `tieproof.open` returns, which have labels and groups and are read in blocks within `memory`.
+    labels : (n,) integers or strings, or (n, c) of 0/1
+        Items with the query's label are relevant; with columns, items that share at least one class. A single
+        column of only 0 and 1 is one class: items with 0 belong to no class. Floats are accepted as integers if their
+        type cannot have rounded them, such as integers below 2048 in float16.
+    gallery, gallery_labels :
+        The gallery (the retrieval database) and its labels.
+    distance : "cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming" or a function
+        A function takes a block of queries and a block of gallery items and returns their distances; the floats that
+        it returns are ranked. Hamming takes bools, or packed integers with `bits`. Other common names, such as "l2",
+        "manhattan" or "inner_product", are understood, too.
+    measures :
+        Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
+    relevance : rows (query, item) or (query, item, grade), instead of labels
+        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking.
+    groups, gallery_groups : (n,)
+        An item with the query's label and group is excluded (same camera, same sequence).
+    exclude : rows (query, item)
+        Pairs that are left out of the rankings.
+    categories : (q,) integers or strings, one for each query
+        `result.category(name)` is the result of the queries of one category; pass the labels for a result per class.
+    average : "micro" or "macro"
+        The mean over all queries; or the mean over the categories of the means over their queries, so that small
+        categories count as much as large ones. Without categories, the labels of the queries are the categories.
+    confidence : (q,) numbers, one for each query, larger is more confident
+        `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
+    empty : "skip", "zero", "one", "nan" or "error"
+        How a query with nothing relevant scores. "skip" and "nan" leave it out of the means; "nan" keeps it among
+        the queries. The result always counts such queries.
+    memory : bytes, or a string such as "1GiB"
+        The memory that may be used in addition to the inputs.
+    threads : int
+        The number of threads. Default: all processors.
+    progress : bool
+        Show a progress bar on standard error if the evaluation takes longer than two seconds.
+    bits : int
+        The number of bits of a packed Hamming code.
+    precision : "float32", "float16" or "bfloat16"
+        Evaluate a system that stores its distances in this format: every distance is computed as a real number,
+        rounded once, and then ranked. Rounding is to the nearest, ties to even; numbers beyond the largest one become
+        infinity, where all are tied. Default: distances are compared as real numbers. The numbers that are rounded
+        are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
+        |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
+        near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
+    cluster : "auto", "local" or the address host:port of a Ray cluster
+        Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
+        cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this
+        machine alone, which ends with the evaluation.
+    checkpoint : a folder
+        Save the counts of every finished part in this folder, with or without a cluster. Another call with the same
+        data, distance and memory resumes where the first one stopped; the measures may differ.
+
+    Raises
+    ------
+    InputError
+        If the input contains NaN or infinity, or has wrong shapes, types or names; the message says what arrived,
+        what was expected and what to do.
+    ClusterError
+        If the cluster repeatedly failed to compute a part. With a checkpoint, another call resumes there.
+
+    Warns
+    -----
+    InputWarning
+        If the input can be evaluated but is probably not what was meant: the gallery is equal to the queries, or
+        contains them among other items; the embeddings are a matrix of similarities, or packed codes without
+        distance="hamming"; R@k is used for Success@k; or the labels are one column of 0/1.
+
+    Notes
+    -----
+    A memory-mapped file must not change during the evaluation. The evaluation is refused if the size or the time of
+    change of the file differs between its start and its end, or if the file is shorter than the array at the start.
+    A file that is cut short during the evaluation may crash the process, and a writer that resets the time of
+    change is not noticed. If you cannot rule that out, pass a copy in memory, `numpy.array(embeddings)`, or the file
+    itself by `tieproof.open`, which reads it block by block and maps nothing.
+
+    The bounds and the expectation are those that Nicolaou et al. 2018 (section 4) ask for; the closed forms are in
+    `tieproof.measures`.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> result = tp.evaluate([[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]], ["cat", "dog", "cat"], measures=["AP"])
+    >>> result["AP"]
+    Estimate(lower=1.0, expected=1.0, upper=1.0, std=0.0)
+    >>> zeros = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
+    >>> zeros["AP"]
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
+
+    """
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    check_average(average)
+    rounding = None if precision is None else find_format(precision)
+    place = Place(cluster, checkpoint)
+    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
+    problem = make_problem(
+        queries,
+        Side(gallery, gallery_labels, gallery_groups),
+        distance,
+        as_budget(memory, place.threads(threads)),
+        relevance=relevance,
+        exclude=exclude,
+        bits=bits,
+        rounding=rounding,
+    )
+    whole = problem.whole if isinstance(problem, ShardedProblem) else problem
+    count = whole.relevance.n_queries
+    with about("categories", "embeddings"):
+        by_category = categories is not None or average != "micro"
+        grouping = as_categories(categories, count, average, queries.labels) if by_category else None
+    with about("confidence", "embeddings"):
+        confidences = None if confidence is None else as_column(confidence, "confidences", count)
+    setting = Setting(
+        distance=whole.called,
+        leave_one_out=whole.gallery is None,
+        queries=count,
+        gallery=whole.relevance.n_items,
+        dimensions=whole.dimensions,
+        empty=empty,
+        average=average,
+        precision=precision,
+    )
+    with found(problem, bits, place, progress) as (ties, origin), about((*whole.judged_by, "embeddings")):
+        scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+        result = make_result(
+            scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
+        )
+    warn_of_recall(scores)
+    return result

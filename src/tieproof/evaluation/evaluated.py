@@ -1,0 +1,259 @@
+"""The values and the counts of ties of every query of an evaluation, and their means and sums."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import check_code_points
+from tieproof.inputs.categories import Average, Categories
+from tieproof.inputs.identities import Digests, Hashed, Words, keyed
+from tieproof.inputs.labels import as_label_array
+from tieproof.measures import Measure
+from tieproof.ties import Estimate, FloatArray, IntArray, Ties
+
+NOTHING_RELEVANT = "no relevant item"
+NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
+"""The reasons for which a query is left out of every mean."""
+
+EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
+"""The score of a query with nothing relevant, by the option `empty`; NaN is left out of the means."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What was evaluated: the same for any order, tile, budget or number of threads.
+
+    distance : the name of the distance in this library, or "function" and the name of the caller's function; "scores"
+        or "distances" if these were passed; "order" for lists of neighbours with neither
+    """
+
+    distance: str
+    leave_one_out: bool
+    queries: int
+    gallery: int
+    dimensions: int | None
+    empty: str
+    average: Average = "micro"
+    precision: str | None = None
+
+
+class Origin(NamedTuple):
+    """Where a result comes from: the call that evaluates it again, and digests by which the same data is recognised.
+
+    call : the name of the function in `tieproof`
+    options : the arguments besides the data that `Setting` does not have, such as missing="zero" of a run
+    data : digests of the data, the same in any order, or hashes of them; the fingerprint is "" for the queries of
+        one category
+    relevant : (Q,) a hash for each query, which differs where something else is relevant to the query. It is made of
+        the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
+        name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
+        relevant items. In the result of a record it is a single hash of all these
+    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,), or
+        None before version 3 of the format
+    version : the version of tieproof that evaluated the result; None for the running version
+    """
+
+    call: str
+    options: Mapping[str, Any]
+    data: Digests | Hashed
+    relevant: Any
+    queries: Any
+    version: str | None = None
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the data, the same in any order (`evaluation/fingerprints.py`)."""
+        return self.data.hashed().fingerprint
+
+
+class Evaluated(NamedTuple):
+    """Everything that an evaluation found out about every query.
+
+    query_ids : (Q,) the evaluated queries
+    per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance
+    origin : the call and the data
+    tie_counts : (4, Q), see `count_by_query`
+    zero_vectors : the number of rows that are all zero, in queries and gallery together
+    empty_ids : the queries with nothing relevant, whether they are evaluated or not
+    left_out : the ids of further queries that are not evaluated, by the reason
+    categories : the queries' categories, if they were passed
+    confidence : (Q,) the confidence of each query, if it was passed
+    not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
+    """
+
+    setting: Setting
+    origin: Origin
+    query_ids: npt.NDArray[Any]
+    per_query: Mapping[Measure, FloatArray]
+    tie_counts: IntArray
+    zero_vectors: int
+    empty_ids: npt.NDArray[Any]
+    left_out: Mapping[str, npt.NDArray[Any]]
+    categories: Categories | None
+    confidence: npt.NDArray[Any] | None = None
+    not_in_run: npt.NDArray[Any] | None = None
+
+    def named(self, names: Any) -> "Evaluated":
+        """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
+        names = as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
+        left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
+        return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
+
+    def query_digests(self) -> Words | None:
+        """(Q,) a different word for each query, made from its row by a key that is made from all the data.
+
+        With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
+        test a guess of one label. None if the result is from a record before version 3 of the format.
+        """
+        rows: Words | None = self.origin.queries
+        if rows is None or rows.ndim == 1:
+            return rows
+        groups = [] if self.categories is None else [self.categories.of_query]
+        labels = [*groups, *([] if self.confidence is None else [self.confidence])]
+        return keyed(rows, self.origin.data.hashed().key, *labels)
+
+    def relevance_hash(self) -> str:
+        """One hash of what is relevant to all queries, in the order of their ids."""
+        relevant = self.origin.relevant
+        return relevant if isinstance(relevant, str) else hash_of(relevant[np.argsort(self.query_ids, kind="stable")])
+
+    def of_category(self, name: Any) -> "Evaluated":
+        """The part of the queries of one category; raises InputError that lists the categories."""
+        if self.categories is None:
+            raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
+        chosen, empty = self.categories.find(name)
+        relevant = self.origin.relevant
+        query_ids, empty_ids = self.query_ids[chosen], self.empty_ids[empty]
+        skipped = len(empty) if self.setting.empty == "skip" else 0
+        absent = self.not_in_run
+        if absent is not None:
+            absent = absent[np.isin(absent, np.concatenate([query_ids, empty_ids]))]
+        return Evaluated(
+            setting=replace(self.setting, queries=len(chosen) + skipped, average="micro"),
+            origin=self.origin._replace(
+                data=Hashed(""),
+                relevant=relevant if isinstance(relevant, str) else relevant[chosen],
+                queries=None,
+            ),
+            query_ids=query_ids,
+            per_query={measure: values[:, chosen] for measure, values in self.per_query.items()},
+            tie_counts=self.tie_counts[:, chosen],
+            zero_vectors=self.zero_vectors,
+            empty_ids=empty_ids,
+            left_out={},
+            categories=None,
+            confidence=None if self.confidence is None else self.confidence[chosen],
+            not_in_run=absent,
+        )
+
+
+def hash_of(words: Words) -> str:
+    """The SHA-256 of words, in 64 digits."""
+    import hashlib
+
+    return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()
+
+
+def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+    """Check names that replace the numbers of queries, and return them as an array."""
+    with about("names"):
+        names = as_label_array(values, "names")
+    if names.ndim != 1:
+        raise InputError(f"names must have shape (queries,), not {names.shape}.", "names")
+    if names.dtype.kind == "U":
+        check_code_points(names, "The names")
+    if any(ids.dtype.kind != "i" for ids in numbers):
+        first = numbers[0].tolist()[0]
+        raise InputError(
+            f"The queries already have names, such as {first!r}; only numbered queries can be named.", "names"
+        )
+    ids = np.concatenate(numbers)
+    if ids.min() < 0 or ids.max() >= len(names):
+        raise InputError(
+            f"names has {len(names):,} entries, but the queries are numbered from {ids.min()} to {ids.max()}. Pass "
+            "one name for each query that was passed to the evaluation.",
+            "names",
+        )
+    return names
+
+
+def mean(values: FloatArray) -> Estimate[float]:
+    """The mean over the queries of (lower, expected, upper, variance), an array (4, Q); NaN is left out.
+
+    Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
+    are broken independently, so that variances add up.
+    """
+    counted = values[:, ~np.isnan(values[0])]
+    count = counted.shape[1]
+    lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
+    return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
+    """The unweighted mean of the categories' means; no query is in two categories, so variances add up.
+
+    >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([(each.lower, each.expected, each.upper, each.std * each.std) for each in means]).T)
+
+
+@dataclass(frozen=True)
+class TieSummary:
+    """The ties among the evaluated queries' rankings that hold a relevant item.
+
+    queries : evaluated queries
+    ties : ties of at least two items, one of them relevant
+    ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score
+    queries_with_ambiguous_ties : queries with at least one ambiguous tie
+    largest_tie : items in the largest of all these ties; 0 if there is none
+    zero_vectors : rows that are all zero, in queries and gallery together
+    queries_with_open_last_tie : queries with a truncated list whose last tie may continue past the end, and with a
+        relevant item that is in this tie or missing from the list; their bounds cover every continuation. For lists
+        of neighbours: queries whose score may change through an item that is not in their list
+    """
+
+    queries: int
+    ties: int
+    ambiguous_ties: int
+    queries_with_ambiguous_ties: int
+    largest_tie: int
+    zero_vectors: int
+    queries_with_open_last_tie: int = 0
+
+
+def count_by_query(ties: Ties) -> IntArray:
+    """Count by query, as an array (4, Q): ties, ambiguous ties, items in the largest tie, and open last ties."""
+    counts = np.zeros((4, ties.n_queries), dtype=np.int64)
+    several = ties.several
+    if several.size:
+        query, items = ties.query[several], ties.l[several]
+        counts[0] = np.bincount(query, minlength=ties.n_queries)
+        counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
+        first = np.flatnonzero(np.diff(query, prepend=-1))
+        counts[2, query[first]] = np.maximum.reduceat(items, first)
+    counts[3] = ties.open_ends
+    return counts
+
+
+def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
+    """The summary over all queries of the counts (4, Q) from `count_by_query`.
+
+    >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
+    1
+    """
+    ties, ambiguous, largest, open_ends = counts
+    return TieSummary(
+        queries=counts.shape[1],
+        ties=int(ties.sum()),
+        ambiguous_ties=int(ambiguous.sum()),
+        queries_with_ambiguous_ties=int((ambiguous > 0).sum()),
+        largest_tie=int(largest.max(initial=0)),
+        zero_vectors=zero_vectors,
+        queries_with_open_last_tie=int(open_ends.sum()),
+    )

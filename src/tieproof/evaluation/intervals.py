@@ -1,0 +1,113 @@
+"""`Interval`: the confidence interval of a measure's mean over all queries that could have been asked."""
+
+from dataclasses import dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_choice
+from tieproof.statistics.resampling import Strata, bca, grouped
+from tieproof.statistics.tests import t_interval
+from tieproof.ties import Array, FloatArray, IntArray
+
+Method = Literal["bca", "t"]
+Bound = Literal["lower", "expected", "upper"]
+METHODS: tuple[str, ...] = get_args(Method)
+BOUNDS: tuple[str, ...] = get_args(Bound)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """A confidence interval of a mean over queries. It covers the choice of queries, not the order of tied items.
+
+    value : the mean itself
+    low, high : the ends of the interval
+    confidence : the share of such intervals that contain the mean over all queries that could have been asked
+    method : "bca" or "t"
+    bound : which value of each query is averaged: "lower", "expected" or "upper" over the orderings of tied items
+
+    Its text is the value and the two ends, each in the given format.
+
+    >>> f"{Interval(0.25, 0.125, 0.5, 0.95, 'bca', 'lower'):.3f}"
+    '0.250 [0.125, 0.500]'
+    """
+
+    value: float
+    low: float
+    high: float
+    confidence: float
+    method: str
+    bound: str
+
+    def __format__(self, spec: str) -> str:
+        """The value, followed by the two ends in brackets."""
+        return f"{self.value:{spec}} [{self.low:{spec}}, {self.high:{spec}}]"
+
+    def __str__(self) -> str:
+        """The value, followed by the two ends in brackets."""
+        return format(self)
+
+
+def check_options(confidence: float, method: str, bound: str) -> None:
+    """Refuse a confidence, method or bound for which no interval is defined."""
+    check_confidence("confidence", confidence)
+    check_choice("method", method, METHODS)
+    check_choice("bound", bound, BOUNDS)
+
+
+def interval_ends(
+    values: FloatArray, categories: Array | None, confidence: float, method: str
+) -> list[tuple[float, float]]:
+    """The two ends of the interval of the mean of each column of the queries' values, (Q, k), within 0 and 1.
+
+    categories : (Q,) if the mean is a mean of the categories' means: queries are then drawn within each category
+
+    A query whose values are NaN has nothing relevant and is left out.
+    """
+    counted = ~np.isnan(values[:, 0])
+    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
+    ordered = values[counted][order]
+    if method == "t":
+        ends = [t_interval(column, strata, confidence) for column in ordered.T]
+    else:
+        ends = bca(ordered, strata, confidence)
+    return [within(0.0, 1.0, each, column) for each, column in zip(ends, ordered.T, strict=True)]
+
+
+def within(low: float, high: float, ends: tuple[float, float], values: FloatArray) -> tuple[float, float]:
+    """The ends of an interval, no farther than `low` and `high`, between which every mean of such values (Q,) is.
+
+    The values of a measure that somebody has defined may lie beyond; its intervals stay as they are.
+
+    >>> within(0.0, 1.0, (-0.25, 0.75), np.array([0.0, 0.5])), within(0.0, 1.0, (-0.25, 2.5), np.array([0.25, 2.0]))
+    ((0.0, 0.75), (-0.25, 2.5))
+    """
+    if values.min() < low or values.max() > high:
+        return ends
+    return max(low, ends[0]), min(high, ends[1])
+
+
+def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
+    """The order that groups queries by category, and the groups; refuses a category with a single query."""
+    order, strata = grouped(names, count)
+    if strata.sizes.min() < 2:
+        which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
+        remedy = "" if names is None else " in each category: leave that category out, or pass average='micro'"
+        raise InputError(
+            f"{which}, which does not show how much queries differ. An interval over queries needs at least two of "
+            f"them{remedy}."
+        )
+    return order, strata
+
+
+def lonely(names: Array) -> Any:
+    """The first name that occurs once."""
+    known, counts = np.unique(names, return_counts=True)
+    return known[counts == 1].tolist()[0]
+
+
+def check_confidence(name: str, confidence: float) -> None:
+    """Refuse all but a number between 0 and 1, and one so close to 1 that float64 has no number in between."""
+    if not isinstance(confidence, int | float) or not 0 < confidence < 1 or (1 + confidence) / 2 == 1:
+        raise InputError(f"{name} must be a number between 0 and 1, such as 0.95, not {confidence!r}.", name)

@@ -1,0 +1,271 @@
+"""`Measured`: the means of an evaluation and of its categories, and their confidence intervals over the queries."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import AbsentMeasureError, InputError
+from tieproof.evaluation.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
+from tieproof.measures import Measure, parse
+from tieproof.ties import Estimate, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.confidence import ErrorRejectCurve
+    from tieproof.evaluation.intervals import Bound, Interval, Method
+
+
+class Measured(Mapping[str, Estimate[float]]):
+    """The numbers of an evaluation; users get a `Result`, which also shows and saves them.
+
+    ci : the confidence of the intervals over queries that are shown; None shows no intervals
+    """
+
+    def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
+        self._found = evaluated
+        self.ci = ci
+        self.setting = evaluated.setting
+        self.query_ids = evaluated.query_ids
+        self.empty_ids = evaluated.empty_ids
+        self._per_query = evaluated.per_query
+        self._categories = evaluated.categories
+
+    @cached_property
+    def ties(self) -> TieSummary:
+        """The ties among the rankings of the evaluated queries that hold a relevant item."""
+        return summarize(self._found.tie_counts, self._found.zero_vectors)
+
+    @cached_property
+    def _means(self) -> dict[Measure, Estimate[float]]:
+        """The mean of every measure."""
+        if self.setting.average == "micro":
+            return {measure: mean(values) for measure, values in self._per_query.items()}
+        return {measure: mean_of_means([*self.category_means(measure).values()]) for measure in self._per_query}
+
+    @property
+    def measures(self) -> tuple[str, ...]:
+        """The names of the measures, in the order asked for."""
+        return tuple(str(measure) for measure in self._per_query)
+
+    @property
+    def evaluated(self) -> Evaluated:
+        """Everything known about every query, before any mean is taken, for programs that build on results."""
+        return self._found
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """The fingerprint of the evaluated data, 64 hexadecimal digits that are the same for the data in any order.
+
+        docs/records.md says what it covers. The result of a category has no fingerprint of its own, but "".
+        """
+        return self._found.origin.fingerprint
+
+    @property
+    def skipped(self) -> dict[str, npt.NDArray[Any]]:
+        """The ids of the queries that are left out of all means, by the reason."""
+        reasons = {**self._found.left_out}
+        if self.setting.empty in ("skip", "nan"):
+            reasons[NOTHING_RELEVANT] = self.empty_ids
+        return {reason: ids for reason, ids in reasons.items() if len(ids)}
+
+    @property
+    def not_in_run(self) -> npt.NDArray[Any]:
+        """The ids of the judged queries that have no document in the run, for every value of `missing`."""
+        known = self._found.not_in_run
+        return self.query_ids[:0] if known is None else known
+
+    @property
+    def search(self) -> str | None:
+        """For lists of neighbours the kind of search, "exact" or "approximate"; None for other evaluations."""
+        return self._found.origin.options.get("search")
+
+    def __getitem__(self, measure: str | Measure) -> Estimate[float]:
+        """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
+
+        Its std is over the orderings of tied items, not over the queries. An unknown measure raises an InputError,
+        also a KeyError, that lists the known ones.
+        """
+        return self._means[self._known(measure)]
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter(self.measures)
+
+    def __len__(self) -> int:
+        """The number of measures."""
+        return len(self._per_query)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same object, because two results with equal means may differ in their queries."""
+        return self is other
+
+    def __hash__(self) -> int:
+        return object.__hash__(self)
+
+    def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
+        """A measure of every query: arrays in the order of `query_ids`, with std over the orderings of tied items."""
+        lower, expected, upper, variance = self._per_query[self._known(measure)]
+        return Estimate(lower, expected, upper, np.sqrt(variance))
+
+    def with_ci(self, ci: float = 0.95) -> Self:
+        """A copy of this result that also shows its confidence intervals over the queries.
+
+        ci : the confidence of the intervals
+        """
+        from tieproof.evaluation.intervals import check_confidence
+
+        check_confidence("ci", ci)
+        return type(self)(self._found, ci)
+
+    def intervals(
+        self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
+    ) -> "dict[str, Interval]":
+        """The `interval` of each measure, by the measure's name; faster than calling `interval` for each."""
+        return self._intervals(list(self._per_query), confidence, method, bound)
+
+    def interval(
+        self, measure: str | Measure, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
+    ) -> "Interval":
+        """The confidence interval of a mean over the choice of queries; it does not cover the order of tied items.
+
+        bound : which value of each query is averaged
+        method : "bca", the bias-corrected and accelerated bootstrap, or "t", Student's t (extra `stats`)
+
+        With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories;
+        the categories and their numbers of queries are fixed. The draws come from a fixed seed and do not depend on
+        the order of the queries, so the same data has the same interval. If all queries score the same, both ends are
+        the value. The ends lie between 0 and 1, as all measures do.
+
+        Raises InputError for a single query, alone or in a category, which does not show how much queries differ.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
+        >>> result.interval("RR")
+        Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
+        """
+        (found,) = self._intervals([self._known(measure)], confidence, method, bound).values()
+        return found
+
+    def _intervals(
+        self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
+    ) -> "dict[str, Interval]":
+        """The intervals of these measures."""
+        from tieproof.evaluation.intervals import Interval, check_options, interval_ends
+
+        check_options(confidence, method, bound)
+        values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
+        categories = self.category_of_query if self.setting.average == "macro" else None
+        ends = interval_ends(values, categories, confidence, method)
+        return {
+            str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
+            for measure, both in zip(measures, ends, strict=True)
+        }
+
+    def _known(self, measure: str | Measure) -> Measure:
+        """The measure of that name; an unknown name raises an error that lists the known ones."""
+        try:
+            found = parse(measure)
+        except InputError as error:
+            raise AbsentMeasureError(str(error)) from None
+        if found not in self._per_query:
+            raise AbsentMeasureError(
+                f"This result has no measure '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
+            )
+        return found
+
+    def named(self, names: Any) -> Self:
+        """A copy of this result whose queries are called names[0], names[1], … instead of 0, 1, ….
+
+        names : integers or strings, one for each query that was passed to the evaluation, in that order
+
+        Raises InputError for names of another type, for too few names, and if the queries already have names, as the
+        queries of a run do.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
+        array(['cat.jpg', 'dog.jpg'], dtype='<U7')
+        """
+        return type(self)(self._found.named(names))
+
+    @property
+    def categories(self) -> tuple[Any, ...]:
+        """The categories that have a query to average over, sorted; empty if no categories were passed."""
+        return tuple(self._categories.members) if self._categories else ()
+
+    @property
+    def categories_left_out(self) -> tuple[Any, ...]:
+        """The categories that are left out of all means, because none of their queries has a relevant item."""
+        return self._categories.left_out if self._categories else ()
+
+    @property
+    def category_of_query(self) -> npt.NDArray[Any] | None:
+        """The category of each of `query_ids`; None if no categories were passed."""
+        return None if self._categories is None else self._categories.names[self._categories.of_query]
+
+    @property
+    def ties_per_query(self) -> dict[str, IntArray]:
+        """For each of `query_ids`: the ties with a relevant item, the ambiguous ones, and the size of the largest."""
+        ties, ambiguous, largest, _ = self._found.tie_counts
+        return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
+
+    def category(self, name: Any) -> Self:
+        """The result of one category, whose means are over the queries of that category.
+
+        Queries that a run leaves out (`missing="skip"`) and queries without judgments are in no category. An unknown
+        category raises InputError that lists the known ones.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> result.categories, result.category("cats")["RR"].lower
+        (('cats', 'dogs'), 0.5)
+        """
+        return type(self)(self._found.of_category(name))
+
+    def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
+        """The mean of a measure over the queries of each category: `category(name)[measure]` for all categories.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores(
+        ...     [[2, 1], [2, 1]], [[1, 0], [0, 1]], measures=["RR"], categories=["dogs", "cats"]
+        ... )
+        >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
+        {'cats': 0.5, 'dogs': 1.0}
+        """
+        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
+        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
+
+    @property
+    def has_confidence(self) -> bool:
+        """Whether the evaluation was given confidences of the queries."""
+        return self._found.confidence is not None
+
+    def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
+        """The error 1 - measure of the most confident queries, by `tieproof.confidence.error_reject_curve`.
+
+        Two kinds of ties make the curve an interval: tied items, which change the error of a single query, and tied
+        confidences, which change the order in which queries are rejected. `lower` and `upper` are the smallest and
+        the largest values over all orders of both. `expected` and `std` take all orders as equally likely, and the
+        orders of items and of confidences as independent. Queries with nothing relevant are included where the means
+        include them. All queries have the same weight, with `average="macro"` too.
+
+        Raises InputError if the evaluation was given no confidences.
+
+        >>> import tieproof as tp
+        >>> vectors, labels = [[1.0, 0.0], [2.0, 0.0], [1.0, 1.0], [0.0, 2.0]], ["a", "a", "b", "b"]
+        >>> result = tp.evaluate(vectors, labels, measures=["P@1"], confidence=[0.9, 0.8, 0.1, 0.5])
+        >>> curve = result.error_reject("P@1")
+        >>> curve.error.upper.tolist(), curve.area.upper
+        ([0.0, 0.0, 0.0, 0.25], 0.0625)
+        """
+        if self._found.confidence is None:
+            raise InputError(
+                "This result has no confidences. Pass confidence= to the evaluation, one for each query."
+            )
+        from tieproof.confidence.error_reject import error_reject_curve, errors_of
+
+        values = self.per_query(measure)
+        return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])

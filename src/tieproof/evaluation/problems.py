@@ -1,0 +1,285 @@
+"""Makes a `Problem` from the arguments of users: checks queries, gallery, distance and relevance together."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.distances import Distance, DistanceFunction, find_distance, reported
+from tieproof.errors import InputError, about
+from tieproof.evaluation.progress import progress_bar
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
+from tieproof.inputs.formats import Format
+from tieproof.inputs.identities import Words, rows_digests
+from tieproof.inputs.labels import checked_groups, checked_labels
+from tieproof.inputs.lookalikes import (
+    FEWEST,
+    may_share_rows,
+    self_matches,
+    warn_of_packed_codes,
+    warn_of_queries_in_gallery,
+    warn_of_self_matches,
+    warn_of_similarities,
+)
+from tieproof.inputs.options import check_whole, parse_memory, parse_threads
+from tieproof.inputs.relevance import Excluded, Relevance, by_labels
+from tieproof.inputs.shards.arrays import ArraySource, RankedRows
+from tieproof.inputs.shards.source import RowSource, is_source
+from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
+from tieproof.problem import Budget, Problem, ShardedProblem, Watch, unwatched
+from tieproof.ties import Array, IntArray
+
+
+class Side(NamedTuple):
+    """The arguments of the queries or of the gallery; a gallery without embeddings means leave-one-out."""
+
+    embeddings: Any
+    labels: Any = None
+    groups: Any = None
+
+
+def with_own_labels(side: Side, judged: bool) -> Side:
+    """Return the side with the labels and groups of its shards, unless others were passed.
+
+    judged : whether triples define the relevance, so that labels are not needed
+    """
+    given = side.embeddings
+    if not (is_source(given) and hasattr(given, "labels")):
+        return side
+    labels = given.labels if side.labels is None and not judged else side.labels
+    return Side(given.rows, labels, given.groups if side.groups is None else side.groups)
+
+
+def as_budget(memory: str | int, threads: int | None) -> Budget:
+    """Parse a budget."""
+    return Budget(parse_memory(memory), parse_threads(threads))
+
+
+def watched(progress: bool, workers: int | None = None) -> Watch:
+    """Return a progress bar of an evaluation and its number of workers, or nothing if `progress` is false."""
+    if not progress:
+        return unwatched
+    return progress_bar if workers is None else partial(progress_bar, what=f"million pairs, {workers} workers")
+
+
+def make_problem(
+    queries: Side,
+    gallery: Side,
+    distance: str | DistanceFunction,
+    budget: Budget,
+    *,
+    relevance: Any = None,
+    exclude: Any = None,
+    bits: int | None = None,
+    rounding: Format | None = None,
+) -> Problem | ShardedProblem:
+    """Make the problem from the arguments of `evaluate`."""
+    queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
+    kind = as_distance(distance, bits)
+    name = "embeddings" if gallery.embeddings is None else "queries"
+    with about("embeddings"):
+        given = as_rows(queries.embeddings, name)
+    with about("gallery"):
+        items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
+    if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
+        raise InputError(
+            f"The number of dimensions is {given.shape[1]} for the queries, but {items.shape[1]} for the gallery. "
+            "Both must come from the same model.",
+            ("embeddings", "gallery"),
+        )
+    of_bits = isinstance(kind, Distance) and kind.bits
+    if of_bits and items is not None and np.int8 in (given.dtype, items.dtype) and given.dtype != items.dtype:
+        raise InputError(
+            f"The queries are {given.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
+            "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
+            ("embeddings", "gallery"),
+        )
+    with about("embeddings"):
+        vectors = ranked_by(kind, given, name, bits)
+    with about("gallery"):
+        gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
+    if isinstance(kind, Distance) and not of_bits:
+        warn_of_packed_codes(vectors, name)
+    if len(vectors) == vectors.shape[1] and not of_bits:
+        warn_of_similarities(vectors[:], name)
+    labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
+    of_all = make_relevance(
+        vectors,
+        gallery_vectors,
+        queries.labels,
+        gallery.labels,
+        relevance,
+        (queries.groups, gallery.groups),
+        exclude,
+    )
+    whole = Problem(
+        queries=rows_or_none(vectors),
+        gallery=None if gallery_vectors is None else rows_or_none(gallery_vectors),
+        distance=kind,
+        called=reported(distance),
+        dimensions=bits or given.shape[1],
+        relevance=of_all,
+        judged_by=("relevance",) if queries.labels is None else labels,
+        budget=budget,
+        format=rounding,
+    )
+    if not any(isinstance(side, RankedRows) for side in (vectors, gallery_vectors)):
+        check_self_matches(whole)
+        return whole
+    return ShardedProblem(
+        whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
+    )
+
+
+def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = None) -> None:
+    """Warn if the gallery probably contains the queries among others.
+
+    digests : of the rows of both sides and their labels; None: the rows are in memory
+    """
+    queries, gallery, count = problem.queries, problem.gallery, problem.relevance.n_queries
+    in_memory = digests is None
+    if gallery is None or count < FEWEST or (in_memory and not may_share_rows(queries, gallery)):
+        return
+    if digests is None:
+        no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
+        digests = rows_digests(queries, no_labels), rows_digests(gallery, no_labels)
+    pairs = self_matches(*digests, problem.relevance)
+    # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
+    share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
+    if len(pairs) >= max(FEWEST, share * count):
+        for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
+            as_finite_embeddings(rows, name)  # an error comes before a warning
+        warn_of_self_matches(pairs, count)
+
+
+def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
+    """Return the problem as one whose rows are read when they are needed, even if they are in memory."""
+    if isinstance(problem, ShardedProblem):
+        return problem
+    queries, gallery = problem.queries, problem.gallery
+    return ShardedProblem(
+        replace(problem, queries=queries[:0], gallery=None if gallery is None else gallery[:0]),
+        as_ranked(queries, "embeddings" if gallery is None else "queries"),
+        None if gallery is None else as_ranked(gallery, "gallery"),
+    )
+
+
+def in_memory(problem: Problem | ShardedProblem) -> Problem:
+    """Return the problem if its rows are in memory; refuse shards."""
+    if isinstance(problem, ShardedProblem):
+        raise InputError(
+            "The embeddings must be an array in memory, not shards, which only evaluate reads block by block. If all "
+            "rows fit into memory, pass shards.read(0, n).",
+            "embeddings",
+        )
+    return problem
+
+
+def as_rows(values: Any, name: str) -> Array | RowSource:
+    """Return the values as an array, or as rows that are read when they are needed."""
+    return values if is_source(values) else as_array(values, name)
+
+
+def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:
+    """Return the rows if they are in memory, otherwise an array of no rows."""
+    return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
+
+
+def as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
+    """Return rows that are read when they are needed; an array must be finite."""
+    if isinstance(rows, RankedRows):
+        return rows
+    return RankedRows.of(ArraySource.of(as_finite_embeddings(rows, name)), unchanged)
+
+
+def unchanged(rows: Array) -> Array:
+    """Return rows as they are."""
+    return rows
+
+
+def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance | DistanceFunction:
+    """Return the distance of that name, or the function."""
+    kind = find_distance(distance) if isinstance(distance, str) else distance
+    if not isinstance(kind, Distance) and not callable(kind):
+        raise InputError(f"The distance must be a name or a function, not {type(kind).__name__}.")
+    if bits is not None:
+        check_whole("bits", bits)
+        if not (isinstance(kind, Distance) and kind.bits):
+            raise InputError(f"bits={bits} applies only to packed codes. Pass distance='hamming', or leave bits out.")
+    return kind
+
+
+def ranked_by(
+    kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
+) -> Embeddings | RankedRows:
+    """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
+    convert = Conversion(kind, name, bits)
+    return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
+
+
+class Conversion(NamedTuple):
+    """Converts embeddings to the form that a distance ranks; errors call them `name`."""
+
+    kind: Distance | DistanceFunction
+    name: str
+    bits: int | None
+
+    def __call__(self, rows: Array, /) -> Embeddings:
+        """Return the converted rows."""
+        if isinstance(self.kind, Distance):
+            return self.kind.takes(rows, self.name, self.bits)
+        return as_finite_embeddings(rows, self.name)
+
+
+def make_relevance(
+    queries: Embeddings | RankedRows,
+    gallery: Embeddings | RankedRows | None,
+    labels: Any,
+    gallery_labels: Any,
+    triples: Any,
+    groups: tuple[Any, Any],
+    exclude: Any,
+) -> Relevance:
+    """Make the relevance of all items from labels or triples, with the excluded items."""
+    for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
+        if gallery is None and values is not None:
+            raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.", name)
+    n_items = None if gallery is None else len(gallery)
+    relevance = relevance_among(len(queries), n_items, labels, gallery_labels, triples, groups, exclude)
+    if gallery is not None:
+        warn_of_queries_in_gallery(queries, gallery, relevance)
+    return relevance
+
+
+def relevance_among(
+    n_queries: int,
+    n_items: int | None,
+    labels: Any,
+    gallery_labels: Any,
+    triples: Any,
+    groups: tuple[Any, Any],
+    exclude: Any,
+) -> Relevance:
+    """Make the relevance for a number of queries and items; n_items None: leave-one-out."""
+    if (labels is None) == (triples is None):
+        raise InputError("Pass either labels or relevance=, so that relevant items are known.")
+    count = n_queries if n_items is None else n_items
+    if triples is not None:
+        with about("relevance"):
+            named = checked_triples(triples, n_queries, count, n_items is None)
+    else:
+        own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
+    excluded = Excluded(checked_groups(*groups, n_queries, n_items), checked_exclusions(exclude, n_queries, count))
+    if triples is None:
+        return by_labels(own, others, excluded)
+    return Judgments.of(named, n_queries, count, n_items is None, excluded)
+
+
+def checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """Return the pairs of `Excluded`, checked."""
+    if exclude is None:
+        return None
+    with about("exclude"):
+        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
+    return np.unique(query * n_items + item)

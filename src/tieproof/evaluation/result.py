@@ -1,0 +1,242 @@
+"""`Result`: the result of an evaluation, with methods that show it as text, tables, files, pictures and reports."""
+
+import os
+import re
+from dataclasses import asdict
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import MissingExtraError
+from tieproof.evaluation.measured import Measured
+from tieproof.inputs.options import check_choice
+from tieproof.measures import Measure
+
+Per = Literal["query", "measure", "category"]
+PER = ("query", "measure", "category")
+"""The choices for the rows of a data frame."""
+
+
+class Result(Measured):
+    """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
+
+    A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
+    results are equal only if they are the same object.
+
+    setting : what was evaluated: `distance`, `leave_one_out`, the numbers of `queries`, of items (`gallery`) and of
+        `dimensions`, and the policies `empty`, `average` and `precision`
+    query_ids : the ids of the evaluated queries, an array in the order of `per_query`
+    empty_ids : the ids of the queries with nothing relevant
+    ci : the confidence of the intervals over queries that are shown; None shows no intervals
+
+    >>> import tieproof as tp
+    >>> result = tp.evaluate([[1.0, 0.0], [2.0, 0.0], [1.0, 1.0]], ["a", "a", "b"], measures=["AP", "P@1"])
+    >>> result["AP"].lower
+    1.0
+    >>> {name: estimate.lower for name, estimate in result.items()}
+    {'AP': 1.0, 'P@1': 1.0}
+    >>> len(result), "map" in result, "RR" in result
+    (2, True, False)
+    >>> result.query_ids
+    array([0, 1])
+    """
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries.
+
+        The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
+        With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
+        After `with_ci`, `intervals` has the confidence intervals over the queries.
+        """
+        whole = {
+            "setting": asdict(self.setting),
+            "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
+            "ties": asdict(self.ties),
+            "empty": len(self.empty_ids),
+            "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
+        }
+        if self.search is not None:
+            whole["search"] = self.search
+        if self._found.not_in_run is not None:
+            whole["not_in_run"] = len(self.not_in_run)
+        if self.has_confidence:
+            whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if self.ci is not None:
+            whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(self.ci).items()}
+        if self._categories is None:
+            return whole
+        return whole | {
+            "categories": {str(name): of_category(self.category(name)) for name in self.categories},
+            "categories_left_out": list(map(str, self.categories_left_out)),
+        }
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON; the same bytes for the same data in any order."""
+        import json
+
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """A long table of every query and measure, as arrays of equal length.
+
+        `std` is the standard deviation over the orderings of the query's tied items.
+        """
+        count = len(self._per_query)
+        table = {"query": np.tile(self.query_ids, count)}
+        if self.category_of_query is not None:
+            table["category"] = np.tile(self.category_of_query, count)
+        table["measure"] = np.repeat(self.measures, len(self.query_ids))
+        estimates = [self.per_query(measure) for measure in self._per_query]
+        for name in ("lower", "expected", "upper", "std"):
+            table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
+        return table
+
+    def to_frame(self, per: Per = "query") -> Any:
+        """A pandas data frame of lower, expected and upper value and std over the orderings of ties (extra `pandas`).
+
+        per : "query", a row for every query and measure; "measure", a row for every mean; or "category", a row for
+            the mean of every category and measure, with the number of queries in the category
+
+        Raises InputError for "category" if the result has no categories.
+        """
+        check_choice("per", per, PER)
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingExtraError("Result.to_frame", "pandas") from None
+        if per == "query":
+            return pd.DataFrame(self.columns())
+        if per == "measure":
+            return pd.DataFrame([{"measure": name, **asdict(self[name])} for name in self.measures])
+        parts = {name: self.category(name) for name in self.categories or (None,)}
+        rows = [
+            {"category": name, "measure": measure, **asdict(part[measure]), "queries": part.ties.queries}
+            for measure in self.measures
+            for name, part in parts.items()
+        ]
+        return pd.DataFrame(rows)
+
+    def to_flat_dict(self) -> dict[str, float]:
+        """The means as numbers by name, such as `ndcg_at_10_lower`, for loggers of metrics.
+
+        Names consist of lower-case ASCII letters, digits and underscores and begin with a letter, which every logger
+        accepts (MLflow, TensorBoard, Weights & Biases). `tie_std` is the standard deviation over the orderings of
+        tied items.
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[1, 1]], [[1, 0]], measures=["nDCG(gain=exp)@10"])
+        >>> list(result.to_flat_dict())[:2]
+        ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
+        """
+        return {
+            f"{flat_name(measure)}_{flat}": getattr(self[measure], name)
+            for measure in self.measures
+            for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
+        }
+
+    def to_markdown(self) -> str:
+        """A Markdown table to paste into an issue, with a description of the evaluation below it."""
+        from tieproof.evaluation.text import result_as_markdown
+
+        return result_as_markdown(self)
+
+    def to_latex(self) -> str:
+        """A LaTeX table to paste into a paper, with a caption that describes the evaluation; it uses booktabs."""
+        from tieproof.evaluation.text import result_as_latex
+
+        return result_as_latex(self)
+
+    def save(self, path: Any) -> None:
+        """Save this result to a file that ends in .tieproof; `tp.load` reads the file, `tp.verify` checks it.
+
+        The file contains the scores of every query. Whoever has it and the embeddings, or the run, can infer from the
+        scores which items are relevant: do not publish the record of a test set whose labels are secret.
+
+        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, for the
+        result of one category, and for a result of a record in version 1 or 2 of the format.
+        """
+        from tieproof.records.writing import save
+
+        return save(self, path)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
+        from tieproof.evaluation.pictures import plot_measures
+
+        return plot_measures(self, ax)
+
+    def plot_queries(self, measure: str | Measure | None = None, ax: Any = None) -> Any:
+        """Draw the interval of every query, sorted, with `views.pictures.queries` (extra `plot`).
+
+        measure : by default AP, or the first measure of a result without AP
+        """
+        from tieproof.evaluation.pictures import plot_queries
+
+        return plot_queries(self, measure, ax)
+
+    def report(
+        self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
+    ) -> None:
+        """Write a report (extra `report`) as one .html file that needs no network to be viewed.
+
+        path : must end in .html; the file is written completely or not at all, and the same result gives the same
+            bytes
+        items, gallery_items : the queries and the gallery items as people see them: texts, or paths of images, which
+            the report shows as thumbnails. Pass a sequence in the order of the data, or a dictionary by id, as for a
+            run. In leave-one-out, `items` serves for both.
+        evaluated : the evaluated data, by the names of the evaluation's arguments, such as `embeddings` and `labels`,
+            or `qrels` and `run`. A result does not keep the data. If it is passed, the report shows the nearest items
+            of the worst queries, and which of them are relevant or tied.
+
+        Raises InputError if the file cannot be written, if the number of items is wrong, and if the data cannot be
+        the evaluated data; MissingExtraError without Jinja2.
+
+        >>> import tempfile
+        >>> import tieproof as tp
+        >>> texts, labels = ["a cat", "a kitten", "a dog"], ["cat", "cat", "dog"]
+        >>> embeddings = [[1.0, 0.0], [0.9, 0.1], [0.0, 1.0]]
+        >>> result = tp.evaluate(embeddings, labels)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.report(f"{folder}/report.html", items=texts, embeddings=embeddings, labels=labels)
+        """
+        from tieproof.evaluation.page import report
+
+        return report(self, path, items, gallery_items, evaluated)
+
+    def __str__(self) -> str:
+        """The table that the command line shows."""
+        from tieproof.evaluation.text import render
+
+        return render(self)
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        from tieproof.evaluation.text import result_as_html
+
+        return result_as_html(self)
+
+    def __repr__(self) -> str:
+        """A short text with the intervals of the first measures."""
+        from tieproof.evaluation.text import result_in_short
+
+        return result_in_short(self)
+
+
+def flat_name(measure: str) -> str:
+    """The name of a measure in lower-case letters, digits and underscores.
+
+    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
+    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
+    """
+    spelt = measure.lower().replace("@", "_at_")
+    return re.sub("[^a-z0-9]+", "_", spelt).strip("_")
+
+
+def of_category(result: Result) -> dict[str, Any]:
+    """The entry of one category in `Result.to_dict`."""
+    return {
+        "measures": {name: asdict(result[name]) for name in result.measures},
+        "ties": asdict(result.ties),
+        "empty": len(result.empty_ids),
+    }

@@ -1,0 +1,317 @@
+"""`evaluate_run`: judgments and the run of a system, from files, dictionaries or data frames.
+
+qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► choose: which queries count
+           ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
+
+Ids are only used to match queries and documents of the two inputs. So neither the ids, nor the order of the lines,
+nor the ranks in a file can change a number.
+"""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.errors import InputError, about, warn
+from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
+from tieproof.evaluation.fingerprints import origin_of_run
+from tieproof.evaluation.result import Result
+from tieproof.evaluation.run_ties import RelevantScores, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.scoring import Empty, Names, check_empty, make_result, of_judged_items, parse_measures, score
+from tieproof.inputs.arrays import check_widths
+from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.documents import DocumentTable, documents_of
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
+from tieproof.inputs.lookalikes import FEWEST, ITSELF
+from tieproof.inputs.options import check_choice
+from tieproof.inputs.readers import trec
+from tieproof.inputs.run_sources import categories_of, decoded
+from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.measures.list_ends import estimate
+from tieproof.ties import BoolArray, IntArray
+
+Missing = Literal["zero", "skip", "error"]
+MISSING = ("zero", "skip", "error")
+"""How a query scores that has relevant documents but is missing from the run."""
+
+USUAL_GRADES = -2, 10
+"""The smallest and the largest grade that assessors usually give."""
+
+
+def evaluate_run(
+    qrels: Any,
+    run: Any,
+    *,
+    measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    categories: Any = None,
+    average: Average = "micro",
+    missing: Missing = "zero",
+    empty: Empty = "skip",
+    truncated: bool = False,
+    n_items: int | None = None,
+) -> Result:
+    """Score a run against relevance judgments; documents are ranked by their scores alone, and equal scores are ties.
+
+    The rank column, the order of the lines and the names of documents do not affect the result. Every query of the
+    qrels counts.
+
+    Parameters
+    ----------
+    qrels : path of a TREC file, {query: {document: grade}}, a data frame, or Qrels of ranx
+        A document with a grade above 0 is relevant, with that gain. Documents with other grades, even negative ones,
+        and documents without a judgment are not relevant, and remain in the ranking as in trec_eval
+        (`evaluate_scores` excludes items with negative grades). Only bpref leaves out unjudged documents and negative
+        grades, and counts only documents of grade 0 as not relevant. Relevant documents that are missing from the run
+        count in R and were never retrieved. A line of a file is `query iteration document grade`, or, in a file of
+        BEIR with its header, `query document grade`.
+    run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
+        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. A file whose
+        name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
+        line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have
+        columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
+        is relevance (label, grade, rel, score).
+    measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
+        A string may contain several names, with commas between them.
+    categories : path of a file, {query: category}, or a data frame
+        `result.category(name)` is the result of the queries of one category. Every query of the qrels needs a
+        category. A line of a file is `query category`, where the category extends to the end of the line; a data
+        frame has a column category.
+    average : "micro" or "macro"
+        The mean over all queries, or the mean over the categories of the means over their queries.
+    missing : "zero", "skip" or "error"
+        A query that has relevant documents but is missing from the run scores 0 in every estimate, is left out, or
+        is refused.
+    empty : as in `evaluate`
+        How a query of the qrels with nothing relevant scores, in the run or not.
+    truncated : bool
+        By default a run is a complete ranking. True means that the list of each query was cut off at its length, so
+        that documents outside it may be tied with its last one. `lower` and `upper` then cover every continuation of
+        the last tie, as in `evaluate_scores(n_relevant=)`, and `ties.queries_with_open_last_tie` counts the queries
+        whose last tie may continue. Queries without any document in the run are still treated as `missing` says.
+        `nDCG(ideal=list)` takes the ideal ranking from the list alone: it treats missing relevant documents that may
+        continue the tie as any other document.
+    n_items : int
+        The number of documents in the collection, which limits how far the last tie can continue; only with
+        `truncated`.
+
+    Returns
+    -------
+    Result
+        `query_ids` are strings, sorted. `not_in_run` names the judged queries that are missing from the run, whatever
+        `missing` is; `skipped` names the queries of the run without judgments, and all others that no mean includes.
+
+    Raises
+    ------
+    InputError
+        If a line or a number is malformed, a score is NaN or infinity, a document occurs twice for a query, or the
+        run has no query of the qrels; the message names the file and the line, what was expected and what to do.
+        Also if a file changes while it is read (files are read whole, none is mapped into memory).
+
+    Warns
+    -----
+    InputWarning
+        If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
+        If no document of the run is judged for its query: the ids of documents are probably written differently, and
+        the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
+        relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
+        truncated=True would give.
+        If nearly all queries find a document with their own id first, which is relevant.
+
+    Notes
+    -----
+    The file formats and what counts as relevant are those of trec_eval (https://github.com/usnistgov/trec_eval),
+    which breaks ties by document id; here every order of tied documents counts.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> result = evaluate_run(qrels, run, measures=["RR"])
+    >>> result.per_query("RR").lower.tolist(), result.per_query("RR").upper.tolist()
+    ([0.5, 0.0], [1.0, 0.0])
+    >>> result.query_ids.tolist()
+    ['q1', 'q2']
+    >>> result.not_in_run.tolist()
+    ['q2']
+
+    """
+    wanted = parse_measures(measures)
+    judged_only = of_judged_items(wanted)
+    check_empty(empty)
+    check_average(average)
+    check_choice("missing", missing, MISSING)
+    with about("n_items"):
+        collection = check_collection(truncated, n_items)
+    queries = trec.numbering()
+    with about("qrels"):
+        judged = read_qrels(qrels, queries, others=bool(judged_only))
+        check_judged(judged, judged_only)
+    with about("run"):
+        ranked = read_run(run, judged, queries)
+    check_sides(judged, ranked)
+    if ranked.unlike is not None:
+        name, query, of_qrels, of_run = ranked.unlike
+        warn(
+            f"{name}: no document is judged for its query, so that nothing relevant was retrieved. For query "
+            f"{query!r} the qrels have {of_qrels!r}, and the run has {of_run!r}. If the ids differ in letter case, "
+            "prefixes or padding, make them equal."
+        )
+    decoded_names = [decoded(name) for name in queries]
+    check_widths(decoded_names, "The names of the queries")
+    names = np.array(decoded_names)
+    topics = choose(judged, ranked, names, missing, empty)
+    ids = topics.names.ids
+    with about("categories"):
+        groups = categories_of(categories, ids.tolist(), average)
+    scores = join(judged, ranked, topics.number, len(ids))
+    check_own_documents(judged, ranked, scores, list(queries), topics.number)
+    setting = Setting(
+        distance="scores",
+        leave_one_out=False,
+        queries=len(ids) + sum(map(len, topics.names.left_out.values())),
+        gallery=int(np.diff(scores.start).max()),
+        dimensions=None,
+        empty=empty,
+        average=average,
+    )
+    options = {"missing": missing, "truncated": truncated, "n_items": collection}
+    origin = origin_of_run(judged, ranked, names, topics.number, options)
+    alone = join_judged(judged, ranked, topics.number, scores) if judged_only else None
+    parts = run_parts(scores, ids, truncated, collection, alone)
+    scored = score(parts, wanted, len(ids), estimate)
+    result = make_result(scored, setting, origin, names=topics.names, categories=groups)
+    if not truncated and is_cut_off(scores):
+        parts = run_parts(scores, ids, True, None, alone)
+        cut = score(parts, wanted, len(ids), estimate)
+        warn_of_cut(result, make_result(cut, setting, origin, names=topics.names, categories=groups), run)
+    return result
+
+
+def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
+    """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure."""
+    name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
+    for measure in result.measures:
+        one, other = result[measure], cut[measure]
+        if (other.lower, other.upper) != (one.lower, one.upper):
+            warn(
+                f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that they "
+                f"were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with truncated=True it "
+                f"is {other:.4f}. Set truncated=True if the lists were cut off."
+            )
+            return
+
+
+def check_collection(truncated: bool, n_items: int | None) -> int | None:
+    """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
+    if not isinstance(truncated, int | np.bool_):
+        raise InputError(f"truncated must be True or False, not {truncated!r}.", "truncated")
+    if n_items is None:
+        return None
+    if not truncated:
+        raise InputError(
+            "n_items applies only to lists that were cut off. Pass truncated=True, too, or leave n_items out."
+        )
+    if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
+        raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
+    return int(n_items)
+
+
+def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
+    """Refuse measures that need documents judged not relevant if the qrels have none."""
+    if measures and not (judged.grade == 0).any():
+        raise InputError(
+            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, but the "
+            "qrels have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such "
+            "as AP."
+        )
+
+
+def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
+    """Warn if the qrels look like a run and the run looks like qrels."""
+    fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
+    if not len(fractions):
+        return
+    like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
+    if like_grades.all():
+        warn(
+            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
+            "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
+        )
+
+
+def check_own_documents(
+    judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
+) -> None:
+    """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
+    table = DocumentTable(documents_of(names, np.arange(len(names))), len(names))
+    place = number[judged.documents.query]
+    relevant = (place >= 0) & (judged.grade > 0)
+    several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
+    own = relevant & several[place] & (table.find(judged.documents) >= 0)
+    answered = np.diff(scores.start) > 0
+    least = max(FEWEST, ITSELF * int(answered.sum()))
+    if own.sum() < least:
+        return
+    highest = np.full(len(answered), np.nan)
+    highest[answered] = np.maximum.reduceat(scores.score, scores.start[:-1][answered])
+    first = int((ranked.of_judged[own] == highest[place[own]]).sum())
+    if first >= least:
+        warn(
+            f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
+            "query and is relevant. Leave the query's own document out of the qrels and the run."
+        )
+
+
+class Topics(NamedTuple):
+    """The Q evaluated queries, and the others.
+
+    names : the ids of the evaluated queries and of the others, each sorted
+    number : the position 0 … Q-1 of each query that was read, or -1 if it is not evaluated
+    """
+
+    names: Names
+    number: IntArray
+
+
+def choose(
+    judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
+) -> Topics:
+    """Choose the queries that are evaluated, by the policies `missing` and `empty`."""
+
+    def holds(query: IntArray) -> BoolArray:
+        return np.bincount(query, minlength=len(names)) > 0
+
+    has_judgment, in_run = holds(judged.documents.query), holds(ranked.query)
+    has_relevant = holds(judged.documents.query[judged.grade > 0])
+    absent = has_relevant & ~in_run
+    if not (has_judgment & in_run).any():
+        raise InputError(
+            f"The run has no query of the qrels: the qrels have queries such as '{min(names[has_judgment])}', the "
+            f"run such as '{min(names[in_run])}'. Check that the qrels and the run belong together."
+        )
+    if missing == "error" and absent.any():
+        raise InputError(
+            f"The run has no document for {absent.sum()} of {has_judgment.sum()} queries of the qrels; the first is "
+            f"'{min(names[absent])}'. Complete the run, or set missing to zero or skip."
+        )
+    barren = has_judgment & ~has_relevant
+    if empty == "error" and barren.any():
+        raise InputError(
+            f"The qrels have no relevant document for {barren.sum()} of {has_judgment.sum()} queries; the first is "
+            f"'{min(names[barren])}'. Leave them out, or set empty to skip, zero or one."
+        )
+    left_out = {NOT_IN_RUN: absent & (missing == "skip"), NOT_JUDGED: in_run & ~has_judgment}
+    evaluated = has_judgment & ~left_out[NOT_IN_RUN]
+    if empty in ("skip", "nan") and not (evaluated & has_relevant).any():
+        raise InputError(
+            "No query has both a relevant document in the qrels (a grade above 0) and a document in the run. Check "
+            "the grades, and that the qrels and the run belong together."
+        )
+    order = np.argsort(names[evaluated])
+    number = np.full(len(names), -1)
+    number[np.flatnonzero(evaluated)[order]] = np.arange(len(order))
+    reasons = {reason: np.sort(names[which]) for reason, which in left_out.items()}
+    return Topics(Names(names[evaluated][order], reasons, np.sort(names[has_judgment & ~in_run])), number)

@@ -1,0 +1,12 @@
+"""Error rates over the pairs of all queries together, which are counted and never stored.
+
+    points_of ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
+                        │                              │                             └─► result.py
+             distances/gauge.py: values and their errors, exact keys (distances/functions.py: a function's floats)
+                        │
+             exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
+
+Two passes over all pairs, each a matrix product in float64, find the order statistics. The few pairs that rounding
+errors leave undecided are decided exactly. In leave-one-out with N = 20,000 and D = 128, the computation took 3 to 5
+times the processor time of NumPy's float32 product of the same embeddings.
+"""

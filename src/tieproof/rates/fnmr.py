@@ -1,0 +1,239 @@
+"""`fnmr_at_fmr`: the false non-match rate at a false match rate, pooled over all pairs."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.distances import DistanceFunction
+from tieproof.errors import InputError, about
+from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
+from tieproof.exact.reals import least_rounding_to
+from tieproof.inputs.arrays import as_numbers, check_finite
+from tieproof.inputs.mapped import unchanged_files
+from tieproof.problem import Problem, Progress, Watch
+from tieproof.rates.counting import order_statistics, relevant_beyond
+from tieproof.rates.pool import Pool
+from tieproof.rates.result import (
+    ErrorRates,
+    Method,
+    OperatingPoint,
+    between,
+    check_counts,
+    check_method,
+    check_threshold,
+    checked_rates,
+    exact_rank,
+    linear_place,
+    point,
+    tied_estimate,
+)
+
+
+@unchanged_files
+def fnmr_at_fmr(
+    embeddings: Any,
+    labels: Any = None,
+    *,
+    gallery: Any = None,
+    gallery_labels: Any = None,
+    distance: str | DistanceFunction = "cosine",
+    fmr: float | Iterable[float] = (0.1,),
+    method: Method = "linear",
+    relevance: Any = None,
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+) -> ErrorRates:
+    """Compute the false non-match rate (FNMR) at given false match rates (FMR), over all pairs.
+
+    All (query, item) pairs are pooled, except for the excluded ones: in leave-one-out every pair of items counts
+    twice, once from each side. The threshold is the `fmr`-quantile of the distances of pairs that are not relevant;
+    FNMR is the share of relevant pairs whose distance is at least the threshold. The pairs are counted, never stored.
+
+    Parameters
+    ----------
+    embeddings, labels, gallery, gallery_labels, distance, relevance, groups, gallery_groups, exclude, bits :
+        As in `evaluate`. The distances are 1 - x.y / (|x| |y|) (1 for a zero vector), |x - y|, its square,
+        the sum of |x - y|, - x.y, the number of differing bits, or the values that a function returns.
+    fmr : numbers from 0 to 1
+    method : "linear" or "exact"
+        "linear" rounds every distance to the nearest float64, interpolates between two of them as numpy.quantile
+        does, and counts a relevant pair at exactly the threshold as a non-match; `lower`, `expected` and `upper` are
+        then equal. "exact" takes, without any rounding, the smallest distance that at least a share `fmr` of the
+        pairs does not exceed. Relevant pairs at exactly that distance are matches in `lower` and non-matches in
+        `upper`. `expected` and `std` are over all orderings of the pairs at that distance, where the threshold is one
+        of the pairs that are not relevant. FNMR is an error, so `upper` is the value to report.
+    memory, threads, progress :
+        As in `evaluate`.
+
+    Returns
+    -------
+    ErrorRates
+        `rates[0.1]` is an `Estimate`; `rates.points` also has the thresholds.
+
+    Raises
+    ------
+    InputError
+        As in `evaluate`; also if no pair is relevant, if all pairs are relevant, or if a threshold exceeds the
+        largest float64.
+
+    Notes
+    -----
+    The definition is that of OpenMetricLearning's `calc_fnmr_at_fmr`, whose unit step is 1 at 0. Results are the
+    same to the last bit for any order of items and dimensions, any memory and any number of threads.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> rates = tp.fnmr_at_fmr([[0], [1], [3], [7]], ["a", "a", "b", "b"], distance="euclidean", fmr=0.5)
+    >>> rates.points[0].threshold, rates[0.5].upper
+    (4.5, 0.0)
+    >>> tp.fnmr_at_fmr([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], method="exact")[0.1]
+    Estimate(lower=0.0, expected=0.8, upper=1.0, std=0.30550504633038933)
+
+    """
+    rates = checked_rates(fmr)
+    check_method(method)
+    problem = in_memory(
+        make_problem(
+            Side(embeddings, labels, groups),
+            Side(gallery, gallery_labels, gallery_groups),
+            distance,
+            as_budget(memory, threads),
+            relevance=relevance,
+            exclude=exclude,
+            bits=bits,
+        )
+    )
+
+    totals, points = points_of(problem, rates, method, watched(progress))
+    return ErrorRates(method, problem.called, *totals, points)
+
+
+@unchanged_files
+def fnmr_at_fmr_of_distances(
+    relevant: Any, others: Any, *, fmr: float | Iterable[float] = (0.1,), method: Method = "linear"
+) -> ErrorRates:
+    """Compute the false non-match rate at given false match rates from the distances of pairs.
+
+    Parameters
+    ----------
+    relevant, others : arrays of any shape, smaller is nearer
+        The distances of the relevant pairs and of all other pairs. They are compared as the numbers given.
+    fmr, method :
+        As in `fnmr_at_fmr`.
+
+    Raises
+    ------
+    InputError
+        If a distance is not finite or is an integer beyond 2^53, if an array is empty, or if a rate is wrong.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> rates = tp.fnmr_at_fmr_of_distances(
+    ...     [0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8], fmr=(0.1, 0.5)
+    ... )
+    >>> rates[0.1].upper, rates[0.5].upper
+    (0.4, 0.2)
+    >>> tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=0.1, method="exact")[0.1]
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+
+    """
+    rates = checked_rates(fmr)
+    check_method(method)
+    near, far = (as_distances(values, name) for values, name in ((relevant, "relevant"), (others, "other")))
+    check_counts(len(near), len(far))
+    far = np.sort(far)
+    points = []
+    for rate in rates:
+        if method == "linear":
+            first, second, part = linear_place(rate, len(far))
+            threshold = check_threshold(between(float(far[first]), float(far[second]), part), rate)
+            fnmr = point(int(np.count_nonzero(near >= threshold)) / len(near))
+        else:
+            rank = exact_rank(rate, len(far))
+            threshold = float(far[rank]) + 0.0
+            start, stop = np.searchsorted(far, threshold, "left"), np.searchsorted(far, threshold, "right")
+            beyond, tied = int((near > threshold).sum()), int((near == threshold).sum())
+            fnmr = tied_estimate(beyond, tied, len(near), rank - int(start) + 1, int(stop - start))
+        points.append(OperatingPoint(rate, threshold, fnmr))
+    return ErrorRates(method, "distances", len(near), len(far), tuple(points))
+
+
+def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Return distances as float64 in one dimension; they must be finite and exact in float64."""
+    array = as_numbers(values, f"{name} distances")
+    check_finite(array, f"{name} distances")
+    array = array.ravel()
+    if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
+        raise InputError(
+            f"The {name} distances contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
+            "floats, or smaller integers."
+        )
+    return array.astype(np.float64)
+
+
+PASSES = 2
+"""The number of passes over all pairs, if the sample of pairs gives the right windows at once."""
+
+
+def linear_points(
+    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+) -> Iterator[OperatingPoint]:
+    """Thresholds between float64 distances; a relevant pair counts if its float64 distance is at or beyond it."""
+    n_relevant, n_others = totals
+    places = [linear_place(rate, n_others) for rate in rates]
+    orders = order_statistics(pool, [rank for place in places for rank in place[:2]], n_others, progress)
+    thresholds = []
+    for rate, (first, second, part) in zip(rates, places, strict=True):
+        near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
+        thresholds.append(check_threshold(between(near, far, part), rate))
+    boundaries = [least_rounding_to(threshold) for threshold in thresholds]
+    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
+    for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
+        yield OperatingPoint(rate, threshold, point((beyond + (equal if reached else 0)) / n_relevant))
+
+
+def exact_points(
+    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+) -> Iterator[OperatingPoint]:
+    """Thresholds that are distances, compared as real numbers."""
+    n_relevant, n_others = totals
+    ranks = [exact_rank(rate, n_others) for rate in rates]
+    orders = order_statistics(pool, ranks, n_others, progress)
+    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks])
+    for rate, rank, (beyond, equal) in zip(rates, ranks, counts, strict=True):
+        order = orders[rank]
+        threshold = check_threshold(pool.gauge.distance(order.key), rate)
+        fnmr = tied_estimate(beyond, equal, n_relevant, rank - order.before + 1, order.equal)
+        yield OperatingPoint(rate, threshold, fnmr)
+
+
+POINTS: dict[str, Callable[[Pool, Sequence[float], tuple[int, int], Progress], Iterator[OperatingPoint]]] = {
+    "linear": linear_points,
+    "exact": exact_points,
+}
+
+
+class Points(NamedTuple):
+    """Operating points, and the numbers of pairs that are relevant and that are neither relevant nor excluded."""
+
+    totals: tuple[int, int]
+    points: tuple[OperatingPoint, ...]
+
+
+def points_of(problem: Problem, rates: Sequence[float], method: Method, watch: Watch) -> Points:
+    """The operating points at these false match rates, over all pairs of a problem."""
+    pool = Pool(problem.gauge(), problem.relevance, problem.budget)
+    with watch(PASSES * pool.entries) as advance, pool.products():
+        totals = pool.totals()
+        with about(problem.judged_by):
+            check_counts(*totals)
+        return Points(totals, tuple(POINTS[method](pool, rates, totals, advance)))

@@ -1,0 +1,1 @@
+"""Records: results as files that others can read and verify."""

@@ -1,1 +1,0 @@
-"""The objects that the public calls return. They hold numbers; `views` shows them."""

@@ -1,0 +1,184 @@
+"""Files of a result: JSON of the means, a long table of every query, or a picture; written whole or not at all."""
+
+import csv
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.show import style
+from tieproof.ties import Array
+from tieproof.whole_files import naming, unfinished_file
+
+
+class HasColumns(Protocol):
+    """A result with a table of queries."""
+
+    def columns(self) -> dict[str, Array]:
+        """Return the columns by their names."""
+
+
+class HasJson(Protocol):
+    """A result that can be converted to JSON."""
+
+    def to_json(self) -> str:
+        """The result as a text in JSON."""
+
+
+Writer = Callable[[Any, Path], None]
+"""A function that writes a result to a path."""
+
+Formats = Mapping[str, Callable[[], Writer]]
+"""For each extension, a function that returns its writer, or raises MissingExtraError if a library is missing."""
+
+
+@contextmanager
+def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[[Any], None]]:
+    """Yield a function that writes a result to `path`, which is created or replaced when the block ends.
+
+    The path, the extension and the installed libraries are checked before the block begins, so that no long
+    evaluation is lost. If the block raises an exception, `path` is left unchanged.
+
+    Raises InputError if the extension is not in `formats` or the path cannot be written to, and MissingExtraError if
+    the format needs a library that is not installed.
+
+    >>> import tempfile
+    >>> import tieproof as tp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with output(f"{folder}/queries.csv", PER_QUERY) as write:
+    ...         write(tp.evaluate([[1.0], [2.0], [4.0]], [7, 7, 8], measures=["P@1"], distance="euclidean"))
+    ...     print(Path(folder, "queries.csv").read_text())
+    query,measure,lower,expected,upper,std
+    0,P@1,1.0,1.0,1.0,0.0
+    1,P@1,1.0,1.0,1.0,0.0
+    """
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"path must be the path of a file, as text or Path, not {type(path).__name__}.", "path")
+    extension = Path(path).suffix.lower()
+    if extension not in formats:
+        raise InputError(
+            f"{os.fspath(path)} has the extension '{extension}', which cannot be written here. "
+            f"Use one of: {', '.join(formats)}."
+        )
+    writer = formats[extension]()
+    with unfinished_file(path) as unfinished:
+
+        def write(result: Any) -> None:
+            with naming(path):
+                writer(result, unfinished)
+
+        yield write
+
+
+def json_writer() -> Writer:
+    """The writer of JSON, by `to_json` of the result; for a `Result`, the setting, the means and the ties."""
+
+    def write(result: HasJson, path: Path) -> None:
+        path.write_text(result.to_json() + "\n", encoding="utf-8")
+
+    return write
+
+
+def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
+    r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
+
+    >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
+    ['\x1b[1m, kept', '\\ud800']
+    """
+
+    def as_utf8(names: Array) -> Array:
+        return np.array([name.encode("utf-8", "backslashreplace").decode() for name in names.tolist()])
+
+    return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
+
+
+FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+"""Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere."""
+
+NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+
+def as_text_cell(text: str) -> str:
+    r"""The text with an apostrophe before what a spreadsheet would evaluate, as OWASP advises; numbers are kept.
+
+    >>> [as_text_cell(text) for text in ("=1+1", "-5", "-5+1", "a;@SUM(1)", "q-1")]
+    ["'=1+1", '-5', "'-5+1", "a;'@SUM(1)", 'q-1']
+    """
+    return text if NUMBER.fullmatch(text) else FORMULA.sub("'", text)
+
+
+def csv_writer() -> Writer:
+    """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
+
+    def write(result: HasColumns, path: Path) -> None:
+        columns = storable(result.columns())
+        cells = (
+            map(as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
+            for column in columns.values()
+        )
+        with path.open("w", encoding="utf-8", newline="") as file:
+            table = csv.writer(file, lineterminator="\n")
+            table.writerow(columns)
+            table.writerows(zip(*cells, strict=True))
+
+    return write
+
+
+def parquet_writer() -> Writer:
+    """The writer of Parquet, by pyarrow."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+
+    def write(result: HasColumns, path: Path) -> None:
+        pyarrow.parquet.write_table(pyarrow.table(storable(result.columns())), path)
+
+    return write
+
+
+def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
+    """The extensions of pictures by matplotlib; `draw` draws a result into axes, `height` returns their inches."""
+
+    def picture_writer() -> Writer:
+        style.matplotlib("Writing a picture")
+
+        def write(result: Any, path: Path) -> None:
+            drawn, ax = style.figure("Writing a picture", height=height(result))
+            draw(result, ax)
+            style.write(drawn, path)
+
+        return write
+
+    return dict.fromkeys(style.METADATA, picture_writer)
+
+
+def late(module: str, function: str) -> Callable[..., Any]:
+    """A function of a module of pictures; the module is imported when the function is called."""
+    return lambda *given: getattr(import_module(f"tieproof.{module}"), function)(*given)
+
+
+MEANS: Formats = {".json": json_writer}
+"""Extensions for the result as a whole."""
+
+PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
+"""Extensions for the table with a row for every query and measure."""
+
+PICTURES = pictures(late("evaluation.pictures", "plot_measures"), late("evaluation.pictures", "height"))
+"""Extensions for the picture of all measures."""
+
+COMPARISONS = pictures(late("comparison.pictures", "plot_comparison"), late("comparison.pictures", "height"))
+"""Extensions for the picture of all differences."""
+
+COLLISIONS = pictures(late("collision.pictures", "plot_collisions"), lambda found: 4.8)
+"""Extensions for the picture of collisions by query and rank."""
+
+COLLISIONS_BY_RANK = pictures(late("collision.pictures", "plot_ranks"), lambda found: 3.8)
+"""Extensions for the picture of collisions by rank."""

@@ -1,0 +1,205 @@
+"""The content of queries and items on a page: texts, or images that are embedded as thumbnails, up to a budget."""
+
+import io
+import struct
+import warnings
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.show.printable import in_one_line, printable
+
+MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
+"""Extensions of images that browsers show, and their media types."""
+
+EXTENSIONS = (*MIME, ".bmp", ".tif", ".tiff")
+"""Extensions by which a text is recognised as the name of an image."""
+
+FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+"""The formats that Pillow may open; for some other formats it starts another program."""
+
+CHARACTERS = 320_000
+"""The most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB."""
+
+SMALL = 24_000
+"""The most bytes of a file that is embedded unchanged."""
+
+SIDE = 96
+"""The longer side of a thumbnail, in pixels."""
+
+LETTERS = 240
+"""The most characters of a text that are shown."""
+
+
+class Content(NamedTuple):
+    """What is shown of a query or an item: its name, and a text or an image as a `data:` URL."""
+
+    name: str
+    text: str = ""
+    image: str = ""
+
+
+class Contents:
+    """The contents of the queries or of the gallery.
+
+    items : texts or paths of images, in the order of the data or by name; None if they are unknown
+    count : the required number of items if they are identified by their order
+    argument : the name of the argument in messages
+    budget : the budget for the images of queries and gallery together
+    """
+
+    def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
+        self.items, self.budget = checked(items, count, argument), budget
+
+    @property
+    def known(self) -> bool:
+        """Whether there is more to show than names."""
+        return self.items is not None
+
+    def of(self, item: Any, what: str) -> Content:
+        """The content of one item; `what`, such as "query", precedes its number if it has no name."""
+        name = printable(item) if isinstance(item, str) else f"{what} {item}"
+        if self.items is None:
+            return Content(name)
+        if isinstance(self.items, Mapping):
+            given = self.items.get(item, self.items.get(str(item)))
+        else:
+            given = self.items[int(item)]
+        if given is None:
+            return Content(name)
+        path = image_path(given)
+        if path is None:
+            if ends_as_image(given):
+                self.budget.missing[given] = None
+            text = in_one_line(given)
+            return Content(name, text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…")
+        return Content(name, printable(path.name), self.budget.embedded(path))
+
+
+class Budget:
+    """Embeds images while there is room, reads each file only once, and counts those that are not shown.
+
+    >>> Budget().embedded(Path("no such file.png"))
+    ''
+    """
+
+    def __init__(self, characters: int = CHARACTERS) -> None:
+        self.room = characters
+        self.made: dict[Path, str] = {}
+        self.missing: dict[str, None] = {}
+        self.unreadable = self.no_room = 0
+
+    def embedded(self, path: Path) -> str:
+        """The `data:` URL of an image; empty if it cannot be embedded."""
+        if path not in self.made:
+            self.made[path] = thumbnail(path)
+            self.unreadable += not self.made[path]
+        address = self.made[path]
+        if len(address) > self.room:
+            self.no_room += 1
+            return ""
+        self.room -= len(address)
+        return address
+
+
+def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Mapping[Any, Any] | None:
+    """Texts or paths, in order or by name; InputError unless there are as many as required."""
+    if items is None or isinstance(items, Mapping):
+        return items
+    given = items.tolist() if isinstance(items, np.ndarray) else items
+    if isinstance(given, str | bytes) or not hasattr(given, "__len__") or not hasattr(given, "__getitem__"):
+        raise InputError(
+            f"{argument} must be a list of texts or paths, or a dictionary {{name: text or path}}, not "
+            f"{type(items).__name__}.",
+            argument,
+        )
+    if count is None:
+        raise InputError(
+            "The queries of this result have names, or belong to one category, so that items cannot be matched by "
+            f"their order. Pass {argument} as a dictionary {{name: text or path}}.",
+            argument,
+        )
+    given = list(given)  # for a data frame, the names of its columns
+    if len(given) != count:
+        raise InputError(
+            f"{argument} has {len(given):,} entries, but {count:,} were evaluated. Pass exactly one for each.",
+            argument,
+        )
+    return given
+
+
+def image_path(given: Any) -> Path | None:
+    """The path of an image, if `given` is a path, or a text that names an existing image file; otherwise None."""
+    if isinstance(given, Path):
+        return given
+    if ends_as_image(given):
+        path = Path(given)
+        try:
+            return path if path.is_file() else None
+        except OSError:
+            return None
+    return None
+
+
+def ends_as_image(given: Any) -> bool:
+    """Whether a text may be the name of an image.
+
+    >>> ends_as_image("cats/one.JPG"), ends_as_image("a cat")
+    (True, False)
+    """
+    return isinstance(given, str) and len(given) < 4096 and "\0" not in given and given.lower().endswith(EXTENSIONS)
+
+
+def thumbnail(path: Path) -> str:
+    """A small copy by Pillow or, without Pillow, the file itself if it is small; empty if it is not an image."""
+    try:
+        from PIL import Image
+    except ImportError:
+        return as_it_is(path)
+    try:
+        if not path.is_file():  # such as a pipe, which would block
+            return ""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow warns about large or unusual images
+            return small_copy(path)
+    except (OSError, ValueError, SyntaxError, TypeError, LookupError, struct.error, Image.DecompressionBombError):
+        return ""
+
+
+def small_copy(path: Path) -> str:
+    """An image as a thumbnail, rotated as its EXIF orientation says."""
+    from PIL import Image, ImageOps
+
+    with Image.open(path, formats=FORMATS) as opened:
+        opened.thumbnail((SIDE, SIDE))
+        image = ImageOps.exif_transpose(opened)
+        if image.mode.startswith("I"):  # 16 bits per pixel
+            image = image.point(lambda value: value / 256).convert("L")
+        file = io.BytesIO()
+        if max(image.size) <= SIDE // 2 or image.mode not in ("RGB", "L", "CMYK", "YCbCr"):
+            if image.mode not in ("L", "RGB"):
+                image = image.convert("RGBA")
+                paper = Image.new("RGBA", image.size, "white")  # so that a dark drawing is visible on a dark page
+                image = Image.alpha_composite(paper, image).convert("RGB")
+            image.save(file, "PNG")
+            return address("image/png", file.getvalue())
+        image.convert("RGB").save(file, "JPEG", quality=72)
+        return address("image/jpeg", file.getvalue())
+
+
+def as_it_is(path: Path) -> str:
+    """The unchanged file as a `data:` URL; empty if it is large or not an image."""
+    try:
+        small = path.suffix.lower() in MIME and path.stat().st_size <= SMALL
+        return address(MIME[path.suffix.lower()], path.read_bytes()) if small else ""
+    except OSError:
+        return ""
+
+
+def address(kind: str, data: bytes) -> str:
+    """The `data:` URL of an image, which needs no network."""
+    return f"data:{kind};base64,{b64encode(data).decode()}"

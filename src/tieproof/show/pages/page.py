@@ -1,0 +1,242 @@
+"""Shared parts of all pages: how a template becomes a file, numbers and names, and the coordinates of pictures."""
+
+import math
+import os
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import MissingExtraError
+from tieproof.installed import __version__
+from tieproof.show.files import Formats, output
+from tieproof.show.parts import count, signed
+from tieproof.show.printable import in_one_line, printable
+from tieproof.ties import Estimate, FloatArray
+
+SIDE = 1000
+"""The width and height of a picture in units; it is stretched to its size on the page."""
+
+STEPS = 120
+"""The most steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
+
+TICKS = 4
+"""The approximate number of steps between the numbers under an axis."""
+
+ROUNDING = 1e-9
+"""The largest difference between numbers on an axis that counts as rounding."""
+
+
+class Axis(NamedTuple):
+    """An axis from the left to the right edge of a picture, with a number under it at every `step`.
+
+    >>> Axis(-0.5, 0.5, 0.5).at(0.25), Axis(-0.5, 0.5, 0.5).ticks
+    ('750', [('0', '-0.5'), ('50', '0.0'), ('100', '0.5')])
+    """
+
+    low: float
+    high: float
+    step: float
+
+    @classmethod
+    def around(cls, values: Sequence[float]) -> "Axis":
+        """An axis with some room around all values, whose ends are round numbers.
+
+        It stays within 0 and 1, or within -1 and 1, if the values do.
+
+        >>> Axis.around([0.532, 0.612])
+        Axis(low=0.5, high=0.65, step=0.05)
+        """
+        low, high = min(values), max(values)
+        room = max(0.1 * (high - low), 0.005)
+        bounds = [low - room, high + room]
+        if low >= 0 and high <= 1:
+            bounds = [max(0.0, bounds[0]), min(1.0, bounds[1])]
+        elif low >= -1 and high <= 1:
+            bounds = [max(-1.0, bounds[0]), min(1.0, bounds[1])]
+        rough = (bounds[1] - bounds[0]) / TICKS
+        power = math.floor(math.log10(rough))
+        step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough)
+        digits = max(0, -power)
+        first, last = (rounding(bound / step) for rounding, bound in zip((down, up), bounds, strict=True))
+        return cls(round(first * step, digits), round(last * step, digits), round(step, digits))
+
+    def at(self, value: float) -> str:
+        """The horizontal position of a number, in units of the picture."""
+        return f"{SIDE * (value - self.low) / (self.high - self.low):.4g}"
+
+    def width(self, low: float, high: float) -> str:
+        """The width of the interval between two numbers, in units of the picture."""
+        return f"{SIDE * (high - low) / (self.high - self.low):.4g}"
+
+    @property
+    def ticks(self) -> list[tuple[str, str]]:
+        """The numbers under the axis, from left to right, each preceded by its position in percent."""
+        digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
+        count = round((self.high - self.low) / self.step)
+        numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
+        return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}") for at, n in enumerate(numbers)]
+
+
+def down(number: float) -> int:
+    """The number rounded down, or to the nearest whole number if they differ only by rounding."""
+    return math.floor(number + ROUNDING)
+
+
+def up(number: float) -> int:
+    """The number rounded up, or to the nearest whole number if they differ only by rounding."""
+    return math.ceil(number - ROUNDING)
+
+
+class Spread(NamedTuple):
+    """The distribution of a measure over the queries, as paths of a picture that is `SIDE` wide and high.
+
+    band : the area from the lower to the upper values; line : the expected values
+    zeros, ones : the numbers of queries that score 0, or 1, in every ordering of tied items
+    """
+
+    measure: str
+    queries: int
+    band: str
+    line: str
+    zeros: int
+    ones: int
+
+
+def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
+    """The queries sorted by expected value; more than 120 are drawn as 120 steps, each a mean over neighbours."""
+    values = np.array([estimate.lower, estimate.expected, estimate.upper])
+    order = np.lexsort((values[0], values[2], values[1]))
+    values = values[:, order[~np.isnan(values[1, order])]]
+    count = values.shape[1]
+    edges = np.linspace(0, count, min(count, STEPS) + 1).astype(np.int64)
+    lower, expected, upper = np.add.reduceat(values, edges[:-1], axis=1) / np.diff(edges)
+    across = [round(SIDE * edge / count) for edge in edges.tolist()]
+    there = " ".join(steps(across, upper.tolist()))
+    back = " ".join(steps(across[::-1], lower.tolist()[::-1]))
+    line = " ".join(steps(across, expected.tolist()))
+    zeros, ones = int((values[2] == 0).sum()), int((values[0] == 1).sum())
+    return Spread(measure, count, f"M{there} L{back} Z", f"M{line}", zeros, ones)
+
+
+def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
+    """The corners of a line that keeps each value from one position to the next."""
+    heights = [round(SIDE * (1 - value)) for value in values]
+    yield f"{across[0]} {heights[0]}"
+    for place, height in enumerate(heights):
+        if place and height != heights[place - 1]:
+            yield f"V{height}"
+        if place + 1 == len(heights) or heights[place + 1] != height:
+            yield f"H{across[place + 1]}"
+
+
+class Stack(NamedTuple):
+    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
+
+    top : the value at the upper edge of the picture
+    """
+
+    lower: str
+    upper: str
+    ranks: int
+    top: float
+
+
+def stack(first: FloatArray, second: FloatArray, ranks: int) -> Stack:
+    """Shares of queries at each rank; more than 120 ranks are drawn as 120 steps, each a mean over neighbours."""
+    edges = np.linspace(0, ranks, min(ranks, STEPS) + 1).astype(np.int64)
+    below, above = (np.add.reduceat(values, edges[:-1]) / np.diff(edges) for values in (first, first + second))
+    top = max(float(above.max()), 1e-6)
+    across = [round(SIDE * edge / ranks) for edge in edges.tolist()]
+    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
+    there = " ".join(steps(across, (above / top).tolist()))
+    line = " ".join(steps(across, (below / top).tolist()))
+    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top)
+
+
+Contents = Callable[[Any], tuple[str, dict[str, Any]]]
+"""A function that returns the name of a result's template and the values that the template shows."""
+
+
+def fixed(value: float, digits: int = 4) -> str:
+    """A number with fixed decimals; a dash for NaN.
+
+    >>> fixed(0.25), fixed(float("nan"))
+    ('0.2500', '–')
+    """
+    return "–" if value != value else f"{value:.{digits}f}"
+
+
+def chance(value: float) -> str:
+    """A p-value with four decimals.
+
+    >>> chance(0.25), chance(1e-9)
+    ('0.2500', '< 0.0001')
+    """
+    return "< 0.0001" if value < 0.0001 else fixed(value)
+
+
+def isolated(name: object) -> str:
+    """A name made printable, and enclosed in Unicode's isolation marks if it is written from right to left.
+
+    Without these marks, two such names would swap places around a minus sign.
+    """
+    shown = printable(name)
+    turns = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in shown)
+    return f"\u2068{shown}\u2069" if turns else shown
+
+
+def pages(contents: Contents) -> Formats:
+    """The extension of a page, and its writer by Jinja2."""
+
+    def page_writer() -> Callable[[Any, Path], None]:
+        environment = templates()
+
+        def write(shown: Any, path: Path) -> None:
+            template, found = contents(shown)
+            text = environment.get_template(template).render(found)
+            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+        return write
+
+    return {".html": page_writer}
+
+
+def write_page(shown: Any, path: str | os.PathLike[str], contents: Contents) -> None:
+    """Write a page, whole or not at all; the same contents give the same bytes.
+
+    Raises InputError if the extension is not .html or the path cannot be written to, and MissingExtraError if Jinja2
+    is not installed.
+    """
+    with output(path, pages(contents)) as write:
+        write(shown)
+
+
+def templates() -> Any:
+    """The environment of the templates, which escapes all values."""
+    try:
+        import jinja2
+    except ImportError:
+        raise MissingExtraError("Writing a page", "report") from None
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("tieproof.show.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
+    environment.filters |= {
+        "chance": chance,
+        "fixed": fixed,
+        "signed": signed,
+        "whole": lambda number: f"{number:,}",
+        "named": isolated,
+        "line": in_one_line,
+        "count": count,
+    }
+    environment.globals |= {"version": __version__, "unit": Axis(0.0, 1.0, 0.5)}
+    return environment

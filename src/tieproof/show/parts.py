@@ -1,0 +1,135 @@
+"""The parts of all texts: tables, paragraphs, numbers, and the words for a distance.
+
+They are plain ASCII, so that any terminal or file can show them.
+"""
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import astuple
+from io import StringIO
+
+from tieproof.distances import DISTANCES
+from tieproof.show.printable import printable
+from tieproof.ties import Estimate
+
+WIDTH = 80
+"""The default width of a text, in columns."""
+
+NARROWEST = 44
+"""The smallest width, in columns, which the numbers need; a narrower terminal wraps the lines itself."""
+
+NUMBERS = ("lower", "expected", "upper", "tie std")
+"""The column headers of an `Estimate`; its std is over the orderings of tied items, not over the queries."""
+
+HEADLINE = "lower"
+
+RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
+"""The lines of a table, in the notation of rich.box: one under the header, and blank lines between sections."""
+
+Row = Sequence[str]
+
+
+def numbers(estimate: Estimate[float]) -> Row:
+    """The four values of an estimate, with four decimals."""
+    return [f"{value:.4f}" for value in astuple(estimate)]
+
+
+def signed(value: float) -> str:
+    """A difference with four decimals and its sign.
+
+    >>> signed(0.25), signed(-0.00001), signed(0.0)
+    ('+0.2500', '0.0000', '0.0000')
+    """
+    text = f"{value:+.4f}"
+    return "0.0000" if text in ("+0.0000", "-0.0000") else text
+
+
+def table(
+    header: Row, sections: Sequence[Sequence[Row]], width: int, color: bool, right: Sequence[str] = NUMBERS
+) -> str:
+    """A table of sections separated by blank lines; the columns named in `right` are aligned to the right."""
+    from rich.box import Box
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = Table(
+        box=Box(RULES, ascii=True), show_edge=False, pad_edge=False, header_style="bold", padding=(0, 0, 0, 1)
+    )
+    for name in header:
+        style = "bold" if name == HEADLINE else None
+        if name in right:
+            grid.add_column(name, justify="right", no_wrap=True, style=style, min_width=len(name))
+        else:
+            grid.add_column(name, overflow="fold", style=style)
+    for section in sections:
+        for row in section:
+            grid.add_row(*map(printable, row))
+        grid.add_section()
+    page = StringIO()
+    console = Console(
+        file=page,
+        width=width,
+        color_system="standard" if color else None,
+        force_terminal=color,
+        force_jupyter=False,
+        legacy_windows=False,
+        markup=False,
+        highlight=False,
+        emoji=False,
+    )
+    console.print(grid)
+    return "\n".join(line.rstrip() for line in page.getvalue().rstrip("\n").split("\n"))
+
+
+def paragraph(text: str, width: int) -> str:
+    """A text wrapped to a width, with control characters escaped."""
+    return textwrap.fill(printable(text), width, break_on_hyphens=False)
+
+
+def place(leave_one_out: bool, gallery: int, dimensions: int, distance: str) -> str:
+    """The end of a sentence on queries: in which gallery, and by which distance, they were ranked."""
+    known = DISTANCES.get(distance)
+    items, size = count(gallery, "item"), count(dimensions, "bit" if known and known.bits else "dimension")
+    among = f", leave-one-out among {items}" if leave_one_out else f" against a gallery of {items}"
+    return f"{among} of {size}, under {distance_meant(distance)}"
+
+
+def distance_meant(distance: str) -> str:
+    """The name of a known distance, or of a function's distance, which may have the same name.
+
+    >>> distance_meant("cosine"), distance_meant("function cosine")
+    ('cosine distance', 'the distance of the function cosine')
+    """
+    return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
+
+
+def percent(confidence: float) -> str:
+    """A share as a percentage.
+
+    >>> percent(0.95), percent(0.999)
+    ('95%', '99.9%')
+    """
+    return f"{100 * confidence:.6g}%"
+
+
+def count(number: int, noun: str) -> str:
+    """A number with a noun in the singular or plural.
+
+    >>> count(1, "query"), count(1797, "query"), count(2, "tie")
+    ('1 query', '1,797 queries', '2 ties')
+    """
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
+
+
+MOST_SHOWN = 3
+"""The most measures of a result, and systems of a comparison, that a text of one line shows."""
+
+
+def more_than(there: int) -> str:
+    """How many more there are than those shown.
+
+    >>> more_than(5), more_than(3)
+    (' and 2 more', '')
+    """
+    return f" and {there - MOST_SHOWN} more" if there > MOST_SHOWN else ""

@@ -1,1 +1,0 @@
-"""Views of results: texts, tables, pictures, pages and files."""
