@@ -24,7 +24,7 @@ from platform_rules import (
     evalai_faults,
 )
 from tieproof.competition import new
-from tieproof.competition.bundles import BUNDLES
+from tieproof.competition.platforms import BUNDLES
 from tieproof.errors import InputError
 
 PHASES = ("Development", "Final")

@@ -16,7 +16,7 @@ import yaml
 from bundles import write_table
 from tieproof.audit import Verdict
 from tieproof.competition import check, new
-from tieproof.competition.bundles import BUNDLES
+from tieproof.competition.platforms import BUNDLES
 
 RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = 6, 18

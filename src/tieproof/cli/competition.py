@@ -12,8 +12,8 @@ from tieproof.cli.options import Text, choice_option, file_argument, file_option
 from tieproof.cli.output import answer, written
 from tieproof.cli.streams import is_terminal, say
 from tieproof.competition import ATTACKS, Competition, check, new
-from tieproof.competition.bundles import BUNDLES
 from tieproof.competition.inspection.report import CheckReport, render
+from tieproof.competition.platforms import BUNDLES
 from tieproof.show.files import MEANS
 from tieproof.show.parts import count
 from tieproof.show.printable import in_one_line

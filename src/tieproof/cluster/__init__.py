@@ -1,10 +1,8 @@
 """Evaluations in parts, of data that does not fit into memory, on one machine or on many.
 
     layout.py    how data is divided into parts, for a budget
-    tasks.py      a first pass over all rows
-    tasks.py     the work on a part: pure functions that call the engine
+    tasks.py     a first pass over all rows, and the work on a part: pure functions that call the engine
     ledger.py    the storage of counts, so that a killed evaluation can be continued
-    tasks.py     tasks in this process
     on_ray.py    tasks on a Ray cluster
 
 Counts are integers that are added up, so that neither the parts nor their order nor their machine can matter.

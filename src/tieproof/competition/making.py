@@ -6,9 +6,9 @@ import tempfile
 from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
-from tieproof.competition.bundles import BUNDLES
 from tieproof.competition.hosting import Hosted, HostedPhase, hosted
 from tieproof.competition.kit import Files, baseline_of
+from tieproof.competition.platforms import BUNDLES
 from tieproof.competition.programs import TRUTH
 from tieproof.competition.scoring import scored
 from tieproof.competition.settings import Competition

@@ -1,9 +1,9 @@
 """Measures of a model's confidence, which show whether the model knows which of its answers are wrong.
 
-error_reject.py, error_reject.py: the error of the most confident queries; recall.py: confidence vs recall@1;
-spearman.py: Spearman's rank correlation; regions.py: credible regions of posteriors (distributions.py,
-distributions.py, inputs.py); retrieval.py, retrieval.py: the items inside these regions. inputs.py finds tied
-confidences, and inputs.py checks the inputs. A `Result` computes its own curves (`Result.error_reject`).
+error_reject.py: the error of the most confident queries; recall.py: confidence vs recall@1; spearman.py: Spearman's
+rank correlation; regions.py: credible regions of posteriors (distributions.py); retrieval.py: the items inside these
+regions; pictures.py: pictures of all of them. inputs.py checks the inputs and finds tied confidences. A `Result`
+computes its own curves (`Result.error_reject`).
 """
 
 from typing import TYPE_CHECKING

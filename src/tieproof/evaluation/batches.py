@@ -18,6 +18,7 @@ from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.show.parts import count
 from tieproof.ties import Array, IntArray
 
 SideName = Literal["queries", "gallery"]
@@ -103,7 +104,8 @@ class Evaluator:
 
     def __repr__(self) -> str:
         """Return a short text: how many items were given, and in how many batches."""
-        return f"<Evaluator: {len(self):,} items in {self._batches_given():,} batches>"
+        items, batches = count(len(self), "item"), self._batches_given()
+        return f"<Evaluator: {items} in {batches:,} {'batch' if batches == 1 else 'batches'}>"
 
     def _batches_given(self) -> int:
         """The number of batches given on both sides."""

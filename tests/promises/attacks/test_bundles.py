@@ -1,12 +1,13 @@
 """Bundles of strangers that name files of the organiser, which `competition check` would show to their programs."""
 
 import os
+import zipfile
 from pathlib import Path
 
 import pytest
 
 from bundles import by_hand, competition
-from tieproof.competition import check, new
+from tieproof.competition import check, new, platforms
 from tieproof.competition.inspection.process import Ended, Layout
 from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
@@ -43,6 +44,21 @@ def test_a_bundle_cannot_link_to_files_of_the_organiser(what: str, tmp_path: Pat
     (bundle / link).symlink_to(os.path.relpath(tmp_path / target, (bundle / link).parent))
     with pytest.raises(InputError, match=rf"{link} leads to {tmp_path / target}, outside of the bundle"):
         check(bundle)
+
+
+def test_a_bundle_cannot_grow_by_links_to_its_own_folders(tmp_path: Path) -> None:
+    bundle = by_hand(tmp_path)
+    (bundle / "truth" / "again").symlink_to(".")
+    with pytest.raises(InputError, match="truth/again is a link to a folder"):
+        check(bundle)
+
+
+def test_an_archive_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platforms, "MOST_BYTES", 2**20)
+    with zipfile.ZipFile(tmp_path / "bundle.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("competition.yaml", bytes(2**20 + 1))
+    with pytest.raises(InputError, match=r"bundle\.zip holds more than 100,000 files or"):
+        check(tmp_path / "bundle.zip")
 
 
 def test_links_within_a_bundle_are_followed(tmp_path: Path) -> None:

@@ -16,9 +16,9 @@ from tieproof.competition.inspection.attacks import FileAttack, Material, Secret
 from tieproof.competition.inspection.guessing import secret_in
 from tieproof.competition.inspection.judging import DRAWS, Trial, Trying, copied, good, luck_of
 from tieproof.competition.inspection.moulds import Mould, mould_of
-from tieproof.competition.inspection.platforms import PLATFORMS, opened
 from tieproof.competition.inspection.report import CheckReport, TaskScale
 from tieproof.competition.inspection.tasks import Task
+from tieproof.competition.platforms import PLATFORMS, opened
 from tieproof.errors import InputError
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_whole

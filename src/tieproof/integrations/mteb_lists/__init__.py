@@ -2,5 +2,5 @@
 
 predictions.py: {Task}_predictions.json, query by query ─┐
 judgments.py: the judgments, and the task's conventions ─┼─► splits.py: batches ──► scores.py: the interval of each
-splits.py: the scores of MTEB, {Task}.json ─────────────┘   measure ──► report.py: tables and JSON
+(splits.py reads) the scores of MTEB, {Task}.json ─────┘   measure ──► report.py: tables and JSON
 """
