@@ -47,7 +47,7 @@ def lines_of(result: Result) -> str:
 
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
-    >>> print(render(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
+    >>> print(lines_of(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
     RR                      q1      0.5000
     RR                      all     0.5000
     """

@@ -81,7 +81,7 @@ def render_confidence(result: Result, width: int, color: bool) -> str:
 
     >>> import tieproof as tp
     >>> result = tp.evaluate([[1.0, 0.0]] * 3, [7, 7, 8], measures=["P@1"], confidence=[0.5, 0.5, 0.9])
-    >>> print(render(result, 80, False))
+    >>> print(render_confidence(result, 80, False))
     area of errors   lower  expected   upper  tie std
     -------------------------------------------------
     1 - P@1         0.0000    0.5000  1.0000   0.3953
