@@ -438,7 +438,7 @@ def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)
     assert examples
     if command == ["competition"]:
-        bundles.competition(Path(), items=120)
+        bundles.competition(Path())
     for example in examples:
         outcome = run(*shlex.split(example), *(["--items", "60"] if command == ["audit"] else []))
         if "--cluster" in example and importlib.util.find_spec("ray") is None:
