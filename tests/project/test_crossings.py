@@ -1,4 +1,4 @@
-"""The sample of cases that runs by default has every value of every parameter, and is the same each time."""
+"""Which tests are collected: the sample of cases has every value of every parameter, and is the same each time."""
 
 from itertools import product
 from types import SimpleNamespace
@@ -45,3 +45,7 @@ def test_tests_with_few_cases_are_whole() -> None:
 def test_cases_of_one_parameter_are_all_sampled() -> None:
     many = [case("listed", number=number) for number in range(100)]
     assert conftest.sample(many) == set(many)
+
+
+def test_modules_that_need_heavy_libraries_are_there() -> None:
+    assert [path for path in conftest.NEEDED if not path.exists()] == []
