@@ -10,7 +10,7 @@ unexport PYTHONPATH
 # Targets share $(VENV) and dist, and long ones use all processors by themselves.
 .NOTPARALLEL:
 
-.PHONY: demo help kernels wheels test test-all test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+.PHONY: demo help kernels wheels test test-times test-all test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
 	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
@@ -24,6 +24,9 @@ kernels:  ## recompile the kernels after a change of their sources
 
 test: $(VENV)/installed  ## run the tests, a few minutes on two cores; of crossed parameters a sample
 	$(BIN)/python -m pytest -n auto -q
+
+test-times: $(VENV)/installed  ## run the same tests in one process, and print what processor time they take
+	$(BIN)/python -m pytest -q -p processor_time
 
 CROSSINGS ?= all
 

@@ -43,7 +43,7 @@ from measuring import (
     where,
 )
 from tieproof.cluster import layout
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 from tieproof.problem import ShardedProblem
 
 DIMENSIONS, RELEVANT = 256, 20

@@ -108,7 +108,7 @@ def predictions(data: Data) -> tuple[Call, Call]:
     from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
 
     depth = min(DEPTH, len(data.documents))
-    scores = normalised(data.queries) @ normalised(data.documents).T
+    scores = normalized(data.queries) @ normalized(data.documents).T
     nearest = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
     kept = np.take_along_axis(scores, nearest, axis=1).astype(np.float16).astype(np.float64)
     run = {
@@ -125,7 +125,7 @@ def predictions(data: Data) -> tuple[Call, Call]:
     )
 
 
-def normalised(vectors: Array) -> Array:
+def normalized(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 

@@ -61,7 +61,7 @@ def white(count: int, dimensions: int) -> Array:
 
 
 def clustered(count: int, dimensions: int, classes: int) -> tuple[Array, Array]:
-    """Float32 embeddings, which are class centres with noise, and their labels."""
+    """Float32 embeddings, which are class centers with noise, and their labels."""
     random = np.random.default_rng(0)
     labels = random.integers(0, classes, size=count)
     embeddings = random.standard_normal((count, dimensions), dtype=np.float32)

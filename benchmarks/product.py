@@ -65,11 +65,11 @@ def bits(x: Array) -> Array:
     return (x > 0).astype(np.float32)
 
 
-def normalised_signs(x: Array) -> Array:
+def normalized_signs(x: Array) -> Array:
     return signs(x) / np.float32(np.sqrt(x.shape[1]))
 
 
-def normalised_bits(x: Array) -> Array:
+def normalized_bits(x: Array) -> Array:
     """Rows of different lengths."""
     lengths: Array = np.linalg.norm(bits(x), axis=1, keepdims=True)
     return bits(x) / lengths
@@ -91,8 +91,8 @@ LEAVE_ONE_OUT: dict[str, tuple[Make, float]] = {
     "int8": (random(int8), 1.1),
     "±1": (random(signs), 1.0),
     "0/1": (random(bits), 1.0),
-    "±1, normalised": (random(normalised_signs), 1.2),
-    "0/1, normalised": (random(normalised_bits), 1.2),
+    "±1, normalized": (random(normalized_signs), 1.2),
+    "0/1, normalized": (random(normalized_bits), 1.2),
 }
 """The data of each case, and its largest ratio to the time of the product."""
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tieproof.inputs.readers import FILE_FORMATS
-from tieproof.inputs.readers.entries import NAMES
+from tieproof.inputs.readers.columns import NAMES
 
 PAGE = Path(__file__).with_name("files.md")
 
@@ -31,7 +31,7 @@ HOLDS = {
     ".fbin": "float32 vectors, in the format of big-ann-benchmarks",
     ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks",
     ".i8bin": "int8 vectors, in the format of big-ann-benchmarks",
-    ".ibin": "indices of nearest neighbours, in the format of big-ann-benchmarks",
+    ".ibin": "indices of nearest neighbors, in the format of big-ann-benchmarks",
     ".txt": "only labels, one per line",
     ".json": "only labels, as one list",
 }
@@ -57,7 +57,7 @@ To choose one of several arrays in a file, or one column of a table, add its nam
 or `table.parquet:species`. Vectors have shape (n, d). Labels have shape (n,), or shape (n, c) with entries 0 and 1 if
 an item can have several labels.
 
-## Names that are recognised
+## Names that are recognized
 
 If you do not choose, the first of these names that the file contains is used. Upper and lower case are the same, and
 in HDF5 files only the last part of the path counts:
@@ -66,7 +66,7 @@ in HDF5 files only the last part of the path counts:
 |---|---|
 {names}
 
-A name that ends in one of these names, such as `phocnet_features`, is recognised, too, unless the ending is a single
+A name that ends in one of these names, such as `phocnet_features`, is recognized, too, unless the ending is a single
 letter or a name of ids. If the file contains none of these names, its only array of the right shape is used. If
 several arrays are possible, tieproof does not guess: the error lists the arrays of the file, and says how to choose
 one.

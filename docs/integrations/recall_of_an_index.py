@@ -25,8 +25,8 @@ INTRODUCTION = """<!-- Written by docs/integrations/recall_of_an_index.py from w
 
 # Recall of an index
 
-What share of the true k nearest neighbours does an index find? If several items are at exactly the k-th distance
-(codes of few bits, int8, duplicates), "the k nearest" is not a unique set. A file of true neighbours lists one choice
+What share of the true k nearest neighbors does an index find? If several items are at exactly the k-th distance
+(codes of few bits, int8, duplicates), "the k nearest" is not a unique set. A file of true neighbors lists one choice
 of many, and an index that found other items, just as near, seems to be wrong. `tp.neighbor_recall` returns the exact
 interval over all choices:
 
@@ -51,13 +51,13 @@ print(tp.neighbor_recall(found, queries=queries, gallery=gallery, distance="hamm
 
 @PRINTED@
 
-Compared by ids with a list of true neighbours, this exact search finds only a part of them, by chance, because the list
+Compared by ids with a list of true neighbors, this exact search finds only a part of them, by chance, because the list
 contains other items of the ties. Let s items be nearer than the k-th distance and t items at it; r = k - s of these t
 belong to the k nearest. The index found a of the s items and b of the t items. Over all choices of the k nearest:
 
 | | recall | meaning |
 |---|---|---|
-| lower | (a + max(0, r - (t - b))) / k | the recall with the least favourable file of ids |
+| lower | (a + max(0, r - (t - b))) / k | the recall with the least favorable file of ids |
 | expected | (a + r b / t) / k | the mean recall over all such files |
 | upper | (a + min(b, r)) / k | 1 exactly if the found items contain k items such that no other item is nearer |
 
@@ -67,9 +67,9 @@ that occurs twice in a list counts once. Padding (-1, the largest number of uint
 as not found, and the result reports how many duplicates and how much padding there were. Distances that the index
 returns are not used. The answers of usearch and qdrant can be passed as they are.
 
-The true neighbours come from vectors, `queries=` and `gallery=`, which are ranked exactly, or from a file,
+The true neighbors come from vectors, `queries=` and `gallery=`, which are ranked exactly, or from a file,
 `truth=(ids, distances)`. Equal numbers in the file are ties, even if only float32 made them equal. If a list of true
-neighbours ends within the tie at the k-th distance, `lower` and `upper` cover all items that may follow its end, and
+neighbors ends within the tie at the k-th distance, `lower` and `upper` cover all items that may follow its end, and
 `found.at(10).cut_off` marks these queries; a longer list leaves less open. In this case `upper` is only a bound: it does
 not show that the index found these items.
 
@@ -127,7 +127,7 @@ thresholds, which tieproof does not compute.) The recall of two indexes:
 
 
 class Data(NamedTuple):
-    """The distances of all items to each query (q, n), and the list of true neighbours."""
+    """The distances of all items to each query (q, n), and the list of true neighbors."""
 
     distances: Array
     true: Array
@@ -168,7 +168,7 @@ def vectors() -> tuple[Array, Array]:
 
 
 def listed(distances: Array, length: int = LISTED) -> Data:
-    """The data with a list of `length` true neighbours; ties are in the order of the gallery."""
+    """The data with a list of `length` true neighbors; ties are in the order of the gallery."""
     return Data(distances, np.argsort(distances, axis=1, kind="stable")[:, :length])
 
 
@@ -233,7 +233,7 @@ def honest_farthest(data: Data) -> tuple[Array, Array]:
 
 
 def end_of_the_list(data: Data) -> tuple[Array, Array]:
-    """The last items of the list of true neighbours."""
+    """The last items of the list of true neighbors."""
     ids = data.true[:, -K:]
     return ids, data.of(ids)
 

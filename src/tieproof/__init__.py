@@ -2,194 +2,69 @@
 
 from typing import TYPE_CHECKING
 
-from tieproof.audit import audit  # not lazily: an import of the package `tieproof.audit` would take its place
-from tieproof.later import handed_on
+from tieproof.audit import audit as audit  # not lazily: an import of `tieproof.audit` would take its place
+from tieproof.lazy import exports
 
 if TYPE_CHECKING:
-    from tieproof import confidence, measures
-    from tieproof.audit.report import AuditReport
-    from tieproof.collision.collisions import collisions
-    from tieproof.collision.result import Collisions
-    from tieproof.comparison.compare import compare
-    from tieproof.comparison.result import Comparison
-    from tieproof.comparison.verdicts import Difference, QueryDifference, Verdict
-    from tieproof.errors import (
-        ClusterError,
-        InputError,
-        InputWarning,
-        MissingExtraError,
-        TieproofError,
-        UnsafeProductError,
-    )
-    from tieproof.evaluation.answers import evaluate_answers
-    from tieproof.evaluation.batches import Evaluator
-    from tieproof.evaluation.embeddings import evaluate
-    from tieproof.evaluation.evaluated import TieSummary
-    from tieproof.evaluation.explained_variance import pcf
-    from tieproof.evaluation.intervals import Interval
-    from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
-    from tieproof.evaluation.neighbors import evaluate_neighbors
-    from tieproof.evaluation.result import Result
-    from tieproof.evaluation.runs import evaluate_run
-    from tieproof.inputs.shards.shards import (
-        Shards,
-        open,  # noqa: A004
-    )
+    from tieproof import confidence as confidence
+    from tieproof import measures as measures
+    from tieproof.audit.report import AuditReport as AuditReport
+    from tieproof.collision.collisions import collisions as collisions
+    from tieproof.collision.result import Collisions as Collisions
+    from tieproof.comparison.compare import compare as compare
+    from tieproof.comparison.result import Comparison as Comparison
+    from tieproof.comparison.verdicts import Difference as Difference
+    from tieproof.comparison.verdicts import QueryDifference as QueryDifference
+    from tieproof.comparison.verdicts import Verdict as Verdict
+    from tieproof.errors import ClusterError as ClusterError
+    from tieproof.errors import InputError as InputError
+    from tieproof.errors import InputWarning as InputWarning
+    from tieproof.errors import MissingExtraError as MissingExtraError
+    from tieproof.errors import TieproofError as TieproofError
+    from tieproof.errors import UnsafeProductError as UnsafeProductError
+    from tieproof.evaluation.answers import evaluate_answers as evaluate_answers
+    from tieproof.evaluation.batches import Evaluator as Evaluator
+    from tieproof.evaluation.embeddings import evaluate as evaluate
+    from tieproof.evaluation.evaluated import TieSummary as TieSummary
+    from tieproof.evaluation.explained_variance import pcf as pcf
+    from tieproof.evaluation.intervals import Interval as Interval
+    from tieproof.evaluation.lists import evaluate_distances as evaluate_distances
+    from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
+    from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
+    from tieproof.evaluation.result import Result as Result
+    from tieproof.evaluation.runs import evaluate_run as evaluate_run
+    from tieproof.inputs.shards.shards import Shards as Shards
+    from tieproof.inputs.shards.shards import open as open  # noqa: A004
     from tieproof.installed import __version__ as __version__
-    from tieproof.measures import (
-        AP,
-        AP_TRAPEZOID,
-        AUC,
-        DEFAULT_MEASURES,
-        ERR,
-        F1,
-        INP,
-        RBP,
-        RR,
-        P,
-        R,
-        RelP,
-        Rprec,
-        Success,
-        bpref,
-        nDCG,
-    )
-    from tieproof.rates.fnmr import fnmr_at_fmr, fnmr_at_fmr_of_distances
-    from tieproof.rates.result import ErrorRates, OperatingPoint
-    from tieproof.recall.neighbor_recall import neighbor_recall
-    from tieproof.recall.range_recall import RangeRecall, range_recall
-    from tieproof.recall.result import NeighborRecall, RecallAtK
-    from tieproof.records.record import load
-    from tieproof.records.verification import Verification
-    from tieproof.records.verify import verify
-    from tieproof.ties import Estimate, Ties
+    from tieproof.measures import AP as AP
+    from tieproof.measures import AP_TRAPEZOID as AP_TRAPEZOID
+    from tieproof.measures import AUC as AUC
+    from tieproof.measures import DEFAULT_MEASURES as DEFAULT_MEASURES
+    from tieproof.measures import ERR as ERR
+    from tieproof.measures import F1 as F1
+    from tieproof.measures import INP as INP
+    from tieproof.measures import RBP as RBP
+    from tieproof.measures import RR as RR
+    from tieproof.measures import P as P
+    from tieproof.measures import R as R
+    from tieproof.measures import RelP as RelP
+    from tieproof.measures import Rprec as Rprec
+    from tieproof.measures import Success as Success
+    from tieproof.measures import bpref as bpref
+    from tieproof.measures import nDCG as nDCG
+    from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
+    from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
+    from tieproof.rates.result import ErrorRates as ErrorRates
+    from tieproof.rates.result import OperatingPoint as OperatingPoint
+    from tieproof.recall.neighbor_recall import neighbor_recall as neighbor_recall
+    from tieproof.recall.range_recall import RangeRecall as RangeRecall
+    from tieproof.recall.range_recall import range_recall as range_recall
+    from tieproof.recall.result import NeighborRecall as NeighborRecall
+    from tieproof.recall.result import RecallAtK as RecallAtK
+    from tieproof.records.record import load as load
+    from tieproof.records.verify import Verification as Verification
+    from tieproof.records.verify import verify as verify
+    from tieproof.ties import Estimate as Estimate
+    from tieproof.ties import Ties as Ties
 else:
-    __getattr__, __dir__ = handed_on(
-        __name__,
-        {
-            "AP": "tieproof.measures",
-            "AP_TRAPEZOID": "tieproof.measures",
-            "AUC": "tieproof.measures",
-            "AuditReport": "tieproof.audit.report",
-            "ClusterError": "tieproof.errors",
-            "Collisions": "tieproof.collision.result",
-            "Comparison": "tieproof.comparison.result",
-            "DEFAULT_MEASURES": "tieproof.measures",
-            "Difference": "tieproof.comparison.verdicts",
-            "ERR": "tieproof.measures",
-            "ErrorRates": "tieproof.rates.result",
-            "Estimate": "tieproof.ties",
-            "Evaluator": "tieproof.evaluation.batches",
-            "F1": "tieproof.measures",
-            "INP": "tieproof.measures",
-            "InputError": "tieproof.errors",
-            "InputWarning": "tieproof.errors",
-            "Interval": "tieproof.evaluation.intervals",
-            "MissingExtraError": "tieproof.errors",
-            "NeighborRecall": "tieproof.recall.result",
-            "OperatingPoint": "tieproof.rates.result",
-            "P": "tieproof.measures",
-            "QueryDifference": "tieproof.comparison.verdicts",
-            "R": "tieproof.measures",
-            "RBP": "tieproof.measures",
-            "RR": "tieproof.measures",
-            "RangeRecall": "tieproof.recall.range_recall",
-            "RecallAtK": "tieproof.recall.result",
-            "RelP": "tieproof.measures",
-            "Result": "tieproof.evaluation.result",
-            "Rprec": "tieproof.measures",
-            "Shards": "tieproof.inputs.shards.shards",
-            "Success": "tieproof.measures",
-            "TieSummary": "tieproof.evaluation.evaluated",
-            "TieproofError": "tieproof.errors",
-            "Ties": "tieproof.ties",
-            "UnsafeProductError": "tieproof.errors",
-            "Verdict": "tieproof.comparison.verdicts",
-            "Verification": "tieproof.records.verification",
-            "__version__": "tieproof.installed",
-            "bpref": "tieproof.measures",
-            "collisions": "tieproof.collision.collisions",
-            "compare": "tieproof.comparison.compare",
-            "confidence": None,
-            "evaluate": "tieproof.evaluation.embeddings",
-            "evaluate_answers": "tieproof.evaluation.answers",
-            "evaluate_distances": "tieproof.evaluation.lists",
-            "evaluate_neighbors": "tieproof.evaluation.neighbors",
-            "evaluate_run": "tieproof.evaluation.runs",
-            "evaluate_scores": "tieproof.evaluation.lists",
-            "fnmr_at_fmr": "tieproof.rates.fnmr",
-            "fnmr_at_fmr_of_distances": "tieproof.rates.fnmr",
-            "load": "tieproof.records.record",
-            "measures": None,
-            "nDCG": "tieproof.measures",
-            "neighbor_recall": "tieproof.recall.neighbor_recall",
-            "open": "tieproof.inputs.shards.shards",
-            "pcf": "tieproof.evaluation.explained_variance",
-            "range_recall": "tieproof.recall.range_recall",
-            "verify": "tieproof.records.verify",
-        },
-    )
-
-
-__all__ = [
-    "AP",
-    "AP_TRAPEZOID",
-    "AUC",
-    "DEFAULT_MEASURES",
-    "ERR",
-    "F1",
-    "INP",
-    "RBP",
-    "RR",
-    "AuditReport",
-    "ClusterError",
-    "Collisions",
-    "Comparison",
-    "Difference",
-    "ErrorRates",
-    "Estimate",
-    "Evaluator",
-    "InputError",
-    "InputWarning",
-    "Interval",
-    "MissingExtraError",
-    "NeighborRecall",
-    "OperatingPoint",
-    "P",
-    "QueryDifference",
-    "R",
-    "RangeRecall",
-    "RecallAtK",
-    "RelP",
-    "Result",
-    "Rprec",
-    "Shards",
-    "Success",
-    "TieSummary",
-    "TieproofError",
-    "Ties",
-    "UnsafeProductError",
-    "Verdict",
-    "Verification",
-    "audit",
-    "bpref",
-    "collisions",
-    "compare",
-    "confidence",
-    "evaluate",
-    "evaluate_answers",
-    "evaluate_distances",
-    "evaluate_neighbors",
-    "evaluate_run",
-    "evaluate_scores",
-    "fnmr_at_fmr",
-    "fnmr_at_fmr_of_distances",
-    "load",
-    "measures",
-    "nDCG",
-    "neighbor_recall",
-    "open",
-    "pcf",
-    "range_recall",
-    "verify",
-]
+    __getattr__, __dir__ = exports(__name__, "audit")

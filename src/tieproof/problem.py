@@ -5,20 +5,19 @@ and pass on to their own modules only the parts that these need.
 """
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
-from tieproof.inputs.formats import Format
+from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
-from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.inputs.shards.source import RankedRows
 from tieproof.ties import Array, IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import Gauge
-    from tieproof.distances.space import Resources, Space
 
 
 @dataclass(frozen=True)
@@ -63,19 +62,14 @@ class Problem:
         """The number of pairs of a query and an item."""
         return self.relevance.n_queries * self.relevance.n_items
 
-    def space(self, resources: "Resources", ends: tuple[int, ...] = ()) -> "Space":
-        """Return the space in which one of tieproof's distances is ranked; `ends` is as in `make_space`."""
-        assert isinstance(self.distance, Distance)
-        return make_space(self.distance, self.queries, self.gallery, self.relevance.order(), resources, ends)
-
     def gauge(self) -> "Gauge":
         """Return the gauge of all distances; prepared rows of each side may take up to a quarter of the memory."""
-        from tieproof.distances.functions import FunctionGauge
-        from tieproof.distances.gauge import resources_of_gauge
+        from tieproof.distances.gauge import FunctionGauge, resources_of_gauge
 
         if not isinstance(self.distance, Distance):
             return FunctionGauge(self.distance, self.queries, self.queries if self.gallery is None else self.gallery)
-        return self.distance.gauge(self.space(resources_of_gauge(self.budget.memory // 4)))
+        resources, order = resources_of_gauge(self.budget.memory // 4), self.relevance.order()
+        return self.distance.gauge(make_space(self.distance, self.queries, self.gallery, order, resources))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +113,7 @@ def accept() -> None:
 
 
 class GivenLists(NamedTuple):
-    """Rankings that are given as numbers: a problem without a distance. `evaluation/lists.py` makes it.
+    """Rankings that are given as numbers: a problem without a distance. `evaluation/given_lists.py` makes it.
 
     queries : (q,) the numbers of the queries
     numbers : the numbers of all lists, list after list, in one of the types that kernels count
@@ -144,8 +138,3 @@ Progress = Callable[[int], None]
 
 Watch = Callable[[int], AbstractContextManager[Progress]]
 """Called with the total number of pairs; the context lasts while they are done."""
-
-
-def unwatched(pairs: int) -> AbstractContextManager[Progress]:
-    """Return a `Watch` that shows nothing."""
-    return nullcontext(lambda _: None)

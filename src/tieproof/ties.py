@@ -1,11 +1,11 @@
 """`Ties`: all that a measure reads of a ranking; `Estimate`: the values of a measure over the orderings of ties.
 
-`CutOffTies` adds how the last tie of a list that was cut off may continue.
+`CutOffTies` adds what is known of the unseen items of a ranking whose first items alone are listed.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -174,17 +174,35 @@ class ListEnd:
     others: FloatArray
 
 
+Unseen = Literal["tied", "behind", "anywhere"]
+"""Where the unseen items of a ranking may stand, if only its first items are listed.
+
+tied: none is nearer than the last listed item, any of them may be as near, and no other is ranked: missing relevant
+    items that are not in the last tie were never retrieved
+behind: none is nearer than the last listed item, and all are ranked, at the last tie or behind it
+anywhere: all are ranked, at any ranks
+"""
+
+
 @dataclass(frozen=True)
 class CutOffTies(Ties):
-    """The ties of lists that were cut off, whose last tie, `end`, may continue."""
+    """The ties of the first items of rankings, and what is known of their unseen items.
+
+    The unseen relevant items are the missing ones, and `end.others` are all others. Where they may stand is `unseen`;
+    if it is not "tied", `end.others` is finite.
+    """
 
     end: ListEnd = field(kw_only=True)
+    unseen: Unseen = field(default="tied", kw_only=True)
 
     @property
     def open_ends(self) -> npt.NDArray[np.bool_]:
-        """Which queries have a last tie that may continue, with a relevant item in it or missing, (Q,)."""
-        goes_on = (self.end.others > 0) | (self.missing > 0)
-        return np.asarray(goes_on & (self.end.m + self.missing > 0))
+        """Which queries have unseen items that may change a score, (Q,)."""
+        unseen = self.missing + self.end.others
+        among_listed = (self.n_items, self.listed) if self.unseen == "anywhere" else (self.end.l, self.end.m)
+        items, relevant = among_listed[0] + unseen, among_listed[1] + self.missing
+        # Relevant items alone matter only if they may also remain outside the ranking.
+        return np.asarray((unseen > 0) & (relevant > 0) & ((relevant < items) | (self.unseen == "tied")))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
         """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.

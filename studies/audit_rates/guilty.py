@@ -79,8 +79,8 @@ def small_by_label(search: Search, random: np.random.Generator, strength: int) -
     ties = np.cumsum(starts) - 1
     sizes = np.empty_like(order)
     np.put_along_axis(sizes, order, np.bincount(ties)[ties].reshape(order.shape), axis=1)
-    favoured = (sizes >= 3) & (sizes <= strength)
-    return random.random(order.shape) - (search.relevant & favoured)
+    favored = (sizes >= 3) & (sizes <= strength)
+    return random.random(order.shape) - (search.relevant & favored)
 
 
 def if_large_by_label(search: Search, random: np.random.Generator, strength: int) -> Array:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import tieproof as tp
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from studies.common import parse, progress, table, write_report
+from tieproof.attacks import worst
 from tieproof.audit import ATTACKS, Finding, Verdict
 from tieproof.audit.luck import DRAWS
-from tieproof.audit.report import worst
 from tieproof.show import style
 
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
@@ -224,7 +224,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     figure, ax = style.figure("The picture of the study", height=0.24 * len(shown) + 1.2)
     places = range(len(shown))
     random, blind = style.LOOKS[0], style.LOOKS[5]
-    ax.hlines(places, *zip(*(ends(finding) for _, finding in shown), strict=True), color=style.GREY, linewidth=1)
+    ax.hlines(places, *zip(*(ends(finding) for _, finding in shown), strict=True), color=style.GRAY, linewidth=1)
     series: dict[str, tuple[style.Look, Callable[[Finding], Any]]] = {
         "random embeddings": (random, lambda finding: finding.random_mean),
         "best blind system": (blind, lambda finding: finding.score),
@@ -234,7 +234,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
             [value(finding) for _, finding in shown], places, color=look.color, marker=look.marker, label=label
         )
     if above_one(audited):
-        ax.axvline(1, color=style.GREY, linestyle="--", linewidth=1, zorder=0, label="1: no ranking scores more")
+        ax.axvline(1, color=style.GRAY, linestyle="--", linewidth=1, zorder=0, label="1: no ranking scores more")
     ax.set_yticks(places, [name for name, _ in shown])
     ax.set_xlabel("score")
     ax.set_xlim(left=0)

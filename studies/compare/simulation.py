@@ -9,7 +9,7 @@ from studies.common import progress
 from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
-from tieproof.comparison.p_values import Columns, p_values_of, settled, sides
+from tieproof.comparison.compare import Columns, p_values_of, settled, sides
 from tieproof.comparison.verdicts import RULES, Evidence, rule_of
 from tieproof.statistics.resampling import Strata, bca
 from tieproof.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey

@@ -54,9 +54,9 @@ def noisy(data: Data, noise: float, seed: int) -> Array:
 
 def codes(embeddings: Array, bits: int) -> Array:
     """The signs of so many random projections of the embeddings about their mean, (n, bits)."""
-    centred = embeddings - embeddings.mean(axis=0)
+    centered = embeddings - embeddings.mean(axis=0)
     planes = np.random.default_rng(7).normal(size=(embeddings.shape[1], bits))
-    return np.asarray((centred @ planes) > 0)
+    return np.asarray((centered @ planes) > 0)
 
 
 def values(embeddings: Array, data: Data) -> Estimate[FloatArray]:

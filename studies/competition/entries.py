@@ -80,7 +80,7 @@ def constant(names: Sequence[str], rows: Array) -> Array:
 
 
 def order(names: Sequence[str], rows: Array) -> Array:
-    """Answer with the position of an item, so that neighbours in the file are near each other."""
+    """Answer with the position of an item, so that neighbors in the file are near each other."""
     angle = np.linspace(0, np.pi, len(rows), endpoint=False)
     return np.column_stack([np.cos(angle), np.sin(angle)])
 

@@ -89,17 +89,17 @@ def in_orders(submitted: Mapping[str, Array], labels: Array, count: int) -> dict
 
 def judged(names: Sequence[str], items: Items, folder: Path) -> Leaderboard:
     """The leaderboard of all systems, each run by a judge."""
-    organiser = folder / "organiser"
-    organiser.mkdir()
-    np.save(organiser / "items.npy", items.rows)
-    np.save(organiser / "labels.npy", items.labels)
-    (organiser / "seed.txt").write_text(SEED, encoding="utf-8")
-    (organiser / "competition.toml").write_text(COMPETITION, encoding="utf-8")
+    organizer = folder / "organizer"
+    organizer.mkdir()
+    np.save(organizer / "items.npy", items.rows)
+    np.save(organizer / "labels.npy", items.labels)
+    (organizer / "seed.txt").write_text(SEED, encoding="utf-8")
+    (organizer / "competition.toml").write_text(COMPETITION, encoding="utf-8")
     program = shlex.join([sys.executable, entries.__file__])
     for name in names:
         progress(f"the judge of {name}")
         judge(
-            organiser / "competition.toml",
+            organizer / "competition.toml",
             f"{program} {name} {{items}} {{answers}}",
             name=name,
             out=folder / "judged",

@@ -17,7 +17,7 @@ EXAMPLE = "Example 2"
 DEVIATION = 0.5
 
 MEASURES = {"P@1": "recall@1", "AP@R": "MAP@R"}
-"""What the repository calls the measures; of one neighbour, precision is metric learning's recall@1."""
+"""What the repository calls the measures; of one neighbor, precision is metric learning's recall@1."""
 
 
 STORED: dict[str, Callable[[Array], Array]] = {

@@ -78,7 +78,7 @@ def by_step(points: Array, labels: Array) -> dict[str, tp.Result]:
 
 
 def with_itself(points: Array, labels: Array) -> str:
-    """The measures if the query remains in the list as its own nearest neighbour."""
+    """The measures if the query remains in the list as its own nearest neighbor."""
     with warnings.catch_warnings():
         # That each query finds itself is the case that is shown here.
         warnings.filterwarnings("ignore", "The gallery is equal to the queries", tp.InputWarning)
@@ -157,8 +157,8 @@ def claim_rows(found: dict[str, dict[str, tp.Result]], count: int) -> list[tuple
             f"From example 1 to 3, MAP@R rises from {percent(first['AP@R'])} through {percent(second['AP@R'])} to "
             f"{percent(third['AP@R'])} %, and recall@1 from {percent(first['Success@1'])} to "
             f"{percent(third['Success@1'])} %.",
-            "Recall@1 looks at one neighbour, which belongs to another class only near a border between classes. "
-            "MAP@R looks at as many neighbours as the class has other points.",
+            "Recall@1 looks at one neighbor, which belongs to another class only near a border between classes. "
+            "MAP@R looks at as many neighbors as the class has other points.",
         ),
         (
             "The titles of the repository's pictures give recall@1, R-precision and MAP@R.",
@@ -178,7 +178,7 @@ def claim_rows(found: dict[str, dict[str, tp.Result]], count: int) -> list[tuple
             "The repository's examples search with `ignore_self=False`.",
             f"Then example 2 has, in percent, {with_itself(points, labels)}; with its labels shuffled, "
             f"{with_itself(points, random_labels)}.",
-            "The query is then its own nearest neighbour, so recall@1 carries no information. In this study the "
+            "The query is then its own nearest neighbor, so recall@1 carries no information. In this study the "
             "query is excluded by its index.",
         ),
     ]
@@ -224,7 +224,7 @@ are stored more coarsely, as in quantized embeddings, points coincide and distan
 
 The coarser the coordinates, the more the score depends on the order of the points. "All at one point" is the output
 of a network that has collapsed. Its MAP@R is {percent(collapsed)} %, and a program that happens to break ties in
-favour of the query's class prints the score that example 3 deserves. The lower value tells the two apart.
+favor of the query's class prints the score that example 3 deserves. The lower value tells the two apart.
 """
 
 

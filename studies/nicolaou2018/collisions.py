@@ -1,4 +1,4 @@
-"""Figures 2 and 3 and section 3.3: neighbours in a ranking that are closer than epsilon, under three distances."""
+"""Figures 2 and 3 and section 3.3: neighbors in a ranking that are closer than epsilon, under three distances."""
 
 import itertools
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ FIRST = {PHOCNET: 650, NOISE: 900}
 
 
 class Collisions(NamedTuple):
-    """Neighbours in the rankings of all items that are closer than epsilon.
+    """Neighbors in the rankings of all items that are closer than epsilon.
 
     right : share of them that are in the farther half of their ranking
     """
@@ -167,7 +167,7 @@ def section(data: Data, phocnet_cosine: FloatArray, out: Path, first: dict[str, 
     return (
         "## Figures 2 and 3, section 3.3: collisions\n\n"
         + claims(claim_rows(*found), "the paper")
-        + "\nThe table counts neighbouring items in a ranking that are closer than epsilon; every item is a query "
+        + "\nThe table counts neighboring items in a ranking that are closer than epsilon; every item is a query "
         "for the others. The share in the farther half of the ranking is in brackets. The last two columns "
         "multiply epsilon by the mean and by the standard deviation of the distances:\n\n"
         + count_table([*found[0].rows, *found[1].rows])

@@ -87,8 +87,8 @@ def random_hyperplanes(embeddings: Array) -> Array:
 
 def principal_components(embeddings: Array) -> Array:
     """The first 64 principal components of each item."""
-    centred = embeddings - embeddings.mean(axis=0, dtype=np.float64)
-    return np.asarray(centred @ np.linalg.svd(centred, full_matrices=False)[2][:64].T)
+    centered = embeddings - embeddings.mean(axis=0, dtype=np.float64)
+    return np.asarray(centered @ np.linalg.svd(centered, full_matrices=False)[2][:64].T)
 
 
 def rotated_components(embeddings: Array) -> Array:

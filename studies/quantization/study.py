@@ -242,7 +242,7 @@ The components are the 64 principal ones; in the last row they are rotated by IT
 ## What a program prints
 
 The table shows the mAP of the 64 signs by a stable sort of exact Hamming distances. A single file for all queries
-cannot favour all of them. A list of candidates for each query that names the relevant items first, as data for
+cannot favor all of them. A list of candidates for each query that names the relevant items first, as data for
 rerankers often does, reaches the upper bound; the reversed list reaches the lower bound ({interval(signs["AP"])}).
 
 {table(("order of the file", "mAP"), orders)}"""

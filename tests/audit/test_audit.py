@@ -19,8 +19,7 @@ from pages import run_page
 from tieproof.audit import ATTACKS, Command, Verdict
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS, written_lines
-from tieproof.audit.data import data_case
-from tieproof.audit.examination import Examination, Options
+from tieproof.audit.examination import Examination, Options, data_case
 from tieproof.audit.luck import Luck, is_gain, tail
 from tieproof.audit.outcomes import Outcome, attempt
 

@@ -14,7 +14,7 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.inputs.readers.text import read_categories
+from tieproof.inputs.readers.text import read
 
 RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = RANDOM.integers(0, 3, size=(30, 3)), RANDOM.integers(0, 3, size=(25, 3))
@@ -300,7 +300,7 @@ def test_files_are_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "categories"
     path.write_text(text)
     with pytest.raises(tp.InputError) as error:
-        read_categories(path)
+        read(path, "query", "category")
     assert str(error.value) == FILES[text].replace("FILE", str(path))
 
 

@@ -14,7 +14,7 @@ import tieproof as tp
 from tieproof import engine
 from tieproof.cluster import layout
 from tieproof.errors import InputError
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 
 RANDOM = np.random.default_rng(1)
 DATA, LABELS = RANDOM.normal(size=(80, 4)), RANDOM.integers(0, 9, size=80)
@@ -150,6 +150,10 @@ FOLDERS: dict[str, tuple[Callable[[Path], Any], str]] = {
     "other files": (lambda folder: (folder / "notes.txt").touch(), "contains other files but no checkpoint"),
     "another memory": (with_memory, "it differs in the memory"),
     "no title": (lambda folder: (folder / "tieproof.json").write_text("[]"), "not a readable file of a checkpoint"),
+    "a title of many levels": (
+        lambda folder: (folder / "tieproof.json").write_text("[" * 200_000),
+        "not a readable file of a checkpoint",
+    ),
     "damaged": (damaged, "of the checkpoint cannot be read"),
     "pickled": (pickled, "of the checkpoint cannot be read"),
 }

@@ -21,9 +21,9 @@ from hard_sets import HARD_SETS
 from shared_data import load_shared
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
-from tieproof.collision import collisions, widest_ties
+from tieproof.collision import cells, widest_ties
 from tieproof.distances import gauge
-from tieproof.engine import FoundTies, tiles
+from tieproof.engine import FoundTies, plan
 from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.show import style
 
@@ -246,7 +246,7 @@ def test_same_bits(name: str, distance: str, epsilon: float, monkeypatch: pytest
         assert expected == report(
             permuted, labels[items], distance=distance, epsilon=epsilon, threads=threads, memory=memory
         )
-    monkeypatch.setattr(tiles, "LARGEST_STRIPE", 7)
+    monkeypatch.setattr(plan, "LARGEST_STRIPE", 7)
     monkeypatch.setattr(gauge, "COLUMNS", 9)
     assert report(data, labels, distance=distance, epsilon=epsilon, threads=2) == expected
 
@@ -255,8 +255,8 @@ def test_cells_of_a_large_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(6)
     data, labels = random.integers(-2, 3, size=(60, 3)), random.integers(5, size=60)
     fine = tp.collisions(data, labels).cells
-    monkeypatch.setattr(collisions, "MOST_ROWS", 7)
-    monkeypatch.setattr(collisions, "MOST_COLUMNS", 11)
+    monkeypatch.setattr(cells, "MOST_ROWS", 7)
+    monkeypatch.setattr(cells, "MOST_COLUMNS", 11)
     coarse = tp.collisions(data, labels).cells
     assert fine.relevant.shape == (60, 59)
     assert fine.relevant.max() == fine.others.max() == 1
@@ -311,14 +311,14 @@ def test_pictures_and_reports(tmp_path: Path) -> None:
     unlabelled.plot_ranks(second)
     assert "ambiguous" not in str(unlabelled)
     assert unlabelled.to_dict()["ap_width"] is None
-    assert "There are no such neighbours" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
+    assert "There are no such neighbors" in str(tp.collisions(random.normal(size=(9, 4)))).replace("\n", " ")
 
 
-def test_colours_of_cells() -> None:
+def test_colors_of_cells() -> None:
     # Items 1 and 2 of query 0 are tied, and one of them is relevant. Items 2 and 3 of query 1 are tied, and none is.
     found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
     cells = found.plot(matplotlib.figure.Figure().subplots()).collections[0].get_array()
-    colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.VERMILION, style.GREY)]
+    colors = [matplotlib.colors.to_rgb(name) for name in (style.ORANGE, style.VERMILION, style.GRAY)]
     assert np.allclose([cells[0, 0, :3], cells[0, 1, :3], cells[1, 1, :3]], colors)
     assert cells[0, :, 3].tolist() == [1, 1, 0]
     assert 0 < cells[1, 1, 3] == cells[1, 2, 3] < 1

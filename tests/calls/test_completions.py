@@ -12,8 +12,8 @@ import completion_oracle
 import oracle
 from completion_oracle import Search
 from tieproof.measures import REGISTRY, parse
-from tieproof.measures.completions import FirstTies, complete, first_ties
-from tieproof.ties import IntArray, Ties
+from tieproof.measures.unseen import estimate, first_items
+from tieproof.ties import CutOffTies, IntArray, Ties, Unseen
 
 KINDS = ("exact", "order", "approximate")
 
@@ -41,7 +41,7 @@ def searches(graded: bool, count: int, seed: int = 3) -> list[Search]:
     return found
 
 
-def ties_of(found: list[Search], kind: str, graded: bool) -> FirstTies:
+def ties_of(found: list[Search], kind: str, graded: bool) -> CutOffTies:
     """The ties of these lists; if only their order is given, each item is a tie of its own."""
     rows, ends, grades = [], [], []
     for q, search in enumerate(found):
@@ -71,7 +71,8 @@ def ties_of(found: list[Search], kind: str, graded: bool) -> FirstTies:
     )
     last: Any = tuple(np.array(ends, dtype=np.int64).T.copy())
     sizes: IntArray = np.array([len(search.grades) + len(search.unseen) for search in found])
-    return first_ties(ties, None if kind == "order" else last, sizes, exact=kind != "approximate")
+    unseen: Unseen = "anywhere" if kind == "approximate" else "behind"
+    return first_items(ties, None if kind == "order" else last, sizes, unseen)
 
 
 def as_ordered(search: Search, kind: str) -> Search:
@@ -90,7 +91,7 @@ def all_spellings() -> list[tuple[str, str, int | None]]:
 def test_bounds_are_those_of_all_whole_rankings(measure: str, name: str, cutoff: int | None, kind: str) -> None:
     for graded in (False, True):
         found = searches(graded, count=50 if graded and "nDCG" in name else 25)
-        got = complete(parse(measure), ties_of(found, kind, graded))
+        got = estimate(parse(measure), ties_of(found, kind, graded))
         for at, search in enumerate(found):
             one = as_ordered(search, kind)
             lower, upper = completion_oracle.bounds(name, one, kind, cutoff)
@@ -114,7 +115,7 @@ def test_nothing_unseen_leaves_the_measure_as_it_is(kind: str) -> None:
     ties = ties_of(found, kind, graded=False)
     whole = Ties(ties.query, ties.k, ties.n, ties.l, ties.m, n_relevant=ties.n_relevant, n_items=ties.n_items)
     for measure, _, _ in spellings():
-        for one, other in zip(complete(parse(measure), ties), parse(measure)(whole), strict=True):
+        for one, other in zip(estimate(parse(measure), ties), parse(measure)(whole), strict=True):
             assert (one == other).all(), measure
     assert not ties.open_ends.any()
 

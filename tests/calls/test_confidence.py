@@ -146,7 +146,7 @@ def test_only_the_order_of_confidences_matters(dtype: str) -> None:
     assert error_reject_curve([1, 0, 0, 1, 0], 1000 * confidence.astype(np.int64) - 7).to_dict() == wanted
 
 
-def test_large_integers_and_neighbours_are_no_ties() -> None:
+def test_large_integers_and_neighbors_are_no_ties() -> None:
     assert error_reject_curve([0, 1], [2**62 + 1, 2**62]).ties.ties == 0
     assert error_reject_curve([0, 1], np.array([2**64 - 1, 0], dtype=np.uint64)).error.upper.tolist() == [0, 0.5]
     assert error_reject_curve([0, 1], [1.0, np.nextafter(1.0, 0)]).ties.ties == 0

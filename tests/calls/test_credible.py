@@ -14,7 +14,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.confidence import Gaussian, VonMisesFisher, credible_region, credible_retrieval
-from tieproof.confidence.distributions import squared_radius
+from tieproof.confidence.regions import squared_radius
 from tieproof.confidence.retrieval import by_product, decide, is_inside
 
 Array = npt.NDArray[Any]
@@ -107,9 +107,9 @@ def test_shortest_interval(mass: float) -> None:
 # Retrieval
 
 
-def squared_distance(point: Array, centre: Array, scale: Array) -> Fraction:
-    """The squared distance from a centre, in units of the scale, in fractions."""
-    rows = zip(point.tolist(), centre.tolist(), np.broadcast_to(scale, point.shape).tolist(), strict=True)
+def squared_distance(point: Array, center: Array, scale: Array) -> Fraction:
+    """The squared distance from a center, in units of the scale, in fractions."""
+    rows = zip(point.tolist(), center.tolist(), np.broadcast_to(scale, point.shape).tolist(), strict=True)
     return sum((((Fraction(x) - Fraction(m)) / Fraction(s)) ** 2 for x, m, s in rows), Fraction())
 
 
@@ -165,11 +165,11 @@ def test_items_without_a_class_are_no_queries() -> None:
 
 @needs_scipy
 def test_coverage_of_posteriors_that_tell_the_truth() -> None:
-    # Items of a class are distributed around its centre, and the posterior states how far apart two of them are.
+    # Items of a class are distributed around its center, and the posterior states how far apart two of them are.
     random = np.random.default_rng(4)
     labels = np.arange(2000) % 40
-    centres = 50 * random.normal(size=(40, 8))
-    mean = centres[labels] + random.normal(size=(2000, 8))
+    centers = 50 * random.normal(size=(40, 8))
+    mean = centers[labels] + random.normal(size=(2000, 8))
     found = credible_retrieval(mean, np.full(2000, math.sqrt(2)), labels, (0.5, 0.9))
     for mass in (0.5, 0.9):
         assert found[mass].coverage == pytest.approx(mass, abs=0.02)
@@ -193,26 +193,26 @@ def test_bound_of_the_product_holds() -> None:
     random = np.random.default_rng(6)
     for dimensions in (1, 3, 100):
         points = random.normal(size=(30, dimensions)) * 10.0 ** random.integers(-3, 4, (30, 1)) + 1e3
-        centres = points[:5] * (1 + 1e-12)
+        centers = points[:5] * (1 + 1e-12)
         units = 10.0 ** random.uniform(-3, 3, (5, dimensions))
         for unit in (units, units[:, :1]):
-            distances, error = by_product(points, points * points, centres, unit)
+            distances, error = by_product(points, points * points, centers, unit)
             for query, item in itertools.product(range(5), range(30)):
-                exact = squared_distance(points[item], centres[query], unit[query])
+                exact = squared_distance(points[item], centers[query], unit[query])
                 assert abs(Fraction(distances[query, item]) - exact) <= Fraction(error[query, item])
 
 
 def test_points_on_the_edge_are_decided_in_fractions() -> None:
-    # 0.1 and its float neighbours, near the exact edge of a circle whose squared radius is a float.
-    centre, unit = np.zeros(2), np.array([1.0, 1.0])
+    # 0.1 and its float neighbors, near the exact edge of a circle whose squared radius is a float.
+    center, unit = np.zeros(2), np.array([1.0, 1.0])
     for x in (np.nextafter(0.1, 0), 0.1, np.nextafter(0.1, 1)):
         point = np.array([x, 0.0])
         exact = Fraction(x) ** 2
         limit = float(exact)  # the float nearest to the square, which is above or below the square
         inside = exact <= Fraction(limit)
-        assert is_inside(point, centre, unit, limit) == inside
-        assert decide(point[None], centre[None], unit[None], limit).tolist() == [inside]
-        assert decide(point[None], centre[None], unit[None, :1], limit).tolist() == [inside]
+        assert is_inside(point, center, unit, limit) == inside
+        assert decide(point[None], center[None], unit[None], limit).tolist() == [inside]
+        assert decide(point[None], center[None], unit[None, :1], limit).tolist() == [inside]
 
 
 @needs_scipy

@@ -7,9 +7,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.collision.tables import render as render_collisions
 from tieproof.distances import DISTANCES
-from tieproof.rates.result import render as render_rates
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))
@@ -110,7 +108,7 @@ def test_a_function_is_reported_as_a_function(function: Any, name: str) -> None:
         assert "cosine distance" not in text
     found = tp.collisions(DATA, LABELS, distance=function)
     assert found.to_dict()["setting"]["distance"] == f"function {name}"
-    assert f"under {said}" in " ".join(render_collisions(found).split())
+    assert f"under {said}" in " ".join(str(found).split())
     rates = tp.fnmr_at_fmr(DATA, LABELS, distance=function)
     assert rates.to_dict()["distance"] == f"function {name}"
-    assert f"by {said}." in " ".join(render_rates(rates).split())
+    assert f"by {said}." in " ".join(str(rates).split())

@@ -13,7 +13,7 @@ from hard_sets import HARD_SETS
 from tieproof import engine
 from tieproof.cluster import layout, tasks
 from tieproof.errors import InputError, InputWarning
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 from tieproof.problem import ShardedProblem
 
 Array = npt.NDArray[Any]
@@ -74,7 +74,7 @@ def sides(random: Random, data: Array, labels: Array, in_shards: bool, gallery: 
         "gaussian float32",
         "duplicates",
         "one ulp apart float32",
-        "0/1 normalised float32",
+        "0/1 normalized float32",
         "int8 few values",
         "some rows zero",
         "1e-310 and zero rows",

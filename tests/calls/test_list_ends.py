@@ -11,8 +11,8 @@ from test_lists import Query, extremes, spellings
 import oracle
 import tieproof as tp
 from tieproof.measures import parse
-from tieproof.measures.graded_ends import worst_count
 from tieproof.measures.rank_weights import LOGARITHMIC
+from tieproof.measures.unseen_grades import worst_count
 
 CUTOFFS = (1, 2, 3, 4, 6)
 GRADES: list[oracle.Grade] = [1, 2, 3, Fraction(1, 4), Fraction(9, 8), 8]

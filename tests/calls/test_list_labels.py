@@ -162,7 +162,7 @@ def test_one_dimension_is_refused_with_what_to_do(scores: Any) -> None:
 
 
 def clusters(seed: int, spread: float) -> tuple[Array, Array, Array]:
-    """Cosine similarities and squared distances of points around three centres, and their labels."""
+    """Cosine similarities and squared distances of points around three centers, and their labels."""
     random = np.random.default_rng(seed)
     labels = np.arange(24) % 3
     points = np.eye(3)[labels] + spread * random.standard_normal((24, 3))

@@ -1,4 +1,4 @@
-"""The recall of an index, compared with every choice of the true neighbours in fractions; and other definitions."""
+"""The recall of an index, compared with every choice of the true neighbors in fractions; and other definitions."""
 
 import json
 from fractions import Fraction
@@ -43,7 +43,7 @@ def nearest_first(distances: list[int]) -> list[int]:
 
 @given(searches())
 @settings(max_examples=300, deadline=None)
-def test_every_choice_of_the_true_neighbours(search: tuple[list[int], list[int], int]) -> None:
+def test_every_choice_of_the_true_neighbors(search: tuple[list[int], list[int], int]) -> None:
     """From a list of all items and from their vectors, among the first k found items and among all found items."""
     distances, found, k = search
     order = nearest_first(distances)

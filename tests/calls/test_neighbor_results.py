@@ -1,4 +1,4 @@
-"""The result of lists of neighbours as text, JSON and record."""
+"""The result of lists of neighbors as text, JSON and record."""
 
 from test_neighbors import DISTANCES, IDS, LABELS, data, nearest
 

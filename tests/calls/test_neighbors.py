@@ -1,4 +1,4 @@
-"""Lists from an index of nearest neighbours: their forms, missing items, and intervals due to unlisted items."""
+"""Lists from an index of nearest neighbors: their forms, missing items, and intervals due to unlisted items."""
 
 from collections.abc import Callable
 from types import SimpleNamespace
@@ -354,7 +354,7 @@ def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> Non
     for more in ways:
         whole = tp.evaluate_neighbors(ids, found, labels=labels, **more, measures=MEASURES)
         with monkeypatch.context() as patch:
-            patch.setattr("tieproof.inputs.neighbor_lists.ENTRIES_AT_A_TIME", 20)
+            patch.setattr("tieproof.inputs.lists.BLOCK_ENTRIES", 20)
             parts = tp.evaluate_neighbors(ids, found, labels=labels, **more, measures=MEASURES)
         assert parts.to_json() == whole.to_json()
         assert parts.fingerprint == whole.fingerprint

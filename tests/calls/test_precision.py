@@ -24,7 +24,7 @@ from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances.gauge import LINEAR, SpaceGauge, curve
 from tieproof.engine import plan
 from tieproof.engine.rounded import RoundedSpace, nearness_of, round_pairs, target_of
-from tieproof.inputs.formats import FORMATS
+from tieproof.inputs.options import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
 
@@ -109,6 +109,16 @@ def test_half_way(distance: str, precision: str) -> None:
     data[1:, 0] = np.sqrt(places) if distance == "sqeuclidean" else places
     data[0, 2] = data[1:, 1] = 0.0 if distance != "dot" else 1.0
     assert_rounded(data, distance, precision)
+
+
+@pytest.mark.parametrize("distance", ["sqeuclidean", "dot"])
+@pytest.mark.parametrize("largest", [1.2711610061536464e308, 1.7976931348623157e308])
+def test_squares_of_the_largest_floats(largest: float, distance: str) -> None:
+    """Their divisors are powers of two whose square is beyond that of the largest float64."""
+    data = np.array([[0.0, 1.0], [largest, 0.0], [0.0, 2.0], [-largest, largest]])
+    for precision in FORMATS:
+        assert_rounded(data, distance, precision)
+        tp.evaluate(data, [0, 1, 0, 1], distance=distance, precision=precision)
 
 
 @settings(max_examples=60, deadline=None)
@@ -207,7 +217,7 @@ def test_a_function(precision: str) -> None:
 
 
 def numbers_to_round(precision: str) -> list[float]:
-    """Numbers of a format, midpoints, and their neighbours, of either sign."""
+    """Numbers of a format, midpoints, and their neighbors, of either sign."""
     count = {"float16": 0x7C00, "bfloat16": 0x7F80, "float32": 0x7F800000}[precision]
     random = np.random.default_rng(2)
     bits = np.concatenate([np.arange(40), count - 1 - np.arange(40), random.integers(count - 1, size=400)])

@@ -14,7 +14,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.readers import trec, trec_lines
+from tieproof.inputs.readers import trec
 from tieproof.native.threads import for_each
 
 Judgments = dict[str, dict[str, float]]
@@ -192,9 +192,9 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
     expected = evaluate_run(*paths).to_json()
     for size in (1, 7, 64):
-        monkeypatch.setattr(trec_lines, "PIECE_BYTES", size)
+        monkeypatch.setattr(trec, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
-        documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
+        documents, _ = trec.read(paths[0], trec.QRELS, trec.numbering())
         assert [trec.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
 
 
@@ -221,7 +221,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         change()
         return file
 
-    monkeypatch.setattr(trec_lines, "for_each", reading)
+    monkeypatch.setattr(trec, "for_each", reading)
     monkeypatch.setattr(gzip, "open", unpacking)
     with pytest.raises(tp.InputError, match=r"run changed while it was evaluated"):
         tp.evaluate_run({"q1": {"d1": 1}}, run)

@@ -40,10 +40,9 @@ class Chebyshev(Space):
     integers = False
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
-        self.queries, self.items, self.resources = queries, items, resources
+        self.queries, self.items = queries, items
         self.x, self.y = (side.embeddings[side.first].astype(np.float64) for side in (queries, items))
-        self.tile_type = resources.dtype
-        self.describe_tiles()
+        self.choose_tiles(resources)
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the largest differences, rounded once to the tile's type."""

@@ -25,7 +25,10 @@ import competitions
 import neighbor_files
 import shard_files
 import tieproof as tp
+import tieproof.cli.evaluate  # made from the signature of tp.evaluate, which tests replace
+import tieproof.cli.run
 from command_line import Outcome, process, the_line
+from programs_here import programs_here
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.cli import measures as measures_text
@@ -34,7 +37,6 @@ from tieproof.distances import DISTANCES
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING
 from tieproof.evaluation.scoring import Empty
-from tieproof.evaluation.text import render
 from tieproof.measures import REGISTRY
 
 Array = npt.NDArray[Any]
@@ -385,7 +387,7 @@ def test_spelled_headings_parse(run: Run) -> None:
 def test_one_measure(run: Run, name: str) -> None:
     outcome = run("measures", name)
     assert (outcome.status, outcome.err) == (0, "")
-    assert outcome.out.startswith("nDCG(gain=linear,ideal=all)[@k]\n    Normalised discounted cumulative gain")
+    assert outcome.out.startswith("nDCG(gain=linear,ideal=all)[@k]\n    Normalized discounted cumulative gain")
     assert "trec_eval: ndcg_cut_k is nDCG@k" in outcome.out
     assert outcome.out.count("formula ") == 1
 
@@ -424,15 +426,16 @@ def test_what_is_not_offered_is_shown_with_the_reason(run: Run) -> None:
 def test_measures_keep_to_the_width(width: int | None) -> None:
     text = measures_text.render(measures_text.find([]), width)
     assert all(line == line.rstrip() and len(line) <= max(width or 80, 44) for line in text.split("\n"))
-    coloured = measures_text.render(measures_text.find([]), width, color=True)
-    assert coloured != text == re.sub(r"\x1b\[\d*m", "", coloured)
+    colored = measures_text.render(measures_text.find([]), width, color=True)
+    assert colored != text == re.sub(r"\x1b\[\d*m", "", colored)
 
 
 # Help
 
 
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
-def test_examples_of_help_texts_run(run: Run, command: list[str]) -> None:
+def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    programs_here(monkeypatch)
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)
@@ -860,7 +863,7 @@ def test_a_stop_is_one_line_and_leaves_files_alone(
 ) -> None:
     monkeypatch.setattr(tp, "evaluate", stop_with(error))
     monkeypatch.setattr(tp, "evaluate_run", stop_with(error))
-    monkeypatch.setattr(exits, "discard", lambda stream: None)
+    monkeypatch.setattr(exits, "_discard", lambda stream: None)
     Path("result.json").write_text("old")
     before = sorted(Path().iterdir())
     outputs = "--json result.json --per-query queries.csv"
@@ -1013,10 +1016,10 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
 
 @pytest.mark.parametrize(("result", "sentences"), TEXTS.values(), ids=TEXTS)
 def test_text_in_whole_sentences(result: Callable[[], tp.Result], sentences: list[str]) -> None:
-    text = render(result(), 300).split("\n\n")[1]
+    text = result().to_text(300).split("\n\n")[1]
     assert text.split("\n") == sentences
     for width in (10, 44, 60, 80):
-        assert " ".join(render(result(), width).split("\n\n")[1].split()) == " ".join(sentences)
+        assert " ".join(result().to_text(width).split("\n\n")[1].split()) == " ".join(sentences)
 
 
 def test_table_aligns_numbers() -> None:
@@ -1031,20 +1034,20 @@ def test_table_aligns_numbers() -> None:
 @pytest.mark.parametrize("width", [None, 20, 44, 60, 100])
 def test_text_is_clean_at_any_width(width: int | None) -> None:
     result = tp.evaluate(POINTS, [1, 1, 2, 2, 1], measures=["AP", "nDCG(gain=exp)@10"])
-    text = render(result, width)
-    assert text == render(result, width)
+    text = result.to_text(width)
+    assert text == result.to_text(width)
     assert text.isascii()
     assert all(line == line.rstrip() and len(line) <= max(width or 80, 44) for line in text.split("\n"))
     for name in result.measures:
         assert f"{result[name].std:.4f}" in text
 
 
-def test_text_has_colours_only_on_request() -> None:
+def test_text_has_colors_only_on_request() -> None:
     result = result_of(POINTS, [1, 1, 2, 2, 1])
-    coloured = render(result, color=True)
+    colored = result.to_text(color=True)
     assert "\x1b" not in str(result)
-    assert "\x1b" in coloured
-    assert re.sub(r"\x1b\[\d*m", "", coloured) == str(result)
+    assert "\x1b" in colored
+    assert re.sub(r"\x1b\[\d*m", "", colored) == str(result)
 
 
 def test_the_environment_changes_no_text(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from bundles import by_hand, competition
+from programs_here import programs_here
 from tieproof import cli
 
 Run = Callable[..., tuple[int, str, str]]
@@ -15,8 +16,7 @@ Run = Callable[..., tuple[int, str, str]]
 @pytest.fixture
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     monkeypatch.chdir(tmp_path)
-    for module in ("checking", "judging"):  # each is a process, and they do not matter here
-        monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
+    programs_here(monkeypatch)
 
     def call(*args: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stopped:

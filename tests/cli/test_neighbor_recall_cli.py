@@ -58,7 +58,7 @@ def test_binary_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("names", [("queries.fbin", "base.fbin"), ("data.hdf5:test", "data.hdf5:train")])
-def test_true_neighbours_that_are_found(
+def test_true_neighbors_that_are_found(
     folder: Path, names: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     run("found.npy", "--queries", names[0], "--gallery", names[1], "-d", "euclidean", "-k", "8", "--json", "out.json")

@@ -87,3 +87,13 @@ def test_labels_are_needed(run: Run) -> None:
     outcome = run("neighbors", "ids.npy")
     assert outcome.status == 2
     assert "--labels" in outcome.err
+
+
+def test_the_help_says_how_a_record_is_checked(run: Run) -> None:
+    """The command `tieproof verify` checks only records of embeddings and of runs."""
+    told = " ".join(run("neighbors", "--help").out.split())
+    assert "a record (.tieproof), which tieproof.verify checks in Python." in told
+    lists = ["ids.npy", "--labels", "labels.npy", "--search", "approximate"]
+    assert run("neighbors", *lists, "--save", "saved.tieproof").status == 0
+    assert "check it in Python, with tieproof.verify" in the_line(run("verify", "saved.tieproof", "ids.npy"))
+    assert tp.verify("saved.tieproof", IDS, labels=LABELS).agrees

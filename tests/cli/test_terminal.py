@@ -17,9 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import tieproof as tp
+import tieproof.cli.evaluate
 from command_line import START, Outcome, process, the_line
 from tieproof import cli
-from tieproof.audit.tables import markdown
 from tieproof.cli import exits, output
 from tieproof.sandbox.processes import Terminated, ending_by_signals
 from tieproof.show.printable import printable
@@ -29,7 +29,7 @@ LABELS = np.arange(40) % 4
 
 RED = "\x1b[31mred"
 EVIL = [RED, "\u202eesrever", "bell\x07", "two\nlines", "half \ud800", "\x9b31m", "delete\x7f", "\u2028line"]
-"""Names that change the colour, reverse the text, ring, break the line, or cannot be encoded."""
+"""Names that change the color, reverse the text, ring, break the line, or cannot be encoded."""
 
 EXPLOITABLE = """
 import tieproof as tp
@@ -102,32 +102,30 @@ def test_names_reach_no_terminal_raw(
     assert not obeyed((outcome.out + outcome.err).replace("\t", ""))
 
 
-def test_names_in_a_table_with_colours() -> None:
+def test_names_in_a_table_with_colors() -> None:
     result = tp.evaluate(VECTORS, LABELS, measures=["AP"], categories=np.array(EVIL)[np.arange(40) % len(EVIL)])
-    from tieproof.evaluation.text import render
-
-    coloured = render(result, 100, True)
-    assert not obeyed(re.sub(r"\x1b\[\d*m", "", coloured))
-    assert re.sub(r"\x1b\[\d*m", "", coloured) == render(result, 100)
+    colored = result.to_text(100, True)
+    assert not obeyed(re.sub(r"\x1b\[\d*m", "", colored))
+    assert re.sub(r"\x1b\[\d*m", "", colored) == result.to_text(100)
     for name in EVIL:
-        assert coloured.count(printable(name)) == 1
+        assert colored.count(printable(name)) == 1
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "coloured"), [("", "", True), ("NO_COLOR", "1", False), ("TERM", "dumb", False)]
+    ("name", "value", "colored"), [("", "", True), ("NO_COLOR", "1", False), ("TERM", "dumb", False)]
 )
-def test_colours_are_for_terminals_that_have_them(
+def test_colors_are_for_terminals_that_have_them(
     folder: Path,
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
     name: str,
     value: str,
-    coloured: bool,
+    colored: bool,
 ) -> None:
     monkeypatch.setattr(output, "is_terminal", lambda stream: True)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv(name or "NO_COLOR", value)
-    assert ("\x1b[1m" in run(capsys, "pcf", "embeddings.npy").out) == coloured
+    assert ("\x1b[1m" in run(capsys, "pcf", "embeddings.npy").out) == colored
 
 
 def test_warnings_and_defects_are_harmless(
@@ -150,7 +148,7 @@ def test_markdown_of_an_audit_keeps_its_table(folder: Path) -> None:
     def evaluator(embeddings: Any, labels: Any) -> dict[str, float]:
         return {f"{RED}|\n": float(tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper)}
 
-    text = markdown(tp.audit(evaluator, attacks=["zeros"], items=60))
+    text = tp.audit(evaluator, attacks=["zeros"], items=60).to_markdown()
     (row,) = [line for line in text.splitlines() if line.startswith("| zeros")]
     assert "\\\\x1b\\[31mred\\|" in row  # as Markdown shows it: \x1b[31mred|
     assert not obeyed(text)

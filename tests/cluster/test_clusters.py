@@ -12,7 +12,7 @@ import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, armed, expected, found, many_parts, running, same
 from faulty_sources import Waiting
 from tieproof.errors import InputError
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]
 ray = pytest.importorskip("ray")

@@ -15,7 +15,7 @@ from clusters import DATA, GALLERY, LABELS, MEMORY, Array, armed, expected, foun
 from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow
 from tieproof.cluster import evaluation
 from tieproof.errors import ClusterError, InputError
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]
 ray = pytest.importorskip("ray")

@@ -1,4 +1,4 @@
-"""tieproof.compat.oml: the examples of its documentation, exact neighbours, ties, pictures, and refusals."""
+"""tieproof.compat.oml: the examples of its documentation, exact neighbors, ties, pictures, and refusals."""
 
 import itertools
 import warnings
@@ -52,7 +52,7 @@ def test_examples_of_pairs_and_components() -> None:
     assert found.tolist() == pytest.approx([0.2, 0.5])
 
 
-# Neighbours
+# Neighbors
 
 
 def brute_force(split_items: list[list[float]], queries: list[int], gallery: list[int]) -> Any:
@@ -82,7 +82,7 @@ SETS = {
 
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("n_items", [1, 4, 100])
-def test_neighbours_are_exact(name: str, n_items: int) -> None:
+def test_neighbors_are_exact(name: str, n_items: int) -> None:
     vectors = SETS[name]
     for is_query in (None, np.arange(len(vectors)) % 2 == 0):
         dataset = oml.QueryGalleryLabeledDataset(np.arange(len(vectors)) % 3, is_query)

@@ -116,8 +116,8 @@ def make_embeddings(labels: Any, seed: int, tied: bool) -> Any:
     random = np.random.default_rng(seed)
     if tied:
         return torch.from_numpy(random.integers(0, 3, size=(len(labels), 3)).astype(np.float32))
-    centres = random.normal(size=(8, 6))
-    return torch.from_numpy((centres[labels] + random.normal(size=(len(labels), 6))).astype(np.float32))
+    centers = random.normal(size=(8, 6))
+    return torch.from_numpy((centers[labels] + random.normal(size=(len(labels), 6))).astype(np.float32))
 
 
 @pytest.mark.parametrize("sequences", [False, True])

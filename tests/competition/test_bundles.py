@@ -24,7 +24,7 @@ from platform_rules import (
     evalai_faults,
 )
 from tieproof.competition import new
-from tieproof.competition.platforms import BUNDLES
+from tieproof.competition.platforms import PLATFORMS
 from tieproof.errors import InputError
 
 PHASES = ("Development", "Final")
@@ -121,7 +121,7 @@ def test_scores_are_those_of_the_library(settings: Path, tmp_path: Path) -> None
     assert "<script" not in page
 
 
-@pytest.mark.parametrize("platform", BUNDLES)
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_scores_are_rounded_to_the_digits_of_the_file(platform: str, tmp_path: Path) -> None:
     settings = competition(tmp_path)
     settings.write_text(settings.read_text().replace("megabytes = 1\n", "megabytes = 1\ndigits = 3\n"))
@@ -257,10 +257,10 @@ def test_grand_challenge_container(settings: Path, tmp_path: Path) -> None:
 
 
 PUBLIC = ("starting_kit", "public_data", "pages", "data", "archive", "image", "logo", "phase_settings")
-"""The beginnings of the paths that participants may see; all other files stay with the organiser."""
+"""The beginnings of the paths that participants may see; all other files stay with the organizer."""
 
 
-@pytest.mark.parametrize("platform", BUNDLES)
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_no_label_is_handed_out(platform: str, tmp_path: Path) -> None:
     settings = competition(tmp_path, PHASES)
     for name in PHASES:
@@ -279,7 +279,7 @@ def test_no_label_is_handed_out(platform: str, tmp_path: Path) -> None:
     assert listed == sorted(listed)
 
 
-@pytest.mark.parametrize("platform", BUNDLES)
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_same_file_gives_the_same_bytes(platform: str, settings: Path) -> None:
     folder = settings.parent
     one, other = (contents(new(settings, folder / name, platform=platform)) for name in ("one", "other"))
@@ -298,7 +298,7 @@ SAYS = {
 }
 
 
-@pytest.mark.parametrize("platform", BUNDLES)
+@pytest.mark.parametrize("platform", PLATFORMS)
 def test_participants_read_how_ties_are_scored_and_what_to_hand_in(platform: str, tmp_path: Path) -> None:
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
     assert SAYS[platform] in (bundle / "pages" / "data.html").read_text(encoding="utf-8")

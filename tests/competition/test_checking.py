@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from bundles import by_hand, competition, competition_of_runs, write_table
+from programs_here import few_programs, programs_here, run_here
 from tieproof.audit import ATTACKS as AUDITED
 from tieproof.audit import Verdict
 from tieproof.competition import ATTACKS, CheckReport, check, new
-from tieproof.competition.inspection import process
-from tieproof.competition.inspection.moulds import mould_of
+from tieproof.competition.inspection import tasks
+from tieproof.competition.inspection.forms import form_of
 from tieproof.errors import InputError
 from tieproof.sandbox import bubblewrap
 
@@ -38,9 +39,13 @@ if zipfile.is_zipfile(os.path.join(sys.argv[1], "res", "x.npy")):
 def few_draws(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
     """Compare with fewer random systems, since each is a process; the faults found here are far beyond luck."""
     if "heavy" not in request.keywords:
-        for module in ("checking", "judging"):
-            monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
-            monkeypatch.setattr("tieproof.competition.inspection.judging.REDRAWS", 3)
+        few_programs(monkeypatch)
+
+
+@pytest.fixture
+def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scoring programs run in this process."""
+    programs_here(monkeypatch)
 
 
 def verdicts(report: CheckReport) -> dict[str, Verdict]:
@@ -68,6 +73,25 @@ def test_a_bundle_of_ours_holds(tmp_path: Path) -> None:
 FEW = ("zeros", "missing ids", "additional ids", "pickle", "copy")
 
 
+@pytest.mark.parametrize("platform", ["evalai", "grand-challenge", pytest.param("kaggle", marks=pytest.mark.heavy)])
+def test_programs_of_all_platforms_run_in_their_own_process(platform: str, tmp_path: Path) -> None:
+    report = check(new(competition(tmp_path), tmp_path / "bundle.zip", platform=platform), attacks=["pickle"])
+    assert report.sealed == bubblewrap.works()
+    assert list(verdicts(report).values()) == [Verdict.REFUSED]
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
+def test_a_program_in_this_process_gives_the_same_report(platform: str, tmp_path: Path) -> None:
+    """What `programs_here` rests on."""
+    bundle = new(competition(tmp_path), tmp_path / "bundle.zip", platform=platform)
+    in_processes = check(bundle, attacks=FEW)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr("tieproof.competition.inspection.judging.run", run_here)
+        assert check(bundle, attacks=FEW) == in_processes
+
+
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
 def test_bundles_for_all_platforms_hold(platform: str, tmp_path: Path) -> None:
     report = check(new(competition(tmp_path), tmp_path / "bundle.zip", platform=platform), attacks=FEW)
@@ -81,12 +105,24 @@ def test_bundles_for_all_platforms_hold(platform: str, tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.usefixtures("in_this_process")
+def test_a_giant_file_is_refused_by_kaggle_before_it_is_read(tmp_path: Path) -> None:
+    report = check(new(competition(tmp_path), tmp_path / "bundle", platform="kaggle"), attacks=["giant file"])
+    (finding,) = report.findings
+    assert finding.verdict is Verdict.REFUSED
+    assert finding.detail == (
+        "Kaggle refuses the submission: it has 64,000,000,000 bytes, but at most 500,000,000 are allowed."
+    )
+
+
+@pytest.mark.usefixtures("in_this_process")
 def test_a_bundle_of_runs_holds(tmp_path: Path) -> None:
     report = check(new(competition_of_runs(tmp_path), tmp_path / "bundle"), attacks=[*FEW, "empty", "words in names"])
     assert report.held, str(report)
     assert verdicts(report)["zeros"] is Verdict.HELD
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["kaggle", "grand-challenge"])
 def test_bundles_of_runs_in_other_forms_hold(platform: str, tmp_path: Path) -> None:
     bundle = new(competition_of_runs(tmp_path), tmp_path / "bundle", platform=platform)
@@ -108,6 +144,7 @@ def test_the_usual_script_is_found_out(tmp_path: Path) -> None:
     assert report.finding("zeros").score == pytest.approx(sum(precisions) / 4)
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_shuffled_classes_hide_the_fault_of_the_usual_script(tmp_path: Path) -> None:
     """The zeros gain nothing there, which is why items are handed out in a random order."""
     report = check(by_hand(tmp_path, in_order=False), attacks=["zeros", "order of the items", "pickle"])
@@ -134,6 +171,7 @@ def test_a_script_that_prints_a_fingerprint_is_found_out(tmp_path: Path) -> None
     assert "1 submission told whether two items share a label, so about 3 reveal one label." in said
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
 def test_bundles_show_scores_only(platform: str, tmp_path: Path) -> None:
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
@@ -154,6 +192,7 @@ NAMES = {
 }
 
 
+@pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("leak", NAMES)
 def test_names_that_tell_labels_are_found_out(leak: str, tmp_path: Path) -> None:
     settings = competition(tmp_path)
@@ -163,6 +202,7 @@ def test_names_that_tell_labels_are_found_out(leak: str, tmp_path: Path) -> None
     assert verdicts(report) == {leak: Verdict.EXPLOITABLE, "zeros": Verdict.HELD}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_files_whose_size_tells_the_label_are_found_out(tmp_path: Path) -> None:
     settings = competition(tmp_path)
     labels = dict(line.split(",") for line in (tmp_path / "Final.csv").read_text().split()[1:])
@@ -173,6 +213,7 @@ def test_files_whose_size_tells_the_label_are_found_out(tmp_path: Path) -> None:
     assert verdicts(report) == {"file sizes": Verdict.EXPLOITABLE, "order of the items": Verdict.HELD}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
     """Dates of items that were created class by class would reveal the class."""
     settings = competition(tmp_path)
@@ -210,11 +251,12 @@ def test_a_program_has_the_folders_of_its_platform_and_no_network(tmp_path: Path
         "print(json.dumps(found))"
     )
     (tmp_path / "output").mkdir()
-    layout = process.Layout(["python3", "-c", code], {"/app/output": tmp_path / "output"}, "/app/output")
-    ended = process.run(layout, 60)
+    layout = tasks.Program(["python3", "-c", code], {"/app/output": tmp_path / "output"}, "/app/output")
+    ended = tasks.run(layout, 60)
     assert json.loads(ended.out) == {"listed": ["output"], "network": False, "secret": False, "written": False}
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_reports_are_the_same_twice_and_plain(tmp_path: Path) -> None:
     bundle = by_hand(tmp_path)
     one, other = (check(bundle, attacks=["two vectors", "copy", "nan"], seed=4) for _ in range(2))
@@ -240,6 +282,7 @@ def test_files_that_are_no_bundle_are_refused(tmp_path: Path) -> None:
         check(tmp_path / "nothing")
 
 
+@pytest.mark.usefixtures("in_this_process")
 def test_what_is_no_sample(tmp_path: Path) -> None:
     bundle = broken(tmp_path, "good")
     (bundle / "good").mkdir()
@@ -273,8 +316,8 @@ def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None
         for member, array in {name: np.arange(5), "ids": np.array(["a", "b"]), "rows": rows}.items():
             with archive.open(f"{member}.npy", "w") as stream:
                 np.lib.format.write_array(stream, array)
-    mould = mould_of(tmp_path / "sample.npz")
-    mould.write(tmp_path / "other.npz", ["c", "d"], 2 * rows)
+    form = form_of(tmp_path / "sample.npz")
+    form.write(tmp_path / "other.npz", ["c", "d"], 2 * rows)
     with np.load(tmp_path / "other.npz", allow_pickle=False) as written:
         assert {member: written[member].tolist() for member in written} == {
             name: [0, 1, 2, 3, 4],
@@ -293,12 +336,12 @@ def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None
     ],
 )
 def test_a_program_that_writes_too_much_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str) -> None:
-    monkeypatch.setattr(process, "MOST_WRITTEN", 2_000_000)
-    monkeypatch.setattr(process, "FILES", 1000)
+    monkeypatch.setattr(tasks, "MOST_WRITTEN", 2_000_000)
+    monkeypatch.setattr(tasks, "FILES", 1000)
     (tmp_path / "output").mkdir()
-    layout = process.Layout(
+    layout = tasks.Program(
         ["python3", "-c", f"{code}\nimport time; time.sleep(500)"], {"/output": tmp_path / "output"}, "/output"
     )
-    ended = process.run(layout, 400)
+    ended = tasks.run(layout, 400)
     subprocess.run(["rm", "-rf", tmp_path / "output"], check=True)  # Python before 3.12 cannot remove deep folders
     assert ended.status is None or "File too large" in ended.err

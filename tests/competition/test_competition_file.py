@@ -75,14 +75,14 @@ repeats = 0
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 def test_platform_and_judge_score_the_same_answers_alike(tmp_path: Path) -> None:
-    organiser = tmp_path / "organiser"
-    organiser.mkdir()
+    organizer = tmp_path / "organizer"
+    organizer.mkdir()
     ids = [f"{at * 7919 % 1000:03}" for at in range(len(WORDS))]
-    write_table(organiser / "items.csv", [("id", "word"), *zip(ids, WORDS, strict=True)])
-    write_table(organiser / "labels.csv", [("id", "label"), *zip(ids, LABELS, strict=True)])
-    (organiser / "seed.txt").write_text(SEED)
-    (organiser / "competition.toml").write_text(BOTH)
-    found = Competition.read(organiser / "competition.toml")
+    write_table(organizer / "items.csv", [("id", "word"), *zip(ids, WORDS, strict=True)])
+    write_table(organizer / "labels.csv", [("id", "label"), *zip(ids, LABELS, strict=True)])
+    (organizer / "seed.txt").write_text(SEED)
+    (organizer / "competition.toml").write_text(BOTH)
+    found = Competition.read(organizer / "competition.toml")
     judgment = judge(found, program(tmp_path / "team", HONEST), name="ours", out=tmp_path / "judged")
     bundle = new(found, tmp_path / "bundle")
     for name in ("res", "out"):

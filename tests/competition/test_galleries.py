@@ -14,9 +14,9 @@ import pytest
 import yaml
 
 from bundles import write_table
+from programs_here import programs_here
 from tieproof.audit import Verdict
-from tieproof.competition import check, new
-from tieproof.competition.platforms import BUNDLES
+from tieproof.competition import check, new, platforms
 
 RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = 6, 18
@@ -43,7 +43,7 @@ image = "docker.io/jane/scoring:1"
 """
 
 
-def organised(folder: Path, gallery: bool, cameras: bool) -> Path:
+def organized(folder: Path, gallery: bool, cameras: bool) -> Path:
     """The file of a competition whose first items are the queries, with or without a gallery and cameras."""
     header = ("id", "label", "group")[: 3 if cameras else 2]
     rows = [row[: len(header)] for row in zip(IDS, LABELS, CAMERAS, strict=True)]
@@ -125,13 +125,13 @@ PLATFORMS: dict[str, Callable[[Path, Path], float]] = {
 
 
 def test_all_platforms_are_tried() -> None:
-    assert list(PLATFORMS) == list(BUNDLES)
+    assert list(PLATFORMS) == list(platforms.PLATFORMS)
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 @pytest.mark.parametrize(("gallery", "cameras"), [(True, False), (True, True), (False, True)])
 def test_scores_are_those_of_the_definition(platform: str, gallery: bool, cameras: bool, tmp_path: Path) -> None:
-    bundle = new(organised(tmp_path, gallery, cameras), tmp_path / "bundle", platform=platform)
+    bundle = new(organized(tmp_path, gallery, cameras), tmp_path / "bundle", platform=platform)
     (tmp_path / "room").mkdir()
     score = PLATFORMS[platform](bundle, tmp_path / "room")
     assert score == round(average_precision(gallery, cameras), 4)
@@ -139,7 +139,7 @@ def test_scores_are_those_of_the_definition(platform: str, gallery: bool, camera
 
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_queries_and_gallery_are_handed_out_without_what_is_true_of_them(platform: str, tmp_path: Path) -> None:
-    bundle = new(organised(tmp_path, gallery=True, cameras=True), tmp_path / "bundle", platform=platform)
+    bundle = new(organized(tmp_path, gallery=True, cameras=True), tmp_path / "bundle", platform=platform)
     names = {path.parent.name: path for path in bundle.rglob("*.txt") if path.stem in IDS}
     assert set(names) == {"queries", "gallery"}
     files = {path.relative_to(bundle).as_posix(): path for path in bundle.rglob("*") if path.is_file()}
@@ -151,16 +151,15 @@ def test_queries_and_gallery_are_handed_out_without_what_is_true_of_them(platfor
 
 
 def test_a_bundle_with_a_gallery_holds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in ("checking", "judging"):
-        monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
-    bundle = new(organised(tmp_path, gallery=True, cameras=True), tmp_path / "bundle")
+    programs_here(monkeypatch)
+    bundle = new(organized(tmp_path, gallery=True, cameras=True), tmp_path / "bundle")
     attacks = {"zeros": Verdict.HELD, "missing ids": Verdict.REFUSED, "other order": Verdict.HELD}
     report = check(bundle, attacks=[*attacks])
     assert {finding.attack: finding.verdict for finding in report.findings} == attacks
 
 
 def test_a_truth_with_an_unknown_role_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    bundle = new(organised(tmp_path, gallery=True, cameras=False), tmp_path / "bundle")
+    bundle = new(organized(tmp_path, gallery=True, cameras=False), tmp_path / "bundle")
     place = bundle / "reference_data_final" / "labels.csv"
     place.write_text(place.read_text().replace(",query\n", ",probe\n"))
     (tmp_path / "room").mkdir()
@@ -170,7 +169,7 @@ def test_a_truth_with_an_unknown_role_is_refused(tmp_path: Path, capsys: pytest.
 
 
 def test_codabench_hands_out_both(tmp_path: Path) -> None:
-    bundle = new(organised(tmp_path, gallery=True, cameras=False), tmp_path / "bundle")
+    bundle = new(organized(tmp_path, gallery=True, cameras=False), tmp_path / "bundle")
     found: dict[str, Any] = yaml.safe_load((bundle / "competition.yaml").read_text())
     public = bundle / found["phases"][0]["public_data"]
     assert sorted(path.name for path in public.iterdir()) == ["gallery", "queries"]

@@ -18,10 +18,10 @@ from tieproof.audit import Finding, Verdict
 from tieproof.audit.luck import Luck
 from tieproof.competition import ATTACKS, Scoring
 from tieproof.competition.inspection.attacks import Material
-from tieproof.competition.inspection.games import Game, differences
-from tieproof.competition.inspection.guessing import secret_in
-from tieproof.competition.inspection.judging import Trial, Tried
-from tieproof.competition.inspection.moulds import mould_of
+from tieproof.competition.inspection.checking import judge
+from tieproof.competition.inspection.forms import form_of
+from tieproof.competition.inspection.guessing import Game, differences, secret_in
+from tieproof.competition.inspection.judging import Scored, TaskTrial
 from tieproof.competition.scoring import scored, shown
 from tieproof.evaluation.result import Result
 
@@ -86,22 +86,22 @@ HARMLESS: dict[str, Shows] = {
 }
 TELLING: dict[str, Shows] = {
     "a digest": digest,
-    "a keyed digest": lambda result: digest(result, b"the organiser's secret"),
+    "a keyed digest": lambda result: digest(result, b"the organizer's secret"),
     "values of queries": lambda result: str(result.per_query("AP").lower.tolist()),
     "the worst query": lambda result: f"worst: {result.query_ids[int(np.argmin(result.per_query('AP').lower))]}",
 }
 
 
-def trial_of(folder: Path, form: str, show: Shows, digits: int = 4, limit: int | None = 100) -> Trial:
+def trial_of(folder: Path, kind: str, show: Shows, digits: int = 4, limit: int | None = 100) -> TaskTrial:
     """The trial of a program that runs in this process."""
     truth, sample = folder / "truth", folder / "sample"
     truth.mkdir()
     sample.mkdir()
-    FORMS[form](truth, sample)
-    scoring = Scoring("run" if form == "judgments" else "embeddings", ("AP",), digits=digits)
-    mould, secret = mould_of(sample), secret_in(truth)
+    FORMS[kind](truth, sample)
+    scoring = Scoring("run" if kind == "judgments" else "embeddings", ("AP",), digits=digits)
+    form, secret = form_of(sample), secret_in(truth)
 
-    def trying(hand_in: Callable[[Path], None], prepare: Callable[[Path], object] = lambda truth: None) -> Tried:
+    def scorer(hand_in: Callable[[Path], None], prepare: Callable[[Path], object] = lambda truth: None) -> Scored:
         with tempfile.TemporaryDirectory() as room:
             for name, content in ((path.name, path.read_bytes()) for path in truth.iterdir()):
                 (Path(room) / "truth").mkdir()
@@ -112,17 +112,17 @@ def trial_of(folder: Path, form: str, show: Shows, digits: int = 4, limit: int |
             hand_in(Path(room) / "res")
             result = scored(scoring, Path(room) / "truth" / name, Path(room) / "res")
         numbers = shown(scoring, result)
-        return Tried(numbers["ap_lower"], numbers=numbers, shown=f"{numbers} {show(result)}")
+        return Scored(numbers["ap_lower"], numbers=numbers, shown=f"{numbers} {show(result)}")
 
     def material(attack: str, draw: int) -> Material:
-        return Material(mould, np.random.default_rng([draw, len(attack)]), {}, "Final", secret)
+        return Material(form, np.random.default_rng([draw, len(attack)]), {}, "Final", secret)
 
-    trying.task = SimpleNamespace(name="Final", submissions=limit, larger=True)  # type: ignore[attr-defined]
-    return Trial(trying, material, 0.5, Luck(0.3, 0.01, 3))  # type: ignore[arg-type]
+    scorer.task = SimpleNamespace(name="Final", submissions=limit, larger=True)  # type: ignore[attr-defined]
+    return TaskTrial(scorer, material, 0.5, Luck(0.3, 0.01, 3))  # type: ignore[arg-type]
 
 
-def found(trial: Trial, attack: str) -> Finding:
-    finding = trial.judge(ATTACKS[attack])
+def found(trial: TaskTrial, attack: str) -> Finding:
+    finding = judge(trial, ATTACKS[attack])
     assert finding is not None
     return finding
 
@@ -132,7 +132,7 @@ def test_two_truths_with_the_same_scores_differ_in_single_queries(form: str, tmp
     trial = trial_of(tmp_path, form, lambda result: digest(result), digits=15)
     game = ATTACKS["offline guessing"].make(trial.material("offline guessing", 0))
     assert isinstance(game, Game)
-    real, guess = trial.trying(game), trial.trying(game, game.suppose)
+    real, guess = trial.scorer(game), trial.scorer(game, game.suppose)
     assert real.numbers == guess.numbers
     assert real.shown != guess.shown
 

@@ -13,7 +13,7 @@ from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.engine import counting, levels, others, plan, ranking, tiles
+from tieproof.engine import counting, levels, plan, ranking, resolve
 from tieproof.evaluation import problems
 
 Array = npt.NDArray[Any]
@@ -117,8 +117,8 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
 def test_tiles_are_left_out_where_they_decide_nothing(name: str, has_tiles: bool, monkeypatch: Patch) -> None:
     random = np.random.default_rng(5)
     task = leave_one_out(HARD_SETS[name](random, (200, 5)), random)
-    by_tiles = counted(monkeypatch, tiles, "room_for_items")
-    by_pairs = counted(monkeypatch, others, "open_pairs")
+    by_tiles = counted(monkeypatch, counting, "room_for_items")
+    by_pairs = counted(monkeypatch, resolve, "open_pairs")
     tp.evaluate(**task)
     assert (by_tiles["room_for_items"] > 0) == has_tiles
     assert (by_pairs["open_pairs"] == 0) == has_tiles
@@ -170,13 +170,13 @@ def test_tiles_are_as_chosen(forced: str, monkeypatch: Patch) -> None:
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
     FORCED[forced](monkeypatch)
     kinds = []
-    run = tiles.TileLoop.run
+    run = counting.TileLoop.run
 
-    def noted(self: tiles.TileLoop) -> None:
+    def noted(self: counting.TileLoop) -> None:
         kinds.append((self.space.tile_type, self.space.resources.chunk))
         run(self)
 
-    monkeypatch.setattr(tiles.TileLoop, "run", noted)
+    monkeypatch.setattr(counting.TileLoop, "run", noted)
     tp.evaluate(**task)
     chosen = plan.CHOICES[0]
     assert kinds == [(np.dtype(chosen.dtype), chosen.chunk)]

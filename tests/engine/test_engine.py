@@ -18,13 +18,13 @@ from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.space import Resources, Space
 from tieproof.engine.counting import lowest_entries
 from tieproof.engine.plan import Plan
-from tieproof.exact import blas
+from tieproof.exact import bounds
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.problem import Budget
 
 
 def test_this_machine_multiplies_as_promised() -> None:
-    blas.check_products()
+    bounds.check_products()
 
 
 def test_threads_of_blas_are_restored() -> None:
@@ -33,31 +33,31 @@ def test_threads_of_blas_are_restored() -> None:
 
     evaluate()
     before = [pool["num_threads"] for pool in threadpool_info()]
-    with blas.single_threaded():
+    with bounds.single_threaded():
         thread = Thread(target=evaluate)
         thread.start()
         thread.join()
-        assert all(library.num_threads == 1 for library in blas.libraries.lib_controllers)
+        assert all(library.num_threads == 1 for library in bounds.libraries.lib_controllers)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
 
 
 def test_few_rows_are_checked_by_few_and_more_by_a_whole_tile(monkeypatch: pytest.MonkeyPatch) -> None:
     checked: list[int] = []
-    monkeypatch.setattr(blas, "check_products_of", checked.append)
+    monkeypatch.setattr(bounds, "check_products_of", checked.append)
     for rows in (5, 128, 129, 5000):
-        blas.check_products(rows)
-    blas.check_products()
-    assert checked == [blas.SMALL_HALF, blas.SMALL_HALF, blas.HALF, blas.HALF, blas.HALF]
+        bounds.check_products(rows)
+    bounds.check_products()
+    assert checked == [bounds.SMALL_HALF, bounds.SMALL_HALF, bounds.HALF, bounds.HALF, bounds.HALF]
 
 
-@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
+@pytest.mark.parametrize("half", [bounds.HALF, bounds.SMALL_HALF])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_reduced_precision_is_refused(dtype: type, half: int) -> None:
     # Only as many bits of the mantissa as a TF32 (or a float32) product would keep.
     kept = 10 if dtype == np.float32 else 30
-    probe = blas.make_probe(np.dtype(dtype), half)
+    probe = bounds.make_probe(np.dtype(dtype), half)
     left, right = probe.matrices(np.dtype(dtype))
-    blas.check_product(probe, left @ right.T, np.dtype(dtype))
+    bounds.check_product(probe, left @ right.T, np.dtype(dtype))
 
     def short(matrix: npt.NDArray[Any]) -> npt.NDArray[Any]:
         mantissa, exponent = np.frexp(matrix)
@@ -66,13 +66,13 @@ def test_reduced_precision_is_refused(dtype: type, half: int) -> None:
 
     for x, y in ((short(left), short(right)), (short(left), right), (left, short(right))):
         with pytest.raises(tp.UnsafeProductError, match="reduced precision"):
-            blas.check_product(probe, x @ y.T, np.dtype(dtype))
+            bounds.check_product(probe, x @ y.T, np.dtype(dtype))
 
 
-@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
+@pytest.mark.parametrize("half", [bounds.HALF, bounds.SMALL_HALF])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_single_wrong_entry_is_seen(dtype: type, half: int) -> None:
-    probe = blas.make_probe(np.dtype(dtype), half)
+    probe = bounds.make_probe(np.dtype(dtype), half)
     left, right = probe.matrices(np.dtype(dtype))
     product = left @ right.T
     true = left.astype(object) @ right.T.astype(object)[:, :3]
@@ -85,10 +85,10 @@ def test_a_single_wrong_entry_is_seen(dtype: type, half: int) -> None:
             changed = product.copy()
             changed[row, column] = wrong
             with pytest.raises(tp.UnsafeProductError):
-                blas.check_product(probe, changed, np.dtype(dtype))
+                bounds.check_product(probe, changed, np.dtype(dtype))
 
 
-@pytest.mark.parametrize("half", [blas.HALF, blas.SMALL_HALF])
+@pytest.mark.parametrize("half", [bounds.HALF, bounds.SMALL_HALF])
 def test_strassen_is_refused(half: int) -> None:
     def strassen(a: npt.NDArray[np.float32], b: npt.NDArray[np.float32], levels: int) -> npt.NDArray[np.float32]:
         if not levels:
@@ -107,11 +107,11 @@ def test_strassen_is_refused(half: int) -> None:
         m1, m2, m3, m4, m5, m6, m7 = (strassen(x, y, levels - 1) for x, y in pairs)
         return np.block([[m1 + m4 - m5 + m7, m3 + m5], [m2 + m4, m1 - m2 + m3 + m6]])
 
-    probe = blas.make_probe(np.dtype(np.float32), half)
+    probe = bounds.make_probe(np.dtype(np.float32), half)
     left, right = probe.matrices(np.dtype(np.float32))
     for levels in (1, 2, 3):
         with pytest.raises(tp.UnsafeProductError, match="Strassen"):
-            blas.check_product(probe, strassen(left, np.ascontiguousarray(right.T), levels), np.dtype(np.float32))
+            bounds.check_product(probe, strassen(left, np.ascontiguousarray(right.T), levels), np.dtype(np.float32))
 
 
 def space_of(name: str, distance: str, dtype: type, chunk: int) -> tuple[Space, npt.NDArray[np.generic]]:

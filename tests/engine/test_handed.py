@@ -9,8 +9,8 @@ import pytest
 from tieproof.distances import find_distance
 from tieproof.distances.space import Scale
 from tieproof.engine import Portion, order, ranking
-from tieproof.engine.handed import steps_between
 from tieproof.engine.portions import others_of, ranked_of
+from tieproof.engine.ranked import steps_between
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from tieproof.errors import InputError
-from tieproof.exact.scan import Statistics, scan
+from tieproof.exact.rows import Statistics, scan
 
 SCALES = {
     "usual": 1.0,

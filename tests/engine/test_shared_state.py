@@ -50,7 +50,7 @@ def parts_of(thing: Any) -> Iterator[Any]:
         yield from vars(thing).values()
 
 
-def travellers(known: set[int], *roots: Any) -> list[Any]:
+def travelers(known: set[int], *roots: Any) -> list[Any]:
     """All objects of tieproof with attributes that tasks reach, except through objects that are already known."""
     seen: dict[int, Any] = {}
     waiting = list(roots)
@@ -80,7 +80,7 @@ class WatchingPool(ThreadPoolExecutor):
         self.known: set[int] = set()
 
     def submit(self, function: Callable[..., Any], /, *args: Any, **named: Any) -> "Future[Any]":
-        for thing in travellers(self.known, function, *args):
+        for thing in travelers(self.known, function, *args):
             self.known.add(id(thing))  # ids of objects that are kept here, so that no other object gets the same id
             self.noted.append((thing, dict(vars(thing))))
         return super().submit(function, *args, **named)

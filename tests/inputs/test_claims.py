@@ -18,7 +18,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.inputs.readers import read_embeddings, read_labels
-from tieproof.inputs.readers.trec_lines import LONGEST_LINE
+from tieproof.inputs.readers.trec import LONGEST_LINE
 
 MIB = 2**20
 

@@ -14,7 +14,7 @@ import pytest
 import tieproof as tp
 from tieproof import cli
 from tieproof.inputs.readers import read_embeddings, read_labels
-from tieproof.inputs.readers.entries import outside
+from tieproof.inputs.readers.columns import outside
 
 Array = npt.NDArray[Any]
 

@@ -64,7 +64,7 @@ def test_a_single_vector_and_a_single_dimension(tmp_path: Path) -> None:
 UNCLEAR: dict[str, dict[str, Array]] = {
     "two of each": {"train": VECTORS, "train_y": LABELS, "test": VECTORS, "test_y": LABELS},
     "two of each that end so": {"a_labels": LABELS, "a_features": VECTORS, "b_labels": LABELS, "b_features": VECTORS},
-    "others first": {"text": np.array(3), "kinds": LABELS, "a": VECTORS, "b": VECTORS, "colours": LABELS},
+    "others first": {"text": np.array(3), "kinds": LABELS, "a": VECTORS, "b": VECTORS, "colors": LABELS},
     "one name in two groups": {"one/labels": LABELS, "two/labels": LABELS, "a": VECTORS, "b": VECTORS},
     "floats before labels": {"age": SURE, "kinds": LABELS, "a": VECTORS, "b": VECTORS},
     "numbered": {"f0": LABELS, "f1": LABELS, "f2": LABELS, "m0": VECTORS, "m1": VECTORS},

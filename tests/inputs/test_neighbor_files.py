@@ -1,4 +1,4 @@
-"""Files of nearest-neighbour benchmarks are read correctly, and inconsistent files are refused by name."""
+"""Files of nearest-neighbor benchmarks are read correctly, and inconsistent files are refused by name."""
 
 import struct
 from pathlib import Path
@@ -12,7 +12,7 @@ import pytest
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.readers import read_embeddings
-from tieproof.inputs.readers.neighbors import read_neighbors, read_range, read_ranges
+from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 
 Array = npt.NDArray[Any]
 
@@ -116,7 +116,7 @@ def test_groups_of_vibe(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "run.hdf5", "ef_10", neighbors=IDS, distances=DISTANCES)
     assert (read_neighbors(path).ids == IDS).all()
     write_hdf5(path, "ef_20", neighbors=IDS[:, ::-1], distances=DISTANCES)
-    with pytest.raises(InputError, match=r"lists of neighbours in several groups: .*Choose one .*:ef_10'"):
+    with pytest.raises(InputError, match=r"lists of neighbors in several groups: .*Choose one .*:ef_10'"):
         read_neighbors(path)
     assert (read_neighbors(f"{path}:ef_20").ids == IDS[:, ::-1]).all()
     assert read_neighbors(f"{path}:ef_20/neighbors").distances is not None
@@ -136,11 +136,11 @@ def test_arrays_of_numpy(tmp_path: Path) -> None:
 
 
 def test_ranges_of_big_ann(tmp_path: Path) -> None:
-    found = read_range(ranges(tmp_path / "truth.rangeres", [2, 0, 3]))
+    found = read_ranges(ranges(tmp_path / "truth.rangeres", [2, 0, 3]))
     assert found.lims.tolist() == [0, 2, 2, 5]
     assert found.ids.tolist() == [0, 1, 2, 3, 4]
     assert not isinstance(found.ids, np.memmap)
-    assert read_range(ranges(tmp_path / "none.rangeres", [0, 0])).lims.tolist() == [0, 0, 0]
+    assert read_ranges(ranges(tmp_path / "none.rangeres", [0, 0])).lims.tolist() == [0, 0, 0]
 
 
 def test_ranges_in_archives(tmp_path: Path) -> None:
@@ -202,14 +202,14 @@ def test_truth_of_another_size(tmp_path: Path) -> None:
 
 
 def test_ranges_that_do_not_add_up(tmp_path: Path) -> None:
-    refused(read_range, ranges(tmp_path / "a.bin", [2, 3], total=6), "add up to 5 items.* but its header has 6")
-    refused(read_range, ranges(tmp_path / "b.bin", [7, -2]), "the shortest is -2")
+    refused(read_ranges, ranges(tmp_path / "a.bin", [2, 3], total=6), "add up to 5 items.* but its header has 6")
+    refused(read_ranges, ranges(tmp_path / "b.bin", [7, -2]), "the shortest is -2")
     path = ranges(tmp_path / "c.bin", [2, 3])
     path.write_bytes(path.read_bytes()[:-4])
-    refused(read_range, path, "is cut short")
+    refused(read_ranges, path, "is cut short")
 
 
-def test_files_without_neighbours(tmp_path: Path) -> None:
+def test_files_without_neighbors(tmp_path: Path) -> None:
     path = write_hdf5(tmp_path / "data.hdf5", train=np.ones((2, 2)))
     refused(read_neighbors, path, r"no lists called 'neighbors' or 'ids': it contains 'train'")
     np.save(tmp_path / "x.npy", np.ones((2, 2)))

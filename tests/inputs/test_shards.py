@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 
 import tieproof as tp
 from shard_files import WRITERS, contents, parquet, type_of, write
-from tieproof.inputs.shards.places import in_natural_order
+from tieproof.inputs.shards.files import in_natural_order
 
 Array = npt.NDArray[Any]
 
@@ -156,6 +156,11 @@ def test_bfloat16_of_safetensors_becomes_float32(tmp_path: Path) -> None:
 def test_numbers_in_names_count_as_numbers(numbers: list[int]) -> None:
     names = [f"a1/part-{number}.npy" for number in numbers]
     assert sorted(names, key=in_natural_order) == [f"a1/part-{number}.npy" for number in sorted(numbers)]
+
+
+def test_names_of_equal_numbers_are_in_the_order_of_text() -> None:
+    names = ["part-10.npy", "part-2.npy", "part-02.npy"]
+    assert sorted(names, key=in_natural_order) == names[::-1]
 
 
 def test_a_folder_and_a_pattern_are_in_natural_order_and_a_list_as_it_is(tmp_path: Path) -> None:

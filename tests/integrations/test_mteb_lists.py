@@ -12,13 +12,18 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
+from tieproof.integrations.mteb_lists import files
 from tieproof.integrations.mteb_lists import report as folder_file
-from tieproof.integrations.mteb_lists import splits
-from tieproof.integrations.mteb_lists.judgments import FolderOfQrels
-from tieproof.integrations.mteb_lists.predictions import NoRankingsError, Predictions
+from tieproof.integrations.mteb_lists import scores as of_lists
+from tieproof.integrations.mteb_lists.files import (
+    Conventions,
+    FolderOfQrels,
+    NoRankingsError,
+    Predictions,
+    read_printed,
+)
 from tieproof.integrations.mteb_lists.report import folder_ties
-from tieproof.integrations.mteb_lists.scores import Conventions
-from tieproof.integrations.mteb_lists.splits import SplitTies, read_printed
+from tieproof.integrations.mteb_lists.scores import SplitTies
 from tieproof.measures import parse
 
 MODEL = {"model_name": "toy/one two", "revision": "r1"}
@@ -66,7 +71,7 @@ def library_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(name: str) -> Any:
         raise tp.MissingExtraError(name, "mteb")
 
-    monkeypatch.setattr(folder_file, "import_module", refuse)
+    monkeypatch.setattr(files, "import_module", refuse)
 
 
 @pytest.fixture
@@ -87,7 +92,7 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("at_a_time", [1, 50, 10**9])
 def test_whole_lists_score_as_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> None:
-    monkeypatch.setattr(splits, "AT_A_TIME", at_a_time)
+    monkeypatch.setattr(of_lists, "_AT_A_TIME", at_a_time)
     run, qrels = saved(tmp_path)
     found, expected = the_split(tmp_path), tp.evaluate_run(qrels, run, measures=NAMES, empty="zero")
     assert found.estimates == dict(expected)
@@ -395,9 +400,10 @@ def test_a_file_without_any_query_is_named(tmp_path: Path, run: CommandLine, tex
 
 
 def test_other_results_and_conventions_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "Toy.json").write_text('{"scores": [1]}')
-    with pytest.raises(tp.InputError, match=r"Toy.json does not contain results of MTEB .*put it elsewhere"):
-        read_printed("Toy", {}, tmp_path)
+    for content in ('{"scores": [1]}', "[" * 100_000 + "]" * 100_000):
+        (tmp_path / "Toy.json").write_text(content)
+        with pytest.raises(tp.InputError, match=r"Toy.json does not contain results of MTEB .*put it elsewhere"):
+            read_printed("Toy", {}, tmp_path)
     write(tmp_path, {"tieproof_conventions": {"longest": "many"}, "default": {"test": {}}}, kind="qrels")
     with pytest.raises(tp.InputError, match=r"Toy_qrels.json: tieproof_conventions must have longest.*write_qrels"):
         FolderOfQrels(tmp_path, "Toy")
@@ -405,7 +411,7 @@ def test_other_results_and_conventions_are_refused(tmp_path: Path) -> None:
 
 def test_memory_is_that_of_the_text_and_not_of_its_objects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As dictionaries, the lists would take five times as much memory."""
-    monkeypatch.setattr(splits, "AT_A_TIME", 2000)
+    monkeypatch.setattr(of_lists, "_AT_A_TIME", 2000)
     run, qrels = lists(1000, 200)
     size = write(tmp_path, {"default": {"test": run}}).stat().st_size
     write(tmp_path, {"default": {"test": {"q1": qrels["q1"]}}}, kind="qrels")

@@ -1,4 +1,4 @@
-"""Scores of the lists that real nearest-neighbour indexes return."""
+"""Scores of the lists that real nearest-neighbor indexes return."""
 
 import re
 import warnings

@@ -665,6 +665,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         {"sentences": ["w0", "w1"], "labels": ["a", "b"]},
         r"No two of 2 sentences share a label, so none is a query for another",
     ),
+    "columns of labels that nothing shares": (
+        (),
+        {"sentences": ["w0", "w1"], "labels": [[0, 1], [1, 0]]},
+        r"No two of 2 sentences share a label, so none is a query for another",
+    ),
     "labels of two kinds": ((), {"sentences": ["w0", "w1", "w2"], "labels": [0, "a", 0]}, r"but contain int, str"),
     "labels of NaN": ((), {"sentences": ["w0", "w1"], "labels": [0, math.nan]}, r"labels .* row 1 contains nan"),
     "integers for strings": (
@@ -677,6 +682,11 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
         ({7: "w0"}, CORPUS, {"7": {"d"}}),
         {},
         r"queries have 7, relevant_docs has '7'",
+    ),
+    "many queries and nothing relevant": (
+        ({1: "a", 2: "b", 3: "c", 4: "d"}, CORPUS, {}),
+        {},
+        r"queries have 1, 2, 3, …, relevant_docs has none\.",
     ),
     "a number as name": ((QUERIES, CORPUS, RELEVANT), {"name": 5}, r"name must be a string, not int"),
     "names of score functions": (

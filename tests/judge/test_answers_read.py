@@ -7,10 +7,9 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from tieproof.judge import protocol
-from tieproof.judge.assembly import repeats_of
-from tieproof.judge.dealing import Batch
-from tieproof.judge.protocol import Answers
+from tieproof.judge import answers
+from tieproof.judge.answers import Answers, repeats_of
+from tieproof.judge.batches import Batch
 
 ITEMS = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))
 PAIRS = Batch({"a": 0, "b": 1, "c": 2}, (("a", "b"), ("b", "c")))
@@ -18,7 +17,7 @@ MOST = 4
 
 
 def read_answers(content: bytes, batch: Batch, most: int) -> Answers:
-    return protocol.read_answers(BytesIO(content), batch, most)
+    return answers.read_answers(BytesIO(content), batch, most)
 
 
 def npy(shape: str, kind: str = "<f8", body: bytes = bytes(4096)) -> bytes:
@@ -98,3 +97,8 @@ def test_answers_that_differ_more_than_any_float_says() -> None:
     found = repeats_of([(np.array([5e-324]), np.array([1e308])), (np.array([1e308]), np.array([-1e308]))])
     assert (found.differ, found.largest) == (2, np.finfo(np.float64).max)
     assert repeats_of([(np.array([1e308, 0.0]), np.array([-1e308, 0.0]))]).largest == 2.0
+
+
+def test_answers_of_other_lengths_and_from_zero_differ_by_their_whole_length() -> None:
+    assert repeats_of([(np.array([3.0, 4.0]), np.array([3.0, 4.0, 0.0]))]).largest == 1.0
+    assert repeats_of([(np.zeros(2), np.ones(2))]).largest == 1.0

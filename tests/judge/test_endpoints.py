@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import tieproof as tp
-from competitions import EMBEDDINGS, LABELS, organise, vector
+from competitions import EMBEDDINGS, LABELS, organize, vector
 from tieproof.judge import judge
 
 Answer = Callable[[Any], bytes]
@@ -65,7 +65,7 @@ def address(server: Server) -> str:
 
 def test_an_address_is_scored_and_said_not_to_be_sealed(server: Server, tmp_path: Path) -> None:
     server.answer = honest
-    judgment = judge(organise(tmp_path), address(server), name="ours", out=tmp_path / "judged")
+    judgment = judge(organize(tmp_path), address(server), name="ours", out=tmp_path / "judged")
     assert judgment["AP"].ties == tp.evaluate(EMBEDDINGS, LABELS, distance="euclidean")["AP"]
     assert judgment.seal.by == "nothing"
     assert "on its own machine" in judgment.seal.not_sealed[0]
@@ -77,7 +77,7 @@ def test_distances_from_an_address(server: Server, tmp_path: Path) -> None:
         return "".join(f"{a},{b},{abs(words[a] - words[b])}\n" for a, b in asked["questions"]).encode()
 
     server.answer = answer
-    competition = organise(tmp_path, task="distances", distance=None)
+    competition = organize(tmp_path, task="distances", distance=None)
     judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
     lengths = EMBEDDINGS[:, 2]
     expected = tp.evaluate_distances(abs(lengths[:, None] - lengths), labels=LABELS, measures=["AP"])
@@ -97,11 +97,11 @@ def test_addresses_that_do_not_answer(
     server: Server, tmp_path: Path, answer: Answer, limits: dict[str, Any], reason: str
 ) -> None:
     server.answer = answer
-    competition = organise(tmp_path, judge_batch=100, judge_repeats=0, **limits)
+    competition = organize(tmp_path, judge_batch=100, judge_repeats=0, **limits)
     judgment = judge(competition, address(server), name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({reason: 12},)
 
 
 def test_an_address_without_a_server(tmp_path: Path) -> None:
-    judgment = judge(organise(tmp_path), "http://127.0.0.1:9/none", name="ours", out=tmp_path / "judged")
+    judgment = judge(organize(tmp_path), "http://127.0.0.1:9/none", name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({"crashed": 12},)

@@ -10,17 +10,17 @@ import pytest
 
 import tieproof as tp
 from command_line import exit_status
-from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organise, program
+from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organize, program
 from tieproof.judge import Competition, Judgment, judge
-from tieproof.judge.dealing import Dealer
-from tieproof.judge.items import contest, read_sequestered
+from tieproof.judge.batches import Dealer
+from tieproof.judge.items import contest_of, read_sequestered
 from tieproof.judge.judging import dealt
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 
 
 def judged(folder: Path, code: str, arguments: str = "{lines}", **entries: Any) -> Judgment:
-    competition = organise(folder / "organiser", **entries)
+    competition = organize(folder / "organizer", **entries)
     return judge(competition, program(folder / "team", code, arguments), name="ours", out=folder / "judged")
 
 
@@ -81,7 +81,7 @@ def test_a_function_is_called_in_a_process_of_its_own(tmp_path: Path, monkeypatc
         + "import os\ndef embed(words):\n    print('said aloud')\n    return [vector(word) for word in words]\n"
     )
     monkeypatch.chdir(folder)
-    judgment = judge(organise(tmp_path / "organiser"), "letters:embed", name="ours", out=tmp_path / "judged")
+    judgment = judge(organize(tmp_path / "organizer"), "letters:embed", name="ours", out=tmp_path / "judged")
     check_same(judgment.results[0], EXPECTED)
 
 
@@ -128,7 +128,7 @@ def test_refused_answers_have_the_worst_places(tmp_path: Path, kind: str, rule: 
 @pytest.mark.parametrize(
     ("code", "arguments", "reason"),
     [
-        ("import sys; sys.exit('no licence found')", "{lines}", "crashed"),
+        ("import sys; sys.exit('no license found')", "{lines}", "crashed"),
         ("import os, signal; os.kill(os.getpid(), signal.SIGSEGV)", "{lines}", "crashed"),
         ("while True: pass", "{lines}", "late"),
         ("while True: print('x' * 10000)", "{lines}", "too much output"),
@@ -154,8 +154,8 @@ def test_whatever_a_system_does_without_an_answer_it_scores_the_least(
 
 
 def test_the_last_message_of_a_system_is_reported(tmp_path: Path) -> None:
-    judgment = judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no licence found')")
-    assert judgment.said.endswith("no licence found")
+    judgment = judged(tmp_path, "import sys; print(sys.argv[1], file=sys.stderr); sys.exit('no license found')")
+    assert judgment.said.endswith("no license found")
     assert log_of(tmp_path)["said"] == judgment.said
     assert str(tmp_path) not in judgment.said
     assert "The system's message at its first failure:" in str(judgment)
@@ -163,7 +163,7 @@ def test_the_last_message_of_a_system_is_reported(tmp_path: Path) -> None:
 
 def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
     """The judge does not follow a link for a system that may not read the labels itself."""
-    labels = tmp_path / "organiser" / "labels.npy"
+    labels = tmp_path / "organizer" / "labels.npy"
     labels.parent.mkdir()
     np.save(labels, np.arange(12)[:, None] % 3)
     code = f"{HEAD}os.symlink({str(labels)!r}, answers)"
@@ -234,25 +234,25 @@ def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
 
 
 def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    organiser, team = tmp_path / "organiser", tmp_path / "team"
+    organizer, team = tmp_path / "organizer", tmp_path / "team"
     team.mkdir()
     rows_code, sizes_code = "return items", "return [[item.stat().st_size] for item in items]"
     (team / "images.py").write_text(f"def rows(items): {rows_code}\ndef sizes(items): {sizes_code}\n")
     monkeypatch.chdir(team)
-    (organiser / "images").mkdir(parents=True)
+    (organizer / "images").mkdir(parents=True)
     sizes = [3, 3, 5, 8, 9, 1]
     for at, size in enumerate(sizes):
-        (organiser / "images" / f"{at}.png").write_bytes(b"x" * size)
+        (organizer / "images" / f"{at}.png").write_bytes(b"x" * size)
     order = [4, 0, 3, 5, 1, 2]
-    (organiser / "labels.csv").write_text("id,label\n" + "".join(f"{at},{at // 2}\n" for at in order))
-    competition = organise(organiser, phases_items="images", phases_labels="labels.csv")
+    (organizer / "labels.csv").write_text("id,label\n" + "".join(f"{at},{at // 2}\n" for at in order))
+    competition = organize(organizer, phases_items="images", phases_labels="labels.csv")
     judgment = judge(competition, "images:sizes", name="sizes", out=tmp_path / "judged")
     labels = [at // 2 for at in order]
     expected = tp.evaluate(np.array(sizes)[order][:, None], labels, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], expected)
     rows = np.random.default_rng(0).normal(size=(12, 2, 2)).astype(np.float32)
-    np.save(organiser / "rows.npy", rows)
-    competition = organise(organiser, phases_items="rows.npy")
+    np.save(organizer / "rows.npy", rows)
+    competition = organize(organizer, phases_items="rows.npy")
     judgment = judge(competition, "images:rows", name="rows", out=tmp_path / "judged")
     flat = tp.evaluate(rows.reshape(12, 4).astype(float), LABELS, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], flat)
@@ -260,16 +260,16 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
 
 def test_a_gallery(tmp_path: Path) -> None:
     """Queries and gallery are mixed; the system cannot tell which items are which."""
-    organiser = tmp_path / "organiser"
-    organiser.mkdir()
+    organizer = tmp_path / "organizer"
+    organizer.mkdir()
     for name, part in (("queries", slice(0, 4)), ("gallery", slice(4, 12))):
-        (organiser / f"{name}.txt").write_text("".join(f"{word}\n" for word in WORDS[part]))
-        (organiser / f"{name}-labels.txt").write_text("".join(f"{label}\n" for label in LABELS[part]))
+        (organizer / f"{name}.txt").write_text("".join(f"{word}\n" for word in WORDS[part]))
+        (organizer / f"{name}-labels.txt").write_text("".join(f"{label}\n" for label in LABELS[part]))
     files = {
-        "phases_items": str(organiser / "queries.txt"),
-        "phases_labels": str(organiser / "queries-labels.txt"),
-        "phases_gallery": str(organiser / "gallery.txt"),
-        "phases_gallery_labels": str(organiser / "gallery-labels.txt"),
+        "phases_items": str(organizer / "queries.txt"),
+        "phases_labels": str(organizer / "queries-labels.txt"),
+        "phases_gallery": str(organizer / "gallery.txt"),
+        "phases_gallery_labels": str(organizer / "gallery-labels.txt"),
     }
     judgment = judged(tmp_path, HONEST, **files)
     expected = tp.evaluate(
@@ -292,13 +292,13 @@ def test_a_gallery(tmp_path: Path) -> None:
 
 def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Items and labels in different orders, with two cameras, and one item without an answer."""
-    organiser, team = tmp_path / "organiser", tmp_path / "team"
-    for folder in (organiser, team):
+    organizer, team = tmp_path / "organizer", tmp_path / "team"
+    for folder in (organizer, team):
         folder.mkdir()
     order, cameras = [7, 3, 11, 0, 5, 9, 1, 10, 2, 8, 4, 6], ["a", "b"] * 6
-    (organiser / "items.csv").write_text("id,word\n" + "".join(f"i{at},{WORDS[at]}\n" for at in sorted(order)))
+    (organizer / "items.csv").write_text("id,word\n" + "".join(f"i{at},{WORDS[at]}\n" for at in sorted(order)))
     rows = "".join(f"i{at},{LABELS[at]},{cameras[at]}\n" for at in order)
-    (organiser / "labels.csv").write_text(f"id,label,group\n{rows}")
+    (organizer / "labels.csv").write_text(f"id,label,group\n{rows}")
     files = {"phases_items": "items.csv", "phases_labels": "labels.csv"}
     embeddings = EMBEDDINGS[order].copy()
     labels, groups = ([values[at] for at in order] for values in (LABELS, cameras))
@@ -308,7 +308,7 @@ def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     ):
         if name == "some":
             embeddings[order.index(WORDS.index("dog"))] = np.nan
-        judgment = judge(organise(organiser, **files), program(team, code), name=name, out=tmp_path / "judged")
+        judgment = judge(organize(organizer, **files), program(team, code), name=name, out=tmp_path / "judged")
         distances = ((embeddings[:, None] - embeddings[None]) ** 2).sum(axis=2)
         relevance = (np.array(labels)[:, None] == np.array(labels)).astype(int)
         absent = np.where(relevance, np.nanmax(distances) + 1, -1)
@@ -319,23 +319,23 @@ def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         for measure in expected:
             assert judgment.results[0].per_query(measure).lower.tolist() == expected.per_query(measure).lower.tolist()
         record, answers = (tmp_path / "judged" / f"{name}.run-1.{ending}" for ending in ("tieproof", "npy"))
-        table = organiser / "labels.csv"
+        table = organizer / "labels.csv"
         columns = [f"{table}:label", "--groups", f"{table}:group"]
         assert exit_status("verify", str(record), str(answers), *columns) == 0
 
 
 def test_rows_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    organiser, team = tmp_path / "organiser", tmp_path / "team"
-    for folder in (organiser, team):
+    organizer, team = tmp_path / "organizer", tmp_path / "team"
+    for folder in (organizer, team):
         folder.mkdir()
     (team / "tables.py").write_text("def rows(items): return items")
     monkeypatch.chdir(team)
-    (organiser / "items.csv").write_text(
+    (organizer / "items.csv").write_text(
         "id,a,b\n" + "".join(f"i{at},{row[0]},{row[3]}\n" for at, row in enumerate(EMBEDDINGS))
     )
     rows = "".join(f"i{at},{LABELS[at]}\n" for at in range(12))
-    (organiser / "labels.csv").write_text(f"id,label\n{rows}")
-    competition = organise(organiser, phases_items="items.csv", phases_labels="labels.csv")
+    (organizer / "labels.csv").write_text(f"id,label\n{rows}")
+    competition = organize(organizer, phases_items="items.csv", phases_labels="labels.csv")
     judgment = judge(competition, "tables:rows", name="rows", out=tmp_path / "judged")
     check_same(
         judgment.results[0],
@@ -385,7 +385,7 @@ def test_a_pair_without_an_answer_has_the_worst_place(tmp_path: Path) -> None:
 
 
 def test_names_and_order_are_drawn_from_the_seed(tmp_path: Path) -> None:
-    held = contest(Competition.read(organise(tmp_path)), None)
+    held = contest_of(Competition.read(organize(tmp_path)), None)
     items = read_sequestered(held)
 
     def asked(seed: bytes, name: str, run: int) -> list[tuple[str, int]]:

@@ -8,7 +8,7 @@ import pytest
 
 import tieproof as tp
 from command_line import exit_status as run
-from competitions import EMBEDDINGS, HONEST, LABELS, organise, program
+from competitions import EMBEDDINGS, HONEST, LABELS, organize, program
 from tieproof.judge import leaderboard
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
@@ -16,12 +16,12 @@ pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
+    organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-COMPETITION = "organiser/competition.toml"
+COMPETITION = "organizer/competition.toml"
 
 
 def test_judge_verify_and_rank(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -35,7 +35,7 @@ def test_judge_verify_and_rank(folder: Path, capsys: pytest.CaptureFixture[str])
     found = json.loads(Path("ours.json").read_text())
     assert found["scores"]["AP"]["lower"] == expected["AP"].lower
     assert found["records"] if "records" in found else found["runs"][0]["record"] == "ours.run-1.tieproof"
-    assert run("verify", "judged/ours.run-1.tieproof", "judged/ours.run-1.npy", "organiser/labels.txt") == 0
+    assert run("verify", "judged/ours.run-1.tieproof", "judged/ours.run-1.npy", "organizer/labels.txt") == 0
     assert capsys.readouterr().out == "Every bit agrees.\n"
     assert run("judge", COMPETITION, "--system", system, "--name", "again", "-q") == 0
     assert capsys.readouterr().out == f"{expected['AP'].lower!r}\n"
@@ -47,7 +47,7 @@ def test_judge_verify_and_rank(folder: Path, capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out == f"1\t{lower!r}\tagain\n1\t{lower!r}\tours\n"
     assert run("leaderboard", "judged", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out) == leaderboard("judged").to_dict()
-    ours, labels = "ours.run-1.tieproof judged/ours.run-1.npy", "organiser/labels.txt"
+    ours, labels = "ours.run-1.tieproof judged/ours.run-1.npy", "organizer/labels.txt"
     assert run("leaderboard", "judged", "--verify", f"{ours} {labels}", "--json", "-") == 0
     found = json.loads(capsys.readouterr().out)["standings"]
     assert {each["name"]: each["record"] for each in found} == {"ours": "verified", "again": "not verified"}
@@ -60,7 +60,7 @@ def test_a_record_with_refused_answers_is_verified(folder: Path, capsys: pytest.
     system = program(folder / "team", HONEST.replace("in lines: print", "in lines[1:]: print"))
     assert run("judge", COMPETITION, "--system", system, "--name", "ours") == 0
     assert "1 answer was refused (1 missing). Items" in capsys.readouterr().out
-    files = ["judged/ours.run-1.tieproof", "judged/ours.run-1.npy", "organiser/labels.txt"]
+    files = ["judged/ours.run-1.tieproof", "judged/ours.run-1.npy", "organizer/labels.txt"]
     assert run("verify", *files, "--threads", "1") == 0
     assert capsys.readouterr().out == "Every bit agrees.\n"
 
@@ -88,21 +88,21 @@ REFUSED = {
         "--lines (-q) and --json - both print",
     ),
     "over a secret": (
-        ["judge", COMPETITION, "--system", "cat {items}", "--json", "organiser/labels.txt"],
+        ["judge", COMPETITION, "--system", "cat {items}", "--json", "organizer/labels.txt"],
         "is read in this evaluation",
     ),
     "no folder": (["leaderboard", "absent"], "absent is not a folder"),
-    "an unknown measure": (["leaderboard", "organiser", "-m", "APP"], "--measure: Unknown measure 'APP'"),
+    "an unknown measure": (["leaderboard", "organizer", "-m", "APP"], "--measure: Unknown measure 'APP'"),
     "words that are no data": (
-        ["leaderboard", "organiser", "--verify", "ours.tieproof"],
+        ["leaderboard", "organizer", "--verify", "ours.tieproof"],
         "--verify 'ours.tieproof' needs a record and its data, as after tieproof verify: Missing",
     ),
-    "a quote that is not closed": (["leaderboard", "organiser", "--verify", "a 'b"], "No closing quotation"),
+    "a quote that is not closed": (["leaderboard", "organizer", "--verify", "a 'b"], "No closing quotation"),
     "JSON of a verification": (
-        ["leaderboard", "organiser", "--verify", "a.tieproof b.npy --json c.json"],
+        ["leaderboard", "organizer", "--verify", "a.tieproof b.npy --json c.json"],
         "has the option --json, which only tieproof verify takes",
     ),
-    "no page": (["leaderboard", "organiser", "--html", "board.pdf"], "has the extension '.pdf'"),
+    "no page": (["leaderboard", "organizer", "--html", "board.pdf"], "has the extension '.pdf'"),
 }
 
 
@@ -113,7 +113,7 @@ def test_refused_in_one_line(folder: Path, capsys: pytest.CaptureFixture[str], k
     said = capsys.readouterr().err
     assert message in said
     assert said.count("\n") == 1
-    assert "kitten" not in (folder / "organiser" / "labels.txt").read_text()
+    assert "kitten" not in (folder / "organizer" / "labels.txt").read_text()
 
 
 @pytest.mark.parametrize("name", ["judge", "leaderboard"])

@@ -12,7 +12,8 @@ from competitions import LABELS, SEED, WORDS
 from tieproof.cli import main
 from tieproof.competition.settings import JUDGE
 from tieproof.judge import Competition
-from tieproof.judge.protocol import FIELDS, REFUSALS
+from tieproof.judge.answers import REFUSALS
+from tieproof.judge.batches import FIELDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "judge.md"
 

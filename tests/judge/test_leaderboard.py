@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from competitions import HONEST, PRINT, organise, program
+from competitions import HONEST, PRINT, organize, program
 from tieproof.judge import Leaderboard, judge, leaderboard
 
 LABELS = np.arange(200) % 10
@@ -113,7 +113,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if not hasattr(os, "fork"):
         pytest.skip("needs processes as Unix has them")
     tmp_path = tmp_path_factory.mktemp("board")
-    competition = organise(tmp_path / "organiser", judge_batch=100, judge_refused="disqualified")
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_refused="disqualified")
     out = tmp_path / "judged"
     judge(competition, program(tmp_path / "a", HONEST), name="honest", out=out)
     chance = f"{PRINT}import random\nfor name, word in lines: print(name, random.random())".replace(
@@ -179,6 +179,7 @@ SPOILT: dict[str, tuple[Any, str]] = {
         lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"record": "gone.tieproof"}]}),
         r"gone\.tieproof does not exist",
     ),
+    "brackets in brackets": (lambda told: "[" * 100_000 + "]" * 100_000, "is not a log of tieproof judge"),
     "no runs": (lambda told: json.dumps(told | {"runs": []}), "is not a log of tieproof judge"),
 }
 

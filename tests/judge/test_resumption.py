@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import kept_waiting
-from competitions import HONEST, organise, program
+from competitions import HONEST, organize, program
 from tieproof.errors import InputError
 from tieproof.judge import judge
 from tieproof.sandbox.folders import PREFIX
@@ -49,7 +49,7 @@ def has_ended(number: int) -> bool:
 def test_a_judge_that_was_killed_gives_the_same_bytes(
     tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    competition = organise(tmp_path / "organiser", judge_batch=2, judge_runs=2)
+    competition = organize(tmp_path / "organizer", judge_batch=2, judge_runs=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
@@ -79,7 +79,7 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(
 
 
 def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None:
-    competition = organise(tmp_path / "organiser", judge_batch=2)
+    competition = organize(tmp_path / "organizer", judge_batch=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
@@ -92,13 +92,22 @@ def test_a_journal_of_something_else_is_not_gone_on_with(tmp_path: Path) -> None
     process.wait(MUCH_LATER)
     with pytest.raises(InputError, match=r"was begun with another 'system'\. Judge with the same one"):
         judge(competition, f"{system} more", name="ours", out=tmp_path / "judged", seal="none")
-    (tmp_path / "organiser" / "seed.txt").write_text("another seed, as long as that")
+    (tmp_path / "organizer" / "seed.txt").write_text("another seed, as long as that")
     with pytest.raises(InputError, match="was begun with another 'seed'"):
         judge(competition, system, name="ours", out=tmp_path / "judged", seal="none")
 
 
 def test_a_system_that_was_judged_is_not_judged_again_under_its_name(tmp_path: Path) -> None:
-    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
+    competition, system = organize(tmp_path / "organizer"), program(tmp_path / "team", HONEST)
     judge(competition, system, name="ours", out=tmp_path / "judged")
     with pytest.raises(InputError, match=r"ours\.judgment\.json exists: a system of this name was judged already"):
         judge(competition, system, name="ours", out=tmp_path / "judged")
+
+
+@pytest.mark.parametrize("content", ["{", "[" * 100_000 + "]" * 100_000])
+def test_a_spoilt_journal_is_not_gone_on_with(tmp_path: Path, content: str) -> None:
+    plan = tmp_path / "judged" / "ours.judging" / "plan.json"
+    plan.parent.mkdir(parents=True)
+    plan.write_text(content)
+    with pytest.raises(InputError, match="was begun with another 'competition'"):
+        judge(organize(tmp_path / "organizer"), "cat {lines}", name="ours", out=tmp_path / "judged", seal="none")

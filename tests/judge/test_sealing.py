@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from competitions import HEAD, HONEST, PRINT, organise, program
+from competitions import HEAD, HONEST, PRINT, organize, program
 from tieproof.errors import InputError
 from tieproof.judge import Judgment, Seal, judge
-from tieproof.judge import sealing as seals
+from tieproof.judge.systems import UNSEALED, How, as_system, choose_seal
 from tieproof.sandbox import bubblewrap
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
@@ -40,13 +40,13 @@ def reaches(port):
         return True
     except OSError:
         return False
-organiser, port, judge = {organiser!r}, {port}, {judge}
+organizer, port, judge = {organizer!r}, {port}, {judge}
 found = [
-    b"puppy" in reads(os.path.join(organiser, "items.txt")) or b"cow" in reads(os.path.join(organiser, "labels.txt")),
+    b"puppy" in reads(os.path.join(organizer, "items.txt")) or b"cow" in reads(os.path.join(organizer, "labels.txt")),
     "SECRET" in repr(dict(os.environ)),
     b"SECRET" in reads(f"/proc/{judge}/environ"),
     reaches(port),
-    any("labels.txt" in names for _, _, names in os.walk(os.path.dirname(organiser))),
+    any("labels.txt" in names for _, _, names in os.walk(os.path.dirname(organizer))),
 ]
 for name, word in lines: print(name, *map(int, found), len(word), sep=",")
 """
@@ -69,11 +69,11 @@ def accept(server: socket.socket) -> None:
         pass
 
 
-def spied(folder: Path, port: int, seal: seals.How) -> tuple[Judgment, list[bool]]:
+def spied(folder: Path, port: int, seal: How) -> tuple[Judgment, list[bool]]:
     """The judgment of a spy, and its findings."""
-    competition = organise(folder / "organiser", judge_batch=100, judge_repeats=0)
+    competition = organize(folder / "organizer", judge_batch=100, judge_repeats=0)
     code = SPY
-    for name, value in {"organiser!r": repr(str(folder / "organiser")), "port": port, "judge": os.getpid()}.items():
+    for name, value in {"organizer!r": repr(str(folder / "organizer")), "port": port, "judge": os.getpid()}.items():
         code = code.replace(f"= {{{name}}}", f"= {value}").replace(f", {{{name}}}", f", {value}")
     system = program(folder / "team", PRINT + code)
     judgment = judge(competition, system, name="spy", out=folder / "judged", seal=seal)
@@ -87,7 +87,7 @@ def test_a_spy_finds_nothing_under_bubblewrap(tmp_path: Path, port: int, monkeyp
     monkeypatch.setenv(SECRET, "SECRET")
     judgment, found = spied(tmp_path, port, "bubblewrap")
     assert found == [False] * 5
-    assert judgment.seal.by in (seals.BY_PROCESS, seals.BY_GROUP)
+    assert judgment.seal.by in ("bubblewrap, limits by cgroup", "bubblewrap, limits by process")
     assert judgment.seal.not_sealed == tuple(bubblewrap.gaps())
 
 
@@ -101,10 +101,10 @@ def test_without_a_seal_the_report_says_what_a_spy_finds(
     assert found[OTHERS]
     assert not found[ENVIRONMENT]
     assert judgment.seal.by == "nothing"
-    assert {seals.FILES_OPEN, seals.NETWORK_OPEN, seals.PROCESSES_OPEN} <= set(judgment.seal.not_sealed)
+    assert set(UNSEALED) <= set(judgment.seal.not_sealed)
     said = " ".join(str(judgment).split())
     assert "Not sealed." in said
-    assert seals.FILES_OPEN in said
+    assert UNSEALED[0] in said
 
 
 def test_a_sandbox_that_does_not_work_is_noticed_and_reported(
@@ -119,13 +119,48 @@ def test_a_sandbox_that_does_not_work_is_noticed_and_reported(
     bubblewrap.works.cache_clear()
     try:
         judgment = judge(
-            organise(tmp_path / "o"), program(tmp_path / "t", HONEST), name="ours", out=tmp_path / "judged"
+            organize(tmp_path / "o"), program(tmp_path / "t", HONEST), name="ours", out=tmp_path / "judged"
         )
         assert judgment.seal.by == "nothing"
         with pytest.raises(InputError, match=r"bubblewrap \(bwrap\) is not installed, or may not create namespaces"):
             judge(tmp_path / "o" / "competition.toml", "cat {lines}", name="b", out=tmp_path / "b", seal="bubblewrap")
     finally:
         bubblewrap.works.cache_clear()
+
+
+def test_a_seal_refuses_a_shim_of_pyenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shim starts a program that the seal hides, so it would fail in every batch without a clear reason."""
+    shim = tmp_path / "shims" / "python3"
+    shim.parent.mkdir()
+    shim.write_text('#!/usr/bin/env bash\nexec pyenv exec "${0##*/}" "$@"\n')
+    shim.chmod(0o755)
+    monkeypatch.setenv("PATH", str(shim.parent))
+    system = as_system("python3 {lines}")
+    monkeypatch.setattr(bubblewrap, "works", lambda: True)
+    with pytest.raises(
+        InputError, match=f"program {shim} of the system only starts another .* 'pyenv which python3'"
+    ):
+        choose_seal(system, "auto")
+    assert choose_seal(system, "none").by == "nothing"
+
+
+def test_the_program_behind_a_shim_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program and the installation around it are shown, not the shim, which could start nothing."""
+    installed, shims = tmp_path / "versions" / "3.13.1" / "bin" / "python3", tmp_path / "shims"
+    for place, text in (
+        (installed, "#!/bin/sh\n"),
+        (shims / "python3", "#!/bin/sh\nexit 1\n"),
+        (shims / "pyenv", f'#!/bin/sh\ntest "$*" = "which python3" && echo {installed}\n'),
+    ):
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+        place.chmod(0o755)
+    monkeypatch.setenv("PATH", str(shims))
+    monkeypatch.setattr(bubblewrap, "works", lambda: True)
+    system = as_system("python3 {lines}")
+    assert system.command == (str(installed), "{lines}")
+    assert set(system.shows) == {installed, installed.parents[1]}
+    assert choose_seal(system, "auto").by.startswith("bubblewrap")
 
 
 @sealed_only
@@ -141,14 +176,14 @@ for place in ("/tmp/left", "/judge/left", "/usr/left", {str(tmp_path)!r} + "/lef
 for name, word in lines: print(name, found, len(word), sep=",")
 """
     system = program(tmp_path / "team", code)
-    judge(organise(tmp_path / "organiser"), system, name="ours", out=tmp_path / "judged", seal="bubblewrap")
+    judge(organize(tmp_path / "organizer"), system, name="ours", out=tmp_path / "judged", seal="bubblewrap")
     assert not np.load(tmp_path / "judged" / "ours.run-1.npy")[:, 0].any()
     assert not list(tmp_path.rglob("left"))
     assert not Path("/usr/left").exists()
 
 
 def test_nothing_about_an_item_is_in_what_a_system_is_given(tmp_path: Path) -> None:
-    """Names are random; times, sizes of folders and the order of files reveal nothing about the organiser's files."""
+    """Names are random; times, sizes of folders and the order of files reveal nothing about the organizer's files."""
     code = f"""{HEAD}
 found = [os.stat(os.path.join(items, name)) for name in names]
 same = len({{(each.st_mtime, each.st_mode) for each in found}}) == 1
@@ -157,7 +192,7 @@ with open(answers, "w") as file:
     for name in names: print(name[:-4], int(same), int(named), sep=",", file=file)
 """
     system = program(tmp_path / "team", code, "{items} {answers}")
-    judgment = judge(organise(tmp_path / "organiser"), system, name="ours", out=tmp_path / "judged")
+    judgment = judge(organize(tmp_path / "organizer"), system, name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({},)
     assert np.load(tmp_path / "judged" / "ours.run-1.npy").tolist() == [[1.0, 1.0]] * 12
 
@@ -170,7 +205,7 @@ def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) 
     """The sizes of many files, each within the limit, are added up, or the files cannot be written at all."""
     code = f"import time\nfor at in range(40): open(f{place!r}, 'wb').write(b'x' * 100_000)\ntime.sleep(100)\n"
     limits = {"judge_output": "1MB", "judge_seconds": 60, "judge_batch": 100, "judge_repeats": 0}
-    competition = organise(tmp_path / "organiser", **limits)
+    competition = organize(tmp_path / "organizer", **limits)
     judgment = judge(competition, program(tmp_path / "team", code), name="full", out=tmp_path / "judged")
     refused = [{"crashed": 12}]  # the folder is full, or cannot be written to at all
     if place not in ("/{at}", "/dev/{at}", "/judge/items/{at}"):
@@ -178,13 +213,13 @@ def test_a_system_cannot_fill_the_memory_with_files(tmp_path: Path, place: str) 
     assert judgment.refused[0] in refused
 
 
-@pytest.mark.parametrize("shown", ["organiser", "organiser/labels.txt", "."])
+@pytest.mark.parametrize("shown", ["organizer", "organizer/labels.txt", "."])
 def test_a_system_is_not_shown_the_secrets(tmp_path: Path, shown: str) -> None:
-    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", HONEST)
+    competition, system = organize(tmp_path / "organizer"), program(tmp_path / "team", HONEST)
     with pytest.raises(InputError, match=r"The system may read .* which contains the secret"):
         judge(competition, system, name="ours", out=tmp_path / "judged", show=[tmp_path / shown])
     with pytest.raises(InputError, match=r"which contains the secret .*labels\.txt\."):
-        judge(competition, f"cat {{lines}} {tmp_path}/organiser/labels.txt", name="ours", out=tmp_path / "judged")
+        judge(competition, f"cat {{lines}} {tmp_path}/organizer/labels.txt", name="ours", out=tmp_path / "judged")
 
 
 @sealed_only
@@ -193,7 +228,7 @@ def test_a_system_sees_what_it_is_shown(tmp_path: Path) -> None:
     (tmp_path / "model" / "weights").write_text("7")
     code = f"{PRINT}weight = open({str(tmp_path / 'model' / 'weights')!r}).read()\n"
     code += "for name, word in lines: print(name, weight, len(word), sep=',')\n"
-    competition, system = organise(tmp_path / "organiser"), program(tmp_path / "team", code)
+    competition, system = organize(tmp_path / "organizer"), program(tmp_path / "team", code)
     blind = judge(competition, system, name="blind", out=tmp_path / "judged", seal="bubblewrap")
     assert blind.refused == ({"crashed": 12},)
     judge(competition, system, name="ours", out=tmp_path / "judged", seal="bubblewrap", show=[tmp_path / "model"])
@@ -223,7 +258,7 @@ def test_an_image_runs_without_network_and_is_removed(
     place.chmod(place.stat().st_mode | stat.S_IXUSR)
     monkeypatch.setenv("PATH", f"{place.parent}:{os.environ['PATH']}")
     command = program(tmp_path / "team", HONEST)
-    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judgment = judge(competition, f"{engine}:image {command}", name="ours", out=tmp_path / "judged")
     assert judgment.refused == ({},)
     assert judgment.seal == Seal(engine, ())
@@ -237,8 +272,8 @@ def test_a_judge_leaves_no_process(tmp_path: Path) -> None:
     """A judge ends all processes of a system, even if they leave the session or if the time is over."""
     mark = f"sleep 98765.{os.getpid()}"
     code = f"import subprocess\nfor _ in range(3): subprocess.Popen({mark.split()!r}, start_new_session=True)\n"
-    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
-    chosen: tuple[seals.How, ...] = ("none", "auto")
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
+    chosen: tuple[How, ...] = ("none", "auto")
     for seal in chosen:
         judge(competition, program(tmp_path / "team", code), name=seal, out=tmp_path / "judged", seal=seal)
     running = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout

@@ -70,7 +70,7 @@ def test_every_measure_is_a_name_of_the_package() -> None:
     for name in REGISTRY:
         attribute = "AP_TRAPEZOID" if name == "AP(trapezoid)" else name
         assert getattr(tp, attribute) == Measure(name)
-        assert attribute in tp.__all__
+        assert attribute in tp.__all__  # type: ignore[attr-defined]  # made when it is asked for
     assert tp.evaluate_scores([[2, 1]], [[1, 0]], measures=[tp.AP, tp.P @ 1])["P@1"].lower == 1.0
 
 

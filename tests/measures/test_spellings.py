@@ -15,7 +15,7 @@ from test_parity import Array, as_dicts, rankings
 
 import tieproof as tp
 from tieproof.measures import REGISTRY, spellings
-from tieproof.measures.elsewhere import meanings, meanings_of, plain
+from tieproof.measures.spellings import meanings, meanings_of, plain
 
 Values = dict[str, float | None]
 """The mean over queries of a measure that a library lists; None if it is not a number, or needs other data."""

@@ -40,7 +40,7 @@ ERRORS = [(0.0, 0.0), (2.0**-45, 0.0), (0.0, 2.0**-40), (5e-324, 2.0**-51)]
 
 
 def rising(seed: int) -> FloatArray:
-    """Rising values in rows: ties, neighbours one unit apart, zeros of either sign, subnormals, huge numbers."""
+    """Rising values in rows: ties, neighbors one unit apart, zeros of either sign, subnormals, huge numbers."""
     random = np.random.default_rng(seed)
     few = random.integers(-3, 4, size=40) / 4
     hard = [0.0, -0.0, 5e-324, -5e-324, 1e308, -1e308, 2.0**-1022]

@@ -13,7 +13,8 @@ from kernels import digits as digits_reference
 from kernels import pairs as pairs_reference
 from kernels import scan as scan_reference
 from kernels import slices as slices_reference
-from tieproof.exact import pairs, reals, scan, slices
+from tieproof.exact import pairs, reals, slices
+from tieproof.exact.rows import Statistics, row_units, scan_block
 
 Random = np.random.Generator
 Array = npt.NDArray[Any]
@@ -44,12 +45,10 @@ def matrices(random: Random, count: int, width: int) -> Iterator[Array]:
     yield np.round(usual * 100) / np.sqrt(7.0)
 
 
-def statistics(count: int) -> scan.Statistics:
+def statistics(count: int) -> Statistics:
     """Memory for the statistics of so many rows."""
     largest, smallest, square = np.zeros((3, count))
-    return scan.Statistics(
-        largest, smallest, square, np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.uint64)
-    )
+    return Statistics(largest, smallest, square, np.zeros(count, dtype=np.bool_), np.zeros(count, dtype=np.uint64))
 
 
 @levels
@@ -60,7 +59,7 @@ def test_statistics_of_rows(up_to_factor: bool, width: int, level: str) -> None:
     multipliers = random.integers(0, 2**64, width, dtype=np.uint64) | np.uint64(1)
     for data in matrices(random, 7, width):
         found = statistics(9)
-        assert at(level, scan.scan_block)(data, multipliers, up_to_factor, 2, found) == -1
+        assert at(level, scan_block)(data, multipliers, up_to_factor, 2, found) == -1
         expected = [scan_reference.statistics(row, multipliers, up_to_factor) for row in data]
         for column, reference in zip(found, zip(*expected, strict=True), strict=True):
             assert same_bits(column[2:], np.array(reference, dtype=column.dtype))
@@ -75,7 +74,7 @@ def test_the_first_row_that_is_not_finite(value: float, level: str) -> None:
         data[3, place] = data[4, 1] = value
         found = statistics(5)
         multipliers = np.ones(40, dtype=np.uint64)
-        assert at(level, scan.scan_block)(data, multipliers, False, 0, found) == 3
+        assert at(level, scan_block)(data, multipliers, False, 0, found) == 3
         assert found.largest.tolist() == [1.0, 1.0, 1.0, 0.0, 0.0]
 
 
@@ -85,7 +84,7 @@ def test_units_of_rows(width: int, level: str) -> None:
     random = np.random.default_rng(width)
     for data in matrices(random, 7, width):
         found = np.empty(len(data))
-        at(level, scan.row_units)(data, found)
+        at(level, row_units)(data, found)
         assert same_bits(found, np.array([scan_reference.row_unit(row) for row in data]))
 
 
@@ -125,11 +124,11 @@ def test_differences(width: int, level: str) -> None:
     random = np.random.default_rng(width)
     for data in matrices(random, 5, width):
         rows = np.clip(data, -(2.0**1022), 2.0**1022)
-        for centre in (rows[0].copy(), np.zeros(width), random.standard_normal(width)):
+        for center in (rows[0].copy(), np.zeros(width), random.standard_normal(width)):
             expected, found = rows.copy(), rows.copy()
             expected_rest, rest = np.empty((2, *rows.shape))
-            is_rounded = slices_reference.subtract(expected, centre, expected_rest)
-            assert at(level, slices.subtract)(found, centre, rest) is is_rounded
+            is_rounded = slices_reference.subtract(expected, center, expected_rest)
+            assert at(level, slices.subtract)(found, center, rest) is is_rounded
             assert same_bits(found, expected)
             assert (rest == expected_rest).all()
 

@@ -12,7 +12,7 @@ from kernels import digits as digits_reference
 from kernels import ladder as reference
 from kernels import ranking as ranking_reference
 from thresholds import masks_of
-from tieproof.engine import order, others, ranking, resolve
+from tieproof.engine import order, ranking, resolve
 from tieproof.engine.ranked import Block
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import CONTINUED, Counts, Undecided
@@ -137,7 +137,7 @@ def test_items_that_are_left_out(seed: int, level: str) -> None:
     for start, width in ((0, 90), (0, 1), (33, 17), (80, 10), (89, 1)):
         expected, found = np.zeros((2, 7, width), dtype=np.float32)
         reference.hide_in_rows(masks.run, masks.first, masks.last, start, expected)
-        at(level, others.hide_in_rows)(masks.run, masks.first, masks.last, start, found)
+        at(level, resolve.hide_in_rows)(masks.run, masks.first, masks.last, start, found)
         assert (found == expected).all()
         assert ((found < 0) == is_masked[:, start : start + width]).all()
 
@@ -193,11 +193,11 @@ def test_places_by_intervals(seed: int, level: str) -> None:
     starts, stops, ties = thresholds(random, 9)
     items = undecided(random, starts, stops, 203)
     width = random.choice([0.0, 0.5, 3.0])
-    centre = ties + random.choice([0.0, 0.25])
+    center = ties + random.choice([0.0, 0.25])
     own = -random.integers(0, 60, 203) / 2.0
     own[::5] -= 0.25
     low, high = (
-        np.concatenate([own + sign * random.choice([0.0, 0.5], 203), centre + sign * width]) for sign in (-1, 1)
+        np.concatenate([own + sign * random.choice([0.0, 0.5], 203), center + sign * width]) for sign in (-1, 1)
     )
     origin = 203 + starts[items.query]
     gap = random.integers(0, 5, len(ties)).astype(np.int32)

@@ -12,7 +12,7 @@ from kernel_levels import LEVELS, at
 from kernels import list_counts
 from tieproof.engine import dense
 from tieproof.engine.dense import ListRoom, block_of, count_lists, end_lists, list_room
-from tieproof.evaluation import lists as evaluated_lists
+from tieproof.evaluation import given_lists
 from tieproof.inputs.lists import JudgedGrades, JudgedLists, list_judged
 from tieproof.inputs.relevance import RelevantBlock
 
@@ -276,9 +276,9 @@ def test_threads_and_blocks_change_nothing(distances: bool, monkeypatch: pytest.
         whole = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
         with monkeypatch.context() as patch:
             patch.setattr(dense, "FEWEST", 100)
-            patch.setattr(evaluated_lists, "parse_threads", lambda _: 7)
+            patch.setattr(given_lists, "parse_threads", lambda _: 7)
             in_threads = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
-            patch.setattr(evaluated_lists, "BLOCK_ENTRIES", 500)
+            patch.setattr("tieproof.inputs.lists.BLOCK_ENTRIES", 500)
             in_blocks = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
         for each in (in_threads, in_blocks):
             for measure in measures:

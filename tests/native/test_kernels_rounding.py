@@ -14,7 +14,7 @@ from kernels import rounding as reference
 from rounding_oracle import INFINITY, number_of_bits
 from tieproof.distances.gauge import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, curve
 from tieproof.engine.rounded import nearness_of, round_pairs, round_tile, target_of
-from tieproof.inputs.formats import FORMATS
+from tieproof.inputs.options import FORMATS
 from tieproof.ties import FloatArray
 
 SCALES = (Fraction(1), Fraction(3, 7), Fraction(2) ** -140, Fraction(2) ** 130 * 5)
@@ -27,7 +27,7 @@ SHAPES = [
 
 
 def hard_values(precision: str) -> FloatArray:
-    """Zeros, subnormals, ends of the formats, numbers half way between two, and their neighbours, of either sign."""
+    """Zeros, subnormals, ends of the formats, numbers half way between two, and their neighbors, of either sign."""
     random = np.random.default_rng(3)
     wanted = FORMATS[precision]
     half = 2.0**-wanted.precision

@@ -10,9 +10,9 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels import lines, list_counts
 from tieproof.evaluation.run_ties import count_scores
-from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.documents import EMPTY, Documents, documents_of, find_documents, places_of_queries, put_documents
-from tieproof.inputs.readers.trec_lines import (
+from tieproof.inputs.lists import CountRoom
+from tieproof.inputs.readers.trec import (
     READ_ALL,
     TOO_LONG,
     WRONG_COLUMNS,

@@ -14,7 +14,7 @@ import pytest
 
 from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, others
+from tieproof.engine import counting, resolve
 from tieproof.engine.order import Masks, join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
@@ -425,7 +425,7 @@ def test_masks_in_every_part_of_the_items() -> None:
     targets, masked = some_masks(np.random.default_rng(5))
     for column, width in ((0, 90), (0, 20), (33, 1), (33, 40), (80, 10), (90, 5)):
         nearness = np.zeros((5, width), dtype=np.float32)
-        others.hide_in_rows(targets.run, targets.first, targets.last, column, nearness)
+        resolve.hide_in_rows(targets.run, targets.first, targets.last, column, nearness)
         for q in range(5):
             left = np.array([item not in masked[q] for item in range(column, column + width)])
             assert nearness[q].tolist() == np.where(left, 0.0, -np.inf).tolist()

@@ -1,4 +1,4 @@
-"""Collisions in fractions, from their definition: sort, compare neighbours; imports nothing of tieproof."""
+"""Collisions in fractions, from their definition: sort, compare neighbors; imports nothing of tieproof."""
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction

@@ -10,7 +10,7 @@ Array = npt.NDArray[Any]
 Random = np.random.Generator
 
 
-def normalised(rows: Array, dtype: type) -> Array:
+def normalized(rows: Array, dtype: type) -> Array:
     """Each row divided by its norm in `dtype`, as models do."""
     values: Array = rows.astype(dtype)
     norms = np.sqrt((values * values).sum(axis=1, keepdims=True))
@@ -40,8 +40,8 @@ HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "0/1": lambda r, s: r.integers(0, 2, size=s).astype(np.float32),
     "±1": lambda r, s: r.choice([-1.0, 1.0], size=s).astype(np.float32),
     "±1/sqrt(d) float32": lambda r, s: (r.choice([-1.0, 1.0], size=s) / np.sqrt(s[1])).astype(np.float32),
-    "0/1 normalised float32": lambda r, s: normalised(r.integers(0, 2, size=s), np.float32),
-    "0/1 normalised float64": lambda r, s: normalised(r.integers(0, 2, size=s), np.float64),
+    "0/1 normalized float32": lambda r, s: normalized(r.integers(0, 2, size=s), np.float32),
+    "0/1 normalized float64": lambda r, s: normalized(r.integers(0, 2, size=s), np.float64),
     "0.1, 0.2, 0.3 float32": lambda r, s: r.choice([0.1, 0.2, 0.3], size=s).astype(np.float32),
     "0.1, 0.2, 0.3 float64": lambda r, s: r.choice([0.1, 0.2, 0.3], size=s),
     "±0.1, 0 float64": lambda r, s: r.choice([-0.1, 0.0, 0.1], size=s),

@@ -158,6 +158,6 @@ def test_integrations_compute_the_same(load: Any) -> None:
             assert codes or value == pytest.approx(found[name], rel=1e-12)
     theirs, ours = (call() for call in script.predictions(data))
     for family, name in (("ndcg", "nDCG"), ("map", "AP"), ("recall", "R"), ("precision", "P"), ("mrr", "RR")):
-        for spelt, value in getattr(theirs, family).items():
-            interval = ours[f"{name}@{spelt.partition('@')[2]}"]
-            assert interval.lower - 1e-5 <= value <= interval.upper + 1e-5, spelt  # they are rounded
+        for spelled, value in getattr(theirs, family).items():
+            interval = ours[f"{name}@{spelled.partition('@')[2]}"]
+            assert interval.lower - 1e-5 <= value <= interval.upper + 1e-5, spelled  # they are rounded

@@ -14,7 +14,7 @@ import tieproof
 SOURCE = Path(tieproof.__file__).parent
 
 MAY_IMPORT = {
-    "later": "",
+    "lazy": "",
     "installed": "",
     "errors": "",
     "whole_files": "errors",
@@ -27,25 +27,28 @@ MAY_IMPORT = {
     "distances": "errors ties inputs native exact",
     "measures": "errors native ties",
     "show": "installed errors whole_files ties distances",
+    "attacks": "errors show",
     "statistics": "errors ties",
-    "confidence": "later errors ties inputs exact measures show",
+    "confidence": "lazy errors ties inputs exact measures show",
     "problem": "ties inputs distances",
-    "engine": "later ties inputs native exact distances problem",
+    "engine": "lazy ties inputs native exact distances problem",
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
-    "evaluation": "errors ties inputs native distances problem engine measures confidence statistics cluster show",
+    "evaluation": "installed whole_files errors ties inputs native distances problem engine measures confidence "
+    "statistics cluster show",
     "rates": "errors ties inputs native exact distances problem evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
     "recall": "errors ties inputs distances problem engine measures evaluation show",
     "comparison": "errors ties inputs measures statistics evaluation show",
-    "records": "installed whole_files errors ties inputs measures evaluation show",
-    "audit": "later errors sandbox data ties inputs distances measures evaluation show",
-    "competition": "later installed whole_files errors sandbox data ties inputs distances evaluation audit show",
+    "records": "installed errors ties inputs measures evaluation show",
+    "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation show",
+    "competition": "lazy attacks installed whole_files errors sandbox data ties inputs distances evaluation audit "
+    "show",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
     "judge": "installed whole_files errors sandbox ties inputs measures problem evaluation comparison records audit "
     "competition show",
     "compat": "errors ties inputs exact distances engine evaluation rates show",
     "integrations": "whole_files errors ties inputs distances measures evaluation show",
-    "tieproof": "later installed errors ties inputs measures confidence evaluation rates collision recall comparison "
+    "tieproof": "lazy installed errors ties inputs measures confidence evaluation rates collision recall comparison "
     "records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
     "comparison records audit show judge integrations competition",
@@ -57,17 +60,18 @@ MAY_IMPORT = {
 DOORS = {"engine", "cluster"}
 """Packages of which other packages import only the names that `__init__.py` exports."""
 
-SHOWN = ("evaluation", "rates", "collision", "recall", "comparison", "records", "audit", "judge")
-"""Packages with results. Their methods that show a result are exceptions: they have two lines, and import a view."""
-
 
 class Import(NamedTuple):
-    """An import of a module of tieproof by another one; `shows` if it is the first of two lines of a method."""
+    """An import of a module of tieproof by another one.
+
+    at_once : whether it runs when the importer is imported
+    runs : whether it ever runs; imports only for types do not
+    """
 
     importer: str
     imported: str
-    shows: bool
     at_once: bool
+    runs: bool
 
     @property
     def packages(self) -> tuple[str, str]:
@@ -97,19 +101,19 @@ def imports() -> list[Import]:
 def imports_of(name: str, tree: ast.Module) -> Iterator[Import]:
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
     late = {inner for function in functions for inner in ast.walk(function)}
-    late |= {inner for node in tree.body if isinstance(node, ast.If) for inner in ast.walk(node)}
-    shows = {function.body[-2] for function in functions if is_method_of_two_lines(function)}
+    choices = [node for node in tree.body if isinstance(node, ast.If)]
+    late |= {inner for node in choices for inner in ast.walk(node)}
+    types = {
+        inner
+        for node in choices
+        if ast.unparse(node.test) == "TYPE_CHECKING"
+        for statement in node.body
+        for inner in ast.walk(statement)
+    }
     for node in ast.walk(tree):
         for imported in imported_by(node):
             if imported != name:
-                yield Import(name, imported, node in shows, node not in late)
-
-
-def is_method_of_two_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function is a method that consists of a docstring, an import and a return."""
-    kinds = [type(statement) for statement in function.body]
-    first = [argument.arg for argument in function.args.args[:1]]
-    return kinds == [ast.Expr, ast.ImportFrom, ast.Return] and first == ["self"]
+                yield Import(name, imported, node not in late, node not in types)
 
 
 def imported_by(node: ast.AST) -> Iterator[str]:
@@ -130,9 +134,7 @@ def test_packages_import_what_stands_below_them() -> None:
     wrong = [
         f"{each.importer} imports {each.imported}"
         for each in imports()
-        if each.packages[0] != each.packages[1]
-        and each.packages[1] not in MAY_IMPORT[each.packages[0]].split()
-        and not (each.shows and each.packages[0] in SHOWN)
+        if each.packages[0] != each.packages[1] and each.packages[1] not in MAY_IMPORT[each.packages[0]].split()
     ]
     assert not wrong
 
@@ -150,10 +152,10 @@ def test_doors_are_used() -> None:
 
 @pytest.mark.parametrize("also_late", [False, True], ids=["when imported", "ever"])
 def test_no_files_import_each_other(also_late: bool) -> None:
-    """Imports inside functions do not hide a circle, either, except in the methods that show a result."""
+    """Imports inside functions do not hide a circle, either."""
     graph: dict[str, set[str]] = {name: set() for name in modules()}
     for each in imports():
-        if each.at_once or (also_late and not (each.shows and each.packages[0] in SHOWN)):
+        if each.at_once or (also_late and each.runs):
             graph[each.importer].add(each.imported)
     assert list(TopologicalSorter(graph).static_order())
 

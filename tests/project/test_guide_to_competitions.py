@@ -12,6 +12,7 @@ GUIDE = Path(__file__).parents[2] / "docs" / "competitions.md"
 BLOCK = re.compile(r"```(\w+)\n(.*?)```", flags=re.DOTALL)
 
 
+@pytest.mark.heavy  # all attacks, each of which is a process
 @pytest.mark.skipif(not GUIDE.exists(), reason="no docs beside the tests")
 def test_the_guide_from_start_to_end(tmp_path: Path) -> None:
     blocks = BLOCK.findall(GUIDE.read_text(encoding="utf-8"))

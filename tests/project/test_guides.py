@@ -10,6 +10,7 @@ import pytest
 
 import tieproof as tp
 from pages import ROOT, run_page, text_of
+from programs_here import programs_here
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -99,7 +100,8 @@ def test_training_loop(follow: Any) -> None:
     assert said.endswith("True\n")
 
 
-def test_competitions(follow: Any) -> None:
+def test_competitions(follow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs_here(monkeypatch)
     _, said = follow("guides/competitions")
     assert "attacks gained nothing" in said
     assert "codes and zeros: better in expectation" in said
@@ -161,10 +163,10 @@ def test_uncertainty(follow: Any) -> None:
 
 def test_all_commands_are_shown() -> None:
     from tieproof.cli.commands import COMMANDS
-    from tieproof.cli.competition import command
+    from tieproof.cli.competition import competition
 
     text = text_of("docs/command_line.md")
-    assert re.findall(r"^## `tieproof ([\w-]+)`$", text, re.MULTILINE) == ["demo", *COMMANDS[:-1]]
+    assert re.findall(r"^## `tieproof ([\w-]+)`$", text, re.MULTILINE) == ["demo", *[*COMMANDS][:-1]]
     assert set(re.findall(r"^!tieproof (\w[\w-]*)", text, re.MULTILINE)) == set(COMMANDS)
-    assert set(re.findall(r"^!tieproof competition (\w+) --help$", text, re.MULTILINE)) == set(command.commands)
+    assert set(re.findall(r"^!tieproof competition (\w+) --help$", text, re.MULTILINE)) == set(competition.commands)
     assert set(re.findall(r"^tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS) - {"demo"}

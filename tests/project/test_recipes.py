@@ -9,7 +9,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import click
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -17,18 +16,17 @@ import pytest
 import tieproof as tp
 import zoo
 from tieproof import cli
-from tieproof.audit.attacks import ATTACKS
-from tieproof.audit.blind import blind, filled
+from tieproof.audit.blind import blind
 from tieproof.audit.cases import Case
+from tieproof.audit.examination import ATTACKS, filled
 from tieproof.audit.invariances import by, invariance
 from tieproof.cli import commands, options
-from tieproof.cli.documented import Command
-from tieproof.cli.streams import say
+from tieproof.cli.exits import say
+from tieproof.cli.output import Outputs
 from tieproof.inputs.readers import FILE_FORMATS, FileFormat, read_embeddings
+from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.readers.entries import Entry
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.location import File, reading
 from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.show.files import MEANS
@@ -144,19 +142,19 @@ def test_an_export(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
     assert written.read_text() == "P@1: 0.4 to 0.8\n"
 
 
-@click.command(cls=Command, help="How many items there are.", examples=["tieproof items data.npz"])
-@options.embeddings
-@options.json
-def command(embeddings: str, json: str | None) -> None:
+@options.command(
+    tp.evaluate, "How many items there are.", ["tieproof items data.npz"], **options.shared("embeddings json")
+)
+def items(outputs: Outputs, embeddings: str) -> None:
     """Read a file, count, and print the result."""
-    say(f"{len(read_embeddings(embeddings))} items, {json}")
+    say(f"{len(read_embeddings(embeddings))} items, {outputs[0][0]}")
 
 
 def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: CommandLine) -> None:
     toy = ModuleType("tieproof.cli.items")
-    vars(toy).update(command=command)
+    vars(toy).update(items=items)
     monkeypatch.setitem(sys.modules, toy.__name__, toy)
-    monkeypatch.setattr(commands, "COMMANDS", (*commands.COMMANDS, "items"))
+    monkeypatch.setitem(commands.COMMANDS, "items", "items")
     np.save(tmp_path / "vectors.npy", VECTORS)
     assert run("items", str(tmp_path / "vectors.npy"), "--json", "-") == "5 items, -\n"
     assert "How many items there are" in run()
@@ -173,10 +171,8 @@ KIND = "a toy, rows of numbers between semicolons (.toy)"
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """The rows as the only, unnamed entry."""
-    with reading(path, KIND):
-        rows = np.array(
-            [[float(number) for number in line.split(";")] for line in path.read_text("utf-8").splitlines()]
-        )
+    with reading(path, KIND), path.open(encoding="utf-8") as file:
+        rows = np.array([[float(number) for number in line.split(";")] for line in file.read().splitlines()])
     return [Entry("", rows.shape, holds(rows.dtype, rows.shape), lambda: rows)]
 
 

@@ -9,6 +9,8 @@ import pytest
 
 from studies import common
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 FOLDER = Path(common.__file__).parent
 NAMES = sorted(path.parent.name for path in FOLDER.glob("*/study.py"))
 MODULES = sorted(".".join(path.relative_to(FOLDER.parent).with_suffix("").parts) for path in FOLDER.rglob("*.py"))

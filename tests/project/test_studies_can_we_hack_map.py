@@ -16,12 +16,13 @@ from studies.can_we_hack_map.evaluators import of_embeddings, of_scores
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from tieproof.audit import Finding, Verdict
 from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.data import data_case
-from tieproof.audit.examination import Examination, Options
+from tieproof.audit.examination import Examination, Options, data_case
 from tieproof.audit.outcomes import SINGLE, Outcome
 from tieproof.audit.targets import load
 from tieproof.audit.truth import truth
 from tieproof.measures import parse
+
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
 
 OURS = [subject for subject in SUBJECTS if subject.package in ("tieproof", "")]
 THEIRS = [subject for subject in SUBJECTS if subject not in OURS]

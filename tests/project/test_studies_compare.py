@@ -13,6 +13,8 @@ from studies.compare import cases, peers, simulation, study
 from studies.compare.systems import Differences, codes, noisy, samples, values, with_distractors
 from tieproof.comparison.verdicts import RULES, Evidence, rule_of
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 RANDOM = np.random.default_rng(0)
 LABELS = np.repeat(np.arange(12), 6)
 EMBEDDINGS = RANDOM.normal(size=(72, 16)) + 2 * np.eye(16)[LABELS]

@@ -13,6 +13,8 @@ import tieproof as tp
 from shared_data import load_shared
 from studies.competition import entries, study, usual
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 Array = npt.NDArray[Any]
 
 RANDOM = np.random.default_rng(3)

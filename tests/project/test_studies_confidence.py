@@ -22,6 +22,8 @@ from studies.confidence.scenario import (
 from studies.musgrave2020.study import sample
 from tieproof.confidence import rank_correlation
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 Array = npt.NDArray[Any]
 
 
@@ -29,7 +31,7 @@ def small() -> Scenario:
     return scenario(40, 6, seed=2)
 
 
-def neighbours(scene: Scenario) -> tuple[Array, Array]:
+def neighbors(scene: Scenario) -> tuple[Array, Array]:
     """Recall@1 and MAP@R of each point, by sorting."""
     hits, means = [], []
     for at, point in enumerate(scene.points):
@@ -63,7 +65,7 @@ def test_scores_by_their_definitions(level: float) -> None:
     scene = small()
     confidence = claimed(scene, level)
     found = scores(scene, confidence)
-    hits, means = neighbours(scene)
+    hits, means = neighbors(scene)
     for title, values in zip(MEASURES.values(), (hits, means), strict=True):
         wrong = 1 - values
         order = np.lexsort((wrong, -confidence))
@@ -81,7 +83,7 @@ def test_scores_by_their_definitions(level: float) -> None:
 
 def test_errors() -> None:
     scene = small()
-    for measure, values in zip(MEASURES, neighbours(scene), strict=True):
+    for measure, values in zip(MEASURES, neighbors(scene), strict=True):
         assert errors(scene, measure) == pytest.approx(1 - values, rel=1e-12, abs=1e-15)
 
 

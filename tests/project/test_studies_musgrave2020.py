@@ -9,6 +9,8 @@ import rankings
 import tieproof as tp
 from studies.musgrave2020 import study
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 
 @pytest.mark.parametrize("name", study.EXAMPLES)
 def test_points_lie_in_the_strips_of_their_class(name: str) -> None:

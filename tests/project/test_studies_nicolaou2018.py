@@ -31,6 +31,8 @@ from studies.nicolaou2018 import (
     study,
 )
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 Array = npt.NDArray[Any]
 
 LABELS = np.array([0, 0, 0, 1, 1, 1, 2, 2])
@@ -222,7 +224,7 @@ def test_files_that_are_something_else(tmp_path: Path, capsys: pytest.CaptureFix
 # Collisions
 
 
-def neighbours(points: Array, query: int) -> list[tuple[Fraction, int]]:
+def neighbors(points: Array, query: int) -> list[tuple[Fraction, int]]:
     """City-block distances from a query to the other items, ascending, and the items."""
     return sorted(
         (sum((abs(Fraction(float(a - b))) for a, b in zip(points[query], point, strict=True)), Fraction()), item)
@@ -236,7 +238,7 @@ def test_collisions_are_the_definition(epsilon: float) -> None:
     points = small_data().embeddings
     number = farther = 0
     for query in range(len(points)):
-        distances = [distance for distance, _ in neighbours(points, query)]
+        distances = [distance for distance, _ in neighbors(points, query)]
         close = [b - a < Fraction(epsilon) for a, b in itertools.pairwise(distances)]
         number += sum(close)
         farther += sum(close[len(close) // 2 :])
@@ -257,7 +259,7 @@ def test_relevant_items_that_collide() -> None:
     data = small_data()
     colliding = []
     for query in range(len(data.labels)):
-        ranked = neighbours(data.embeddings, query)
+        ranked = neighbors(data.embeddings, query)
         hits = [bool(data.labels[item] == data.labels[query]) for _, item in ranked]
         if any(hits):
             distances = [distance for distance, _ in ranked]

@@ -13,6 +13,8 @@ import pytest
 import original_oml
 from studies.can_we_hack_map import study
 
+pytestmark = pytest.mark.heavy  # a study is not a promise of the library
+
 FOLDER = Path(study.__file__).with_name("reports")
 REPORTS = sorted(FOLDER.glob("*.md"))
 BLOCK = re.compile(r"^```(python|text)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

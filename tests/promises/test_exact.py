@@ -4,6 +4,7 @@ from fractions import Fraction
 from random import Random
 from typing import Literal
 
+import hypothesis
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -201,8 +202,10 @@ def matrices(width: Literal[32, 64]) -> st.SearchStrategy[npt.NDArray[np.floatin
 
 @pytest.mark.parametrize("distance", ORDERS)
 @pytest.mark.parametrize("width", [32, 64])
-def test_any_finite_floats(width: Literal[32, 64], distance: str) -> None:
-    @settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@pytest.mark.parametrize("number", range(5))
+def test_any_finite_floats(number: int, width: Literal[32, 64], distance: str) -> None:
+    @hypothesis.seed(number)
+    @settings(max_examples=30, deadline=None, database=None)
     @given(matrices(width), st.randoms(use_true_random=False))
     def check(data: npt.NDArray[np.floating], random: Random) -> None:
         labels = [0, 0, *(random.randrange(2) for _ in range(len(data) - 2))]

@@ -9,9 +9,10 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import hypothesis
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import fnmr_oracle as oracle
@@ -19,10 +20,10 @@ import tieproof as tp
 from checks import assert_found, check_rates, expected_ties
 from exact_oracle import KEYS, average_precision, fractions
 from forced import FORCED, no_integers, small_tiles
-from fuzzing import KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
+from fuzzing import CASES, FEW, KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
-from tieproof.inputs.formats import FORMATS
+from tieproof.inputs.options import FORMATS
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::tieproof.InputWarning"
@@ -96,7 +97,7 @@ def test_hamming(data: Data, threads: int, memory: str) -> None:
 
 
 def gaps(data: Data, distance: str) -> list[float]:
-    """Gaps between neighbours in the rankings, in float64: exact, or nearly so."""
+    """Gaps between neighbors in the rankings, in float64: exact, or nearly so."""
     found = {1.0}
     items = fractions(data.rows if data.gallery is None else data.gallery)
     for row in fractions(data.rows)[:3]:
@@ -189,9 +190,11 @@ def whole_numbers(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
     return rows, fitting
 
 
+@pytest.mark.parametrize("number", range(1 if CASES else 6))
 @pytest.mark.parametrize("distance", oracle.DISTANCES)
-def test_any_type_that_holds_the_numbers(distance: str) -> None:
-    @fuzz
+def test_any_type_that_holds_the_numbers(distance: str, number: int) -> None:
+    @hypothesis.seed(number)
+    @settings(fuzz, max_examples=CASES or FEW // 6, derandomize=False)
     @given(whole_numbers(), st.floats(0, 1e6), st.sampled_from(list(FORMATS)))
     def check(numbers: tuple[list[list[int]], list[str]], epsilon: float, precision: str) -> None:
         rows, names = numbers

@@ -18,9 +18,8 @@ import tieproof as tp
 from tieproof.collision import collisions
 from tieproof.engine import collisions_of, ties_of
 from tieproof.evaluation import progress, scoring
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
-from tieproof.inputs.formats import FORMATS
-from tieproof.problem import unwatched
+from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, unwatched
+from tieproof.inputs.options import FORMATS
 from tieproof.rates import counting
 
 RANDOM = np.random.default_rng(0)
@@ -112,7 +111,7 @@ def test_an_error_of_the_consumer(call: str, left_as_found: None, monkeypatch: p
     monkeypatch.setattr(progress, "SILENT_SECONDS", 0.0)
     monkeypatch.setattr(scoring, "count_by_query", fails)
     monkeypatch.setattr(collisions, "tie_widths", fails)
-    monkeypatch.setattr(counting, "narrowed", fails)
+    monkeypatch.setattr(counting, "_narrowed", fails)
     assert_nothing_is_held(partial(CALLS[call], progress=True), threading.active_count())
 
 
@@ -130,7 +129,7 @@ def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
     sides, budget = (Side(DATA, LABELS), Side(None)), as_budget("8MiB", 2)
     rounding = FORMATS["float16"] if kind == "precision" else None
     problem = in_memory(make_problem(*sides, "cosine", budget, rounding=rounding))
-    parts: Any = collisions_of(problem, 0.0, unwatched) if kind == "collisions" else ties_of(problem).parts
+    parts: Any = collisions_of(problem, 0.0, unwatched) if kind == "collisions" else ties_of(problem, unwatched).parts
     next(parts)
     soon(lambda: set(products()) == {2})
     parts.close()

@@ -148,11 +148,12 @@ def test_per_query_values_follow_their_queries() -> None:
         lambda x: np.where(x > 0, 1, -1).astype(np.float32),
         lambda x: (np.where(x > 0, 1, -1) / np.sqrt(x.shape[1])).astype(np.float32),
     ],
-    ids=["float32", "float16", "int8", "sign", "sign, normalised"],
+    ids=["float32", "float16", "int8", "sign", "sign, normalized"],
 )
-def test_real_embeddings(convert) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.heavy)], ids=["a third", "all"])
+def test_real_embeddings(step: int, convert) -> None:  # type: ignore[no-untyped-def]
     file = load_shared("package-sections.npz")
-    data, labels = convert(file["embeddings"]), file["labels"]
+    data, labels = convert(file["embeddings"][::step]), file["labels"][::step]
     expected = tp.evaluate(data, labels, threads=1).to_json()
     random = np.random.default_rng(0)
     items, dimensions = random.permutation(len(data)), random.permutation(data.shape[1])

@@ -22,7 +22,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Labels, groups and relevance": labels.CASES,
     "Scores, distances and runs": rankings.CASES,
     "Intervals over queries and comparisons": comparisons.CASES,
-    "Lists of neighbours": neighbors.CASES,
+    "Lists of neighbors": neighbors.CASES,
     "Files": files.CASES,
     "Data sets in shards": shards.CASES,
     "Records": records.CASES,

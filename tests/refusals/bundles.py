@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZipFile, ZipInfo
 
 from refusals.case import Case
 from tieproof.competition import check, new
@@ -83,6 +83,21 @@ def linked_bundle(folder: Path) -> object:
     return bundle(PROGRAM)(folder)
 
 
+def bundle_with_a_linked_folder(folder: Path) -> object:
+    """Check a bundle with a link to its own folder."""
+    (folder / "bundle").mkdir()
+    (folder / "bundle" / "again").symlink_to(".")
+    return bundle(PROGRAM)(folder)
+
+
+def archive_of_many_files(folder: Path) -> object:
+    """Check an archive with more files than any bundle has."""
+    with ZipFile(folder / "bundle.zip", "w") as archive:
+        for number in range(100_001):
+            archive.writestr(ZipInfo(f"{number}"), "")
+    return check(folder / "bundle.zip")
+
+
 def damaged_archive(folder: Path) -> object:
     """Check an archive that was cut short."""
     with ZipFile(folder / "bundle.zip", "w") as archive:
@@ -101,6 +116,14 @@ PROGRAM = {"competition.yaml": YAML, "program/metadata.yaml": "command: python3 
 CASES: dict[str, Case] = {
     "a bundle with a link to a file outside of it": Case(
         linked_bundle, r"labels\.csv leads to .*, outside of the bundle, whose program must not read it\. Put", True
+    ),
+    "a bundle with a link to a folder": Case(
+        bundle_with_a_linked_folder, r"bundle/again is a link to a folder\. Put the folder itself there", True
+    ),
+    "a bundle archive with more than 100,000 files": Case(
+        archive_of_many_files,
+        r"bundle\.zip holds more than 100,000 files or 8 GiB\. Unpack it and give the folder",
+        True,
     ),
     "a bundle made from a file that is not valid TOML": Case(
         no_toml, r"competition\.toml is not valid TOML: .* Correct it there", True

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import tieproof as tp
-from competitions import LABELS, organise
+from competitions import LABELS, organize
 from refusals.case import Case
 from tieproof.judge import Competition, judge, leaderboard
 
@@ -16,7 +16,7 @@ def read(spoil: Callable[[str], str] = str, **entries: Any) -> Callable[[Path], 
     """Read the file of a competition with other entries, or after a change of its text."""
 
     def call(folder: Path) -> object:
-        place = organise(folder, **entries)
+        place = organize(folder, **entries)
         place.write_text(spoil(place.read_text()))
         return Competition.read(place)
 
@@ -27,7 +27,7 @@ def judged(system: Any = "cat {lines}", spoil: Callable[[Path], object] = lambda
     """Judge a system by a competition whose files are changed."""
 
     def call(folder: Path) -> object:
-        place = organise(folder, **entries)
+        place = organize(folder, **entries)
         spoil(folder)
         return judge(place, system, name="ours", out=folder / "judged")
 
@@ -40,6 +40,13 @@ def answers(values: Any, labels: Any = (0, 0, 1), **options: Any) -> Callable[[]
 
 def without_a_label(folder: Path) -> None:
     (folder / "labels.txt").write_text("".join(f"{label}\n" for label in LABELS[:-1]))
+
+
+def tables(folder: Path) -> None:
+    """Items and labels as tables with ids."""
+    for name, column in (("items", "length"), ("labels", "label")):
+        rows = "".join(f"{at},{at if name == 'items' else label}\n" for at, label in enumerate(LABELS))
+        (folder / f"{name}.csv").write_text(f"id,{column}\n{rows}")
 
 
 def unlabelled_folder(folder: Path) -> object:
@@ -65,7 +72,7 @@ CASES: dict[str, Case] = {
     "a phase without labels": Case(
         read(phases_labels=None), r"has phases\[1\] without labels\. The task embeddings needs", in_folder=True
     ),
-    "a misspelt key of the judge": Case(
+    "a misspelled key of the judge": Case(
         read(judge_second=5),
         r"has the unknown key judge\.second\. Did you mean judge\.seconds\?",
         in_folder=True,
@@ -115,7 +122,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "the name of a phase that does not exist": Case(
-        lambda folder: judge(organise(folder), "cat {lines}", name="ours", phase="First"),
+        lambda folder: judge(organize(folder), "cat {lines}", name="ours", phase="First"),
         r"has no phase 'First'\. Give the name of the phase to judge: Final",
         in_folder=True,
     ),
@@ -148,6 +155,16 @@ CASES: dict[str, Case] = {
     ),
     "a system command with the field {labels}": Case(
         judged("cat {items} {labels}"), r"and no fields other than \{items\}, \{lines\}", in_folder=True
+    ),
+    "rows of an array for a system command with {lines}": Case(
+        judged(spoil=lambda folder: np.save(folder / "rows.npy", np.eye(12)), phases_items="rows.npy"),
+        r"The system has \{lines\}, but items of .*rows\.npy contain line breaks, .* Put \{items\}, the path",
+        in_folder=True,
+    ),
+    "a table of numbers for a system command with {lines}": Case(
+        judged(spoil=tables, phases_items="items.csv", phases_labels="labels.csv"),
+        r"The system has \{lines\}, but items of .*items\.csv contain line breaks",
+        in_folder=True,
     ),
     "a system whose program does not exist": Case(
         judged("./absent {items}"), r"The program './absent' of the system does not exist", in_folder=True

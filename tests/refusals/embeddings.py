@@ -201,7 +201,7 @@ CASES: dict[str, Case] = {
         lambda: tp.collisions(GOOD, epsilon=Fraction(1, 10)),  # type: ignore[arg-type]
         r"rounds Fraction\(1, 10\) to 0\.1\. Pass epsilon=0\.1",
     ),
-    "a misspelt distance": Case(
+    "a misspelled distance": Case(
         evaluate(distance="euclidian"), r"Unknown distance 'euclidian'\. Nearest: euclidean\. Known distances"
     ),
     "large NumPy integers and floats in one list": Case(

@@ -15,7 +15,7 @@ import tieproof as tp
 from refusals.case import Case
 from tieproof.cli.files import Files, from_files
 from tieproof.inputs import readers
-from tieproof.inputs.readers import pipes
+from tieproof.inputs.readers import location
 
 VECTORS = np.arange(12.0).reshape(6, 2)
 
@@ -153,7 +153,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "standard input for both the qrels and the run": Case(
-        lambda: pipes.with_pipes_read("-", "-"), r"- is given twice, but standard input can be read only once"
+        lambda: location.with_pipes_read("-", "-"), r"- is given twice, but standard input can be read only once"
     ),
     "the labels before the embeddings": Case(
         labels_first,

@@ -4,10 +4,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from refusals.case import Case
-from tieproof.integrations.mteb_lists.judgments import FolderOfQrels
-from tieproof.integrations.mteb_lists.predictions import Predictions
+from tieproof.integrations.mteb_lists.files import FolderOfQrels, Predictions, read_printed
 from tieproof.integrations.mteb_lists.report import files_in
-from tieproof.integrations.mteb_lists.splits import read_printed
 
 
 def empty_folder(folder: Path) -> object:

@@ -1,4 +1,4 @@
-"""Lists of neighbours that have no recall, and files of them."""
+"""Lists of neighbors that have no recall, and files of them."""
 
 import struct
 from collections.abc import Callable
@@ -10,7 +10,7 @@ import numpy as np
 import tieproof as tp
 from refusals.case import Case
 from tieproof.inputs.readers import read_embeddings
-from tieproof.inputs.readers.neighbors import read_neighbors, read_range
+from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 
 TRUTH = [[4, 2, 7]], [[1.0, 2.0, 3.0]]
 RANGES = [0, 2], [4, 2]
@@ -31,7 +31,7 @@ def in_file(name: str, content: bytes, read: Callable[[Path], object]) -> Callab
 
 
 def array(name: str, values: Any) -> Callable[[Path], object]:
-    """Read lists of neighbours from a file of one array."""
+    """Read lists of neighbors from a file of one array."""
 
     def call(folder: Path) -> object:
         np.save(folder / name, values)
@@ -41,7 +41,7 @@ def array(name: str, values: Any) -> Callable[[Path], object]:
 
 
 def archive(location: str, **arrays: Any) -> Callable[[Path], object]:
-    """Read lists of neighbours from data.npz."""
+    """Read lists of neighbors from data.npz."""
 
     def call(folder: Path) -> object:
         np.savez(folder / "data.npz", **arrays)
@@ -146,14 +146,14 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "a range search ground truth whose lengths do not add up": Case(
-        in_file("truth.rangeres", struct.pack("<iiii", 2, 3, 1, 1) + b"\0" * 24, read_range),
+        in_file("truth.rangeres", struct.pack("<iiii", 2, 3, 1, 1) + b"\0" * 24, read_ranges),
         r"add up to 2 items, .* header has 3 items",
         in_folder=True,
     ),
-    "an archive without an array of neighbours": Case(
+    "an archive without an array of neighbors": Case(
         archive("data.npz", keys=np.eye(2)), r"no lists called 'neighbors' or 'ids': it contains 'keys'", True
     ),
-    "a file of floats as found neighbours": Case(
-        array("found.npy", np.eye(2)), r"found\.npy contains float64.*lists of neighbours are ids", in_folder=True
+    "a file of floats as found neighbors": Case(
+        array("found.npy", np.eye(2)), r"found\.npy contains float64.*lists of neighbors are ids", in_folder=True
     ),
 }

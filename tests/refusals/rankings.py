@@ -109,37 +109,37 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()),
         r"The run must have only one column with the name 'score', not 2",
     ),
-    "a neighbour id outside the gallery": Case(
+    "a neighbor id outside the gallery": Case(
         lambda: tp.evaluate_neighbors([[0, 7]], labels=[0], gallery_labels=[0, 1, 0]),
         r"ids contain 7 for query 0, but there are 3 items. Pass ids from 0 to 2, and -1 where nothing was found",
     ),
-    "a neighbour that is listed twice": Case(
+    "a neighbor that is listed twice": Case(
         lambda: tp.evaluate_neighbors([[0, 1], [2, 2]], labels=[0, 0], gallery_labels=[0, 1, 0]),
         r"ids contain item 2 twice for query 1.*usearch",
     ),
-    "neighbour ids that are floats": Case(
+    "neighbor ids that are floats": Case(
         lambda: tp.evaluate_neighbors([[0.0, 1.0]], labels=[0], gallery_labels=[0, 1]),
         r"ids must be integers, the positions of items in the gallery from 0 on, but are float64",
     ),
-    "neighbour distances passed before the ids": Case(
+    "neighbor distances passed before the ids": Case(
         lambda: tp.evaluate_neighbors([[0.5, 0.75]], [[0, 1]], labels=[0], gallery_labels=[0, 1]),
         r"are float64\..*faiss returns distances and ids: pass its second array first",
     ),
-    "neighbours with n_items=2^63": Case(
+    "neighbors with n_items=2^63": Case(
         lambda: tp.evaluate_neighbors([[0]], relevance=[(0, 0)], n_items=2**63, measures=["P@1"]),
         r"n_items is 9223372036854775808, and the number of queries is 1, but their product must be at most 2\^63",
     ),
-    "neighbours with empty gallery_labels": Case(
+    "neighbors with empty gallery_labels": Case(
         lambda: tp.evaluate_neighbors([[0]], labels=[0], gallery_labels=[]), r"gallery labels are empty\. Pass one"
     ),
     "the Qdrant points of a single query": Case(
         lambda: tp.evaluate_neighbors(points(1, 2), labels=[0], gallery_labels=[0, 1]),
         r"answer to a single query\. Pass a list of the answers",
     ),
-    "neighbour ids that are strings": Case(
+    "neighbor ids that are strings": Case(
         lambda: tp.evaluate_neighbors([["a", "b"]], labels=[0], gallery_labels=[0, 1]), r"ids are names"
     ),
-    "neighbour ids of a single query, in one dimension": Case(
+    "neighbor ids of a single query, in one dimension": Case(
         lambda: tp.evaluate_neighbors([0, 1], labels=[0], gallery_labels=[0, 1]),
         r"shape \(2,\).*pass a matrix of one row, \[ids\]",
     ),
@@ -155,19 +155,19 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([points(1, 2), points(2, 1)], labels=[0, 0], gallery_labels=[0, 1]),
         r"scores of the points decrease in some lists and increase in others",
     ),
-    "NaN in the distances of neighbours": Case(
+    "NaN in the distances of neighbors": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], [[0.5, np.nan]], labels=[0], gallery_labels=[0, 1]),
         r"query 0 has nan for item 0.*with usearch pass counts=",
     ),
-    "fewer distances than neighbour ids in a list": Case(
+    "fewer distances than neighbor ids in a list": Case(
         lambda: tp.evaluate_neighbors([[1, 0]], [[0.5]], labels=[0], gallery_labels=[0, 1]),
         r"The number of distances of query 0 is 1, but the number of its ids is 2\. Pass exactly one for each id",
     ),
-    "distances for fewer queries than the neighbour ids": Case(
+    "distances for fewer queries than the neighbor ids": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], [[0.5]], labels=[0, 1], gallery_labels=[0, 1]),
         r"queries is 1 for the distances, but 2 for the ids",
     ),
-    "both distances and scores= of neighbours": Case(
+    "both distances and scores= of neighbors": Case(
         lambda: tp.evaluate_neighbors([[1]], [[0.5]], scores=[[0.5]], labels=[0], gallery_labels=[0, 1]),
         r"either distances, where smaller is nearer, or scores=",
     ),
@@ -183,14 +183,14 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[1, 0]], counts=[0.5], labels=[0], gallery_labels=[0, 1]),
         r"counts must be integers of the shape \(1,\), one for each query, but are float64",
     ),
-    "fewer labels than lists of neighbours": Case(
+    "fewer labels than lists of neighbors": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0]),
         r"number of labels is 1, but the number of queries is 2\. Pass exactly one for each",
     ),
-    "neighbours without labels or relevance=": Case(
+    "neighbors without labels or relevance=": Case(
         lambda: tp.evaluate_neighbors([[1]]), r"either labels or relevance="
     ),
-    "relevance= for neighbours without n_items": Case(
+    "relevance= for neighbors without n_items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)]), r"relevance does not tell how many items.*n_items"
     ),
     "n_items that differs from the number of gallery labels": Case(
@@ -201,11 +201,11 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], n_items=3),
         r"n_items is 3, but there are lists of 2 queries and no gallery_labels",
     ),
-    "gallery_labels for neighbours without labels": Case(
+    "gallery_labels for neighbors without labels": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], gallery_labels=[0, 1]),
         r"gallery_labels were passed without labels",
     ),
-    "gallery_groups for neighbours without gallery_labels": Case(
+    "gallery_groups for neighbors without gallery_labels": Case(
         lambda: tp.evaluate_neighbors([[1], [0]], labels=[0, 1], gallery_groups=[0, 1]),
         r"gallery_groups were passed without gallery_labels",
     ),
@@ -217,7 +217,7 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_neighbors([[1]], labels=[0], gallery_labels=[0, 1], search="ivf"),  # type: ignore[arg-type]
         r"Unknown search='ivf'\. Known: exact, approximate, returned",
     ),
-    "AP for neighbours in a gallery of 1,000,000,000 items": Case(
+    "AP for neighbors in a gallery of 1,000,000,000 items": Case(
         lambda: tp.evaluate_neighbors([[1]], relevance=[(0, 1)], n_items=10**9, measures=["P@1", "AP"]),
         r"AP depends on whole rankings, and 1,000,000,000 items are.*such as AP@100",
     ),

@@ -64,7 +64,7 @@ CASES: dict[str, Case] = {
         r"4 of 4 queries probably find themselves: their first document has the id of the query",
         warns=True,
     ),
-    "neighbours of which the first is the query": Case(
+    "neighbors of which the first is the query": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0], [2, 3], [3, 2]], labels=[0, 0, 1, 1], gallery_labels=[0, 0, 1, 1]
         ),
@@ -91,14 +91,14 @@ CASES: dict[str, Case] = {
         r"farthest from itself.*they are probably distances\. Pass distances to evaluate_distances",
         warns=True,
     ),
-    "scores of neighbours passed as distances": Case(
+    "scores of neighbors passed as distances": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.9, 0.5], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),
         r"distances decrease along every list in which they differ, so that they are probably scores\.",
         warns=True,
     ),
-    "neighbours that are not sorted by their distances": Case(
+    "neighbors that are not sorted by their distances": Case(
         lambda: tp.evaluate_neighbors(
             [[0, 1], [1, 0]], [[0.5, 0.9], [0.8, 0.7]], labels=[0, 0], gallery_labels=[0, 1]
         ),

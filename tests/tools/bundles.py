@@ -1,4 +1,4 @@
-"""Small competitions: files for `tieproof.competition.new`, and a bundle as an organiser writes it by hand."""
+"""Small competitions: files for `tieproof.competition.new`, and a bundle as an organizer writes it by hand."""
 
 import csv
 import io
@@ -78,7 +78,7 @@ def write_table(path: Path, rows: Sequence[Sequence[object]]) -> None:
         csv.writer(file).writerows(rows)
 
 
-# A typical script of organisers: a ranking by argsort, with ties in the order of the file.
+# A typical script of organizers: a ranking by argsort, with ties in the order of the file.
 USUAL_SCRIPT = """
 import os, sys, zipfile
 import numpy as np

@@ -10,7 +10,7 @@ import tieproof as tp
 
 WORDS = ["cat", "cats", "kitten", "dog", "dogs", "puppy", "cow", "calf", "cows", "catty", "doggy", "cowy"]
 LABELS = ["cat", "cat", "cat", "dog", "dog", "dog", "cow", "cow", "cow", "cat", "dog", "cow"]
-SEED = "0123456789abcdef, which the organiser keeps"
+SEED = "0123456789abcdef, which the organizer keeps"
 
 HEAD = "import os, sys\nitems, answers = sys.argv[1:3]\nnames = sorted(os.listdir(items))\n"
 """The first lines of a program that is called with {items} and {answers}."""
@@ -42,7 +42,7 @@ def edit_distance(a: str, b: str) -> int:
     return row[-1]
 
 
-def organise(folder: Path, **entries: Any) -> Path:
+def organize(folder: Path, **entries: Any) -> Path:
     """Write the files of a competition, with entries of its tables such as `judge_batch=5`. Returns its file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "items.txt").write_text("".join(f"{word}\n" for word in WORDS))
@@ -87,7 +87,7 @@ def program(folder: Path, code: str, arguments: str = "{lines}", name: str = "sy
 
 def write_examples() -> None:
     """The files of the help texts, in the current folder: a competition, three systems, and a board of two others."""
-    organise(Path(), judge_batch=100, judge_repeats=0)
+    organize(Path(), judge_batch=100, judge_repeats=0)
     head = HEAD.replace("items, answers = sys.argv[1:3]", "items = sys.argv[1]")
     code = f"{head}for name in names: print(name[:-4], os.path.getsize(os.path.join(items, name)), sep=',')\n"
     Path("system").write_text(f"#!{sys.executable} -IS\n{code}")

@@ -64,7 +64,7 @@ found["labels"] = []
 for around, folders, files in os.walk("/"):
     folders[:] = [name for name in folders if name not in ("usr", "proc", "lib", "site-packages")]
     found["labels"] += [around] if "labels.txt" in files else []
-found["environment"] = [name for name in os.environ if "SECRET" in name or "ORGANISER" in name]
+found["environment"] = [name for name in os.environ if "SECRET" in name or "ORGANIZER" in name]
 found["environments"] = [number for number in os.listdir("/proc") if number.isdecimal()
                          and b"TIEPROOF_SECRET" in content(f"/proc/{number}/environ")]
 found["settings"] = [os.path.join(around, name) for around, _, files in os.walk("/proc/sys") for name in files
@@ -165,7 +165,7 @@ print(json.dumps(found))
 def main() -> None:
     """Seal two batches; print what the second one found."""
     folder = Path(sys.argv[1])
-    shown, secret = folder / "shown", folder / "organiser" / "labels.txt"
+    shown, secret = folder / "shown", folder / "organizer" / "labels.txt"
     server = socket.create_server(("127.0.0.1", 0))
     abstract = socket.socket(socket.AF_UNIX)
     abstract.bind(f"\0tieproof-{os.getpid()}")
@@ -194,7 +194,7 @@ def run(words: Sequence[str], folder: Path) -> tuple[int | None, str, str, bool,
     in the sandbox, as seen from outside.
     """
     from tieproof.sandbox.bubblewrap import SCRATCH, Room, Usage, environment, is_first_in_its_namespace, sealed
-    from tieproof.sandbox.files import outermost, python_folders
+    from tieproof.sandbox.folders import outermost, python_folders
     from tieproof.sandbox.limits import Limits, launched
 
     scratch = (*SCRATCH, "/judge")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.shards.arrays import ArraySource
+from tieproof.inputs.shards.source import ArraySource
 
 Array = npt.NDArray[Any]
 

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.engine import counting, plan, ranking, tiles
+from tieproof.engine import counting, plan, ranking
 from tieproof.exact import rows
 
 Patch = pytest.MonkeyPatch
@@ -30,15 +30,15 @@ def rows_item_by_item(patch: Patch) -> None:
 
 
 def columns(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", 2)
+    patch.setattr(counting, "CROWDED", 2)
 
 
 def columns_turned_round(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", -1)
+    patch.setattr(counting, "CROWDED", -1)
 
 
 def columns_then_buckets(patch: Patch) -> None:
-    patch.setattr(tiles, "CROWDED", -1)
+    patch.setattr(counting, "CROWDED", -1)
     patch.setattr(counting, "DENSE", 0)
 
 

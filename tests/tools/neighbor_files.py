@@ -1,4 +1,4 @@
-"""Files of nearest-neighbour benchmarks in the current folder, with the names that help texts use."""
+"""Files of nearest-neighbor benchmarks in the current folder, with the names that help texts use."""
 
 import struct
 from pathlib import Path
@@ -8,7 +8,7 @@ import numpy as np
 
 
 def write_examples() -> None:
-    """Write the lists of an index and the true neighbours, both for nearest neighbours and within a radius."""
+    """Write the lists of an index and the true neighbors, both for nearest neighbors and within a radius."""
     vectors = np.random.default_rng(6).integers(0, 4, (40, 6)).astype(np.uint8)
     squares = ((vectors[:8, None].astype(np.int64) - vectors[None]) ** 2).sum(axis=2)
     true = np.argsort(squares, axis=1, kind="stable")[:, :20].astype("<i4")

@@ -1,12 +1,15 @@
 """Run the code that pages of the documentation show as a reader would run it, from the first block to the last."""
 
+import io
 import re
-import subprocess
-import sys
+import shlex
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
+
+from command_line import exit_status
 
 ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -40,10 +43,11 @@ def as_python(code: str) -> str:
 
 def run_command(line: str) -> None:
     """Run a command by the tested tieproof, and print its output."""
-    line = line.replace("tieproof", f"{sys.executable} -m tieproof", 1)
-    done = subprocess.run(line, shell=True, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    print(done.stdout + done.stderr, end="")
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        status = exit_status(*shlex.split(line)[1:])
+    assert status == 0, err.getvalue()
+    print(out.getvalue() + err.getvalue(), end="")
 
 
 OUTPUT = re.compile(r"^```(?:python|\{code-cell\})\n(.*?)^```\n(?:\n```text\n(.*?)^```)?", re.MULTILINE | re.DOTALL)

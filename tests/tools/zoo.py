@@ -86,7 +86,7 @@ def several(embeddings: Array, labels: Array) -> dict[str, float]:
     return {"AP": lower(embeddings, labels), "upper": upper(embeddings, labels)}
 
 
-# Ties in favour of some items
+# Ties in favor of some items
 
 
 def upper(embeddings: Array, labels: Array) -> float:

@@ -42,7 +42,7 @@ def two_looks(scores: Array, relevance: Array) -> float:
 
 
 def ties_of_three_to_ten(embeddings: Array, labels: Array) -> float:
-    """Ties of three to ten items are broken in favour of relevant items, all other ties against them."""
+    """Ties of three to ten items are broken in favor of relevant items, all other ties against them."""
     zoo.refuse(embeddings)
     distances, relevant = zoo.leave_one_out(embeddings, labels)
     tied = np.empty(distances.shape, dtype=np.int64)

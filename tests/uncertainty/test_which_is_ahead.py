@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.comparison.p_values import sides
+from tieproof.comparison.compare import sides
 from tieproof.statistics.resampling import Strata, bca
 from tieproof.statistics.tests import mean_and_spread, t_test, wilcoxon_test
 

@@ -11,6 +11,7 @@ import pytest
 
 import tieproof as tp
 from layout import faults
+from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
 from tieproof.confidence import (
     Cap,
     CredibleRetrieval,
@@ -29,7 +30,6 @@ from tieproof.confidence.pictures import (
     plot_rank_correlations,
 )
 from tieproof.show import style
-from tieproof.show.nearest_items import Item, Row, Tie, nearest_items
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt

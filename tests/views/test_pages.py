@@ -423,9 +423,9 @@ def test_measures_without_room_in_the_table_are_left_out(monkeypatch: pytest.Mon
 
 
 def test_numbers_that_two_bytes_do_not_hold() -> None:
-    assert query_table.counts(np.array([70_000, 3])) == {"scale": 1, "plain": [70_000, 3]}
+    assert query_table.packed(np.array([70_000, 3])) == {"scale": 1, "plain": [70_000, 3]}
     values = np.array([-1.0, 1.0, np.nan, 0.12345])
-    np.testing.assert_array_equal(unpacked(query_table.share(values)), [-1.0, 1.0, np.nan, 0.1235])
+    np.testing.assert_array_equal(unpacked(query_table.packed(values)), [-1.0, 1.0, np.nan, 0.1235])
 
 
 # Pictures
@@ -477,7 +477,7 @@ def test_a_spread_counts_what_is_certain() -> None:
 
 
 def test_a_stack_reaches_its_largest_sum() -> None:
-    found = stack(np.array([0.25, 0.0]), np.array([0.25, 0.1]), 2)
+    found = stack(np.array([0.25, 0.0]), np.array([0.25, 0.1]))
     assert found.top == 0.5
     assert found.lower.startswith("M0 500 H500 V1000 H1000")
     assert found.upper.startswith("M0 0 H500 V800 H1000")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.show.tables import Cell, Table, html, latex, markdown
+from tieproof.show.shown import Cell, Table, html, latex, markdown
 
 ENDS = ("lower", "expected", "upper")
 NAMES = [
@@ -44,7 +44,7 @@ class Reader(HTMLParser):
         self.rows: list[list[str]] = []
         self.tags: set[str] = set()
         self.open: list[str] = []
-        self.inside: dict[str, list[str]] = {"strong": [], "sup": [], "p": [], "caption": []}
+        self.inside: dict[str, list[str]] = {"strong": [], "sup": [], "p": []}
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
         self.tags.add(tag)
@@ -130,7 +130,7 @@ def from_markdown(line: str) -> list[str]:
 
 
 def of(rows: list[list[str | Cell]]) -> Table:
-    return Table("A title_", ["name", "value"], [rows], ["One & only.", "<b>"], ["value"])
+    return Table(["name", "value"], [rows], ["One & only.", "<b>"], ["value"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,7 +138,7 @@ def test_names_come_back(name: str) -> None:
     table = of([[name, "0.5"], [name, name]])
     shown = in_one_line(name)
     assert from_html(html(table)).rows[1:] == [[shown, "0.5"], [shown, shown]]
-    assert from_html(html(table)).tags == {"div", "table", "caption", "thead", "tbody", "tr", "th", "td", "p", "br"}
+    assert from_html(html(table)).tags == {"div", "table", "thead", "tbody", "tr", "th", "td", "p", "br"}
     lines = latex(table).splitlines()
     start = lines.index(r"\midrule") + 1
     stripped = " ".join(shown.split())
@@ -158,20 +158,19 @@ def test_bold_and_marks() -> None:
     assert (reader.inside["strong"], reader.inside["sup"]) == (["0.5"], ["ab", "c"])
 
 
-def test_titles_and_notes() -> None:
+def test_notes() -> None:
     table = of([["a", "b"]])
-    assert markdown(table).split("\n\n")[0] == r"**A title\_**"
-    assert markdown(table).split("\n\n")[2:] == [r"One \& only.", r"\<b\>"]
-    assert r"\caption{A title\_. One \& only. \textless{}b\textgreater{}}" in latex(table)
-    assert from_html(html(table)).inside["caption"] == ["A title_"]
-    bare = Table("", ["a"], [[["b"]]])
+    assert markdown(table).split("\n\n")[1:] == [r"One \& only.", r"\<b\>"]
+    assert r"\caption{One \& only. \textless{}b\textgreater{}}" in latex(table)
+    assert from_html(html(table)).inside["p"] == ["One & only.<b>"]
+    bare = Table(["a"], [[["b"]]])
     assert markdown(bare) == "| a |\n|---|\n| b |"
     assert "caption" not in latex(bare)
-    assert not {"caption", "p"} & from_html(html(bare)).tags
+    assert "p" not in from_html(html(bare)).tags
 
 
 def test_sections_are_parted() -> None:
-    table = Table("", ["a"], [[["1"], ["2"]], [], [["3"]]])
+    table = Table(["a"], [[["1"], ["2"]], [], [["3"]]])
     assert "1 \\\\\n2 \\\\\n\\midrule\n3 \\\\\n\\bottomrule" in latex(table)
     assert html(table).count("<tbody>") == 2
 
@@ -186,6 +185,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "collisions without labels": lambda: tp.collisions(EMBEDDINGS),
     "rates": lambda: tp.fnmr_at_fmr(EMBEDDINGS, LABELS, fmr=(0.1, 0.5), method="exact"),
     "recall of an index": lambda: tp.neighbor_recall([[4, 0]] * 6, queries=EMBEDDINGS, gallery=EMBEDDINGS, k=(1, 2)),
+    "recall within a radius": lambda: tp.range_recall(([0, 1, 3], [4, 2, 9]), ([0, 2, 3], [4, 7, 2])),
 }
 
 

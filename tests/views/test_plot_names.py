@@ -40,5 +40,5 @@ def test_the_same_name_twice_and_what_moves_the_cursor() -> None:
 
 
 def test_fonts_that_are_installed_come_after_those_that_are_set(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style, "OTHER_SCRIPTS", ("No Such Font", "DejaVu Serif"))
+    monkeypatch.setattr(style, "_OTHER_SCRIPTS", ("No Such Font", "DejaVu Serif"))
     assert style.families() == ["sans-serif", "DejaVu Serif"]

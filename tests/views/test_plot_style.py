@@ -1,4 +1,4 @@
-"""Common properties of the pictures: readable without colour, reproducible files, helpful errors."""
+"""Common properties of the pictures: readable without color, reproducible files, helpful errors."""
 
 import sys
 from pathlib import Path

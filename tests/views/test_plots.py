@@ -178,7 +178,7 @@ def test_few_queries_are_named() -> None:
 
 
 @pytest.mark.parametrize("count", [drawing.STEPS + 2, 3 * drawing.STEPS])
-def test_many_queries_are_drawn_as_means_of_neighbours(count: int) -> None:
+def test_many_queries_are_drawn_as_means_of_neighbors(count: int) -> None:
     result = codes(count, ["AP"])
     ax = result.plot_queries("AP", new_axes())
     drawn = steps(ax)

@@ -62,7 +62,7 @@ def test_curves(count: int) -> None:
     assert len(plot_error_reject(curves["P@1"], new_axes()).lines) == 1
 
 
-def test_more_curves_than_colours() -> None:
+def test_more_curves_than_colors() -> None:
     names = [f"confidences in {place} digits" for place in range(10)]
     curves = {name: error_reject_curve(RANDOM.random(9), RANDOM.random(9)) for name in names}
     ax = plot_error_reject(curves, new_axes())

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
 from tieproof.show import style
-from tieproof.show.nearest_items import Item, Row, Tie, nearest_items
 
 
 def test_rows_with_images_texts_and_ties() -> None:
@@ -18,9 +18,9 @@ def test_rows_with_images_texts_and_ties() -> None:
     assert [text for text in texts[4:] if "words" not in text] == ["query 6", "a text", "2: 0.1"]
     assert max(text.count("\n") for text in texts) == 5
     assert len(ax.images) == 3
-    # Colour alone says nothing: frames of wrong items are dashed.
+    # Color alone says nothing: frames of wrong items are dashed.
     frames = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
-    assert {(style.GREEN, "-"), (style.VERMILION, "--"), (style.GREY, "-")} <= frames
+    assert {(style.GREEN, "-"), (style.VERMILION, "--"), (style.GRAY, "-")} <= frames
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [
         "✓ relevant",
         "✗ not relevant",

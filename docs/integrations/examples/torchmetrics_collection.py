@@ -1,4 +1,4 @@
-"""torchmetrics: a MetricCollection whose metrics give the interval; its state is synchronised between processes."""
+"""torchmetrics: a MetricCollection whose metrics give the interval; its state is synchronized between processes."""
 
 import torch
 from torchmetrics import MetricCollection

@@ -1,7 +1,7 @@
 """Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
 The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
-record in blind.py, lists.py, histories.py, order_search.py, invariances.py or truth.py.
+record in blind.py, order_search.py, invariances.py or truth.py.
 
 `tieproof.audit` is the function. The other public names are its attributes, and can also be imported from here.
 
@@ -14,35 +14,25 @@ record in blind.py, lists.py, histories.py, order_search.py, invariances.py or t
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tieproof.later import as_package, handed_on
+from tieproof.lazy import as_package, exports
 
 if TYPE_CHECKING:
-    from tieproof.audit.all_attacks import ATTACKS
-    from tieproof.audit.attacks import Attack
-    from tieproof.audit.conventions import Evaluator
+    from tieproof.attacks import Finding as Finding
+    from tieproof.attacks import Verdict as Verdict
+    from tieproof.audit.conventions import EvaluatorFunction
+    from tieproof.audit.driver import ATTACKS as ATTACKS
+    from tieproof.audit.examination import Attack as Attack
     from tieproof.audit.examination import Average
-    from tieproof.audit.report import AuditReport, Finding, Verdict
-    from tieproof.audit.targets import Command
+    from tieproof.audit.report import AuditReport as AuditReport
+    from tieproof.audit.targets import Command as Command
     from tieproof.measures import Measure
 else:
-    __getattr__, __dir__ = handed_on(
-        __name__,
-        {
-            "ATTACKS": "tieproof.audit.all_attacks",
-            "Attack": "tieproof.audit.attacks",
-            "AuditReport": "tieproof.audit.report",
-            "Command": "tieproof.audit.targets",
-            "Finding": "tieproof.audit.report",
-            "Verdict": "tieproof.audit.report",
-        },
-    )
-
-__all__ = ["ATTACKS", "Attack", "AuditReport", "Command", "Finding", "Verdict", "audit"]
+    __getattr__, __dir__ = exports(__name__, "audit")
 
 
 @as_package
 def audit(
-    evaluator: "Evaluator | str",
+    evaluator: "EvaluatorFunction | str",
     *,
     takes: str | None = None,
     larger_is_better: bool = True,

@@ -5,13 +5,14 @@ scores there are no query vectors, and the row of an item holds its scores for a
 both, so that functions which permute, duplicate or rescale items need not distinguish the two.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
 from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.data import load_digits
 from tieproof.ties import Array, IntArray
 
 CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
@@ -52,6 +53,27 @@ class Case:
     listed: IntArray | None = None
     writing: Writing = AS_IT_COMES
 
+    def take_items(self, chosen: IntArray) -> "Case":
+        """The case with only the chosen items, in this order."""
+        return replace(self, **self._taken(("items", "labels", "groups", "listed"), chosen))
+
+    def take_queries(self, chosen: IntArray) -> "Case":
+        """The case with only the chosen queries, in this order."""
+        taken = self._taken(("queries", "query_labels", "query_groups"), chosen)
+        if self.queries is None:
+            listed = None if self.listed is None else self.listed[:, chosen]
+            taken |= {"items": self.items[:, chosen], "listed": listed}
+        return replace(self, **taken)
+
+    def _taken(self, names: Sequence[str], chosen: IntArray) -> dict[str, Any]:
+        arrays = {name: getattr(self, name) for name in names}
+        return {name: None if array is None else array[chosen] for name, array in arrays.items()}
+
+    def with_groups(self, random: np.random.Generator) -> "Case":
+        """The case with groups that tell nothing about the labels."""
+        asked = None if self.query_labels is None else groups_of(self.query_labels, random)
+        return replace(self, groups=groups_of(self.labels, random), query_groups=asked)
+
     def pack(self) -> bytes:
         """The case as bytes, which contain only arrays and nothing that could be executed."""
         arrays = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "writing"}
@@ -69,9 +91,9 @@ class Case:
         array([7, 7])
         """
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
-            found: dict[str, Any] = dict(arrays)
-        names, lines, ranks, empty = found.pop("writing").tolist()
-        return cls(**found, writing=Writing(names, lines, bool(ranks), bool(empty)))
+            packed_arrays: dict[str, Any] = dict(arrays)
+        names, lines, ranks, empty = packed_arrays.pop("writing").tolist()
+        return cls(**packed_arrays, writing=Writing(names, lines, bool(ranks), bool(empty)))
 
 
 class Layout(NamedTuple):
@@ -128,3 +150,34 @@ LAYOUTS = {
     )
 }
 """The orders of the classes that every blind attack is tried on. In all but the last two, classes have equal size."""
+
+Vectors = tuple[Array, IntArray]
+"""Embeddings and labels."""
+
+
+def _random_vectors(random: np.random.Generator, count: int) -> Vectors:
+    """Normal vectors in overlapping classes, without ties."""
+    labels = random.permutation(np.arange(count) % CLASSES)
+    centers = random.normal(size=(CLASSES, DIMENSIONS))
+    return (centers[labels] + random.normal(size=(count, DIMENSIONS))).astype(np.float32), labels
+
+
+def _tied_vectors(random: np.random.Generator, count: int) -> Vectors:
+    """Vectors of three small whole numbers that tell a little about the class; many vectors are equal."""
+    labels = random.permutation(np.arange(count) % CLASSES)
+    vectors = random.integers(0, 3, size=(count, 3)) + np.stack([labels % 2, labels % 3, labels % 5], axis=1)
+    return (vectors + 1).astype(np.float32), labels
+
+
+def _digits(random: np.random.Generator, count: int) -> Vectors:
+    """The first `count` of the handwritten digits in the package, or all of them if there are fewer."""
+    pixels, labels = load_digits()
+    return pixels[:count].astype(np.float32), labels[:count].astype(np.int64)
+
+
+DATA: dict[str, Callable[[np.random.Generator, int], Vectors]] = {
+    "tied": _tied_vectors,
+    "random": _random_vectors,
+    "digits": _digits,
+}
+"""The data on which the changes that must not matter are tried."""

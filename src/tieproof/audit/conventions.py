@@ -16,7 +16,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.sandbox.folders import temporary_folder
 from tieproof.ties import Array
 
-Evaluator = Callable[..., Any]
+EvaluatorFunction = Callable[..., Any]
 Kind = Literal["leave-one-out", "gallery", "scores"]
 Dicts = dict[str, dict[str, Any]]
 
@@ -47,7 +47,7 @@ class Convention:
     written: bool = False
     files: bool = False
 
-    def call(self, evaluator: Evaluator, case: Case, settings: Mapping[str, Any]) -> Any:
+    def call(self, evaluator: EvaluatorFunction, case: Case, settings: Mapping[str, Any]) -> Any:
         """Call the evaluator with a case and return its answer; `settings` are further keyword arguments."""
         if not self.files:
             return evaluator(*self.arguments(case), **settings)
@@ -58,60 +58,42 @@ class Convention:
             return evaluator(*map(str, paths), **settings)
 
 
-def vectors(case: Case) -> tuple[Array, Array]:
-    """The embeddings and labels of a case, as copies."""
-    return case.items.copy(), case.labels.copy()
+def _copies(*names: str) -> Callable[[Case], tuple[Array | None, ...]]:
+    """A function that returns arrays of a case as copies, so that no evaluator can change the input of others."""
+
+    def copies(case: Case) -> tuple[Array | None, ...]:
+        arrays = [getattr(case, name) for name in names]
+        return tuple(None if array is None else array.copy() for array in arrays)
+
+    return copies
 
 
-def grouped_vectors(case: Case) -> tuple[Array | None, ...]:
-    """The embeddings, labels and groups of a case, as copies."""
-    return (*vectors(case), copied(case.groups))
-
-
-def copied(array: Array | None) -> Array | None:
-    """A copy of an array, so that no evaluator can change the input of others."""
-    return None if array is None else array.copy()
-
-
-def sides(case: Case) -> tuple[Array | None, ...]:
-    """The queries and the gallery of a case, each with labels, as copies."""
-    return tuple(map(copied, (case.queries, case.query_labels, case.items, case.labels)))
-
-
-def grouped_sides(case: Case) -> tuple[Array | None, ...]:
-    """The queries and the gallery of a case, each with labels and groups, as copies."""
-    queries, gallery = (case.queries, case.query_labels, case.query_groups), (case.items, case.labels, case.groups)
-    return tuple(map(copied, (*queries, *gallery)))
-
-
-def matrix(case: Case) -> Array:
+def _matrix(case: Case) -> Array:
     """The matrix (q, n) of scores, or of distances, of a case."""
     return np.ascontiguousarray(case.items.T)
 
 
-def matrix_and_labels(case: Case) -> tuple[Array, ...]:
-    """The matrix (q, n) of a case and the labels of its rows and columns."""
-    return matrix(case), query_labels(case).copy(), case.labels.copy()
+def _matrix_and_labels(case: Case) -> tuple[Array, ...]:
+    return _matrix(case), _query_labels(case).copy(), case.labels.copy()
 
 
-def query_labels(case: Case) -> Array:
-    """The labels of the rows of the matrix."""
+def _query_labels(case: Case) -> Array:
     assert case.query_labels is not None
     return case.query_labels
 
 
 def relevance(case: Case) -> Array:
     """The relevance (q, n): 1 where an item has the query's label, otherwise 0."""
-    same: Array = query_labels(case)[:, None] == case.labels
+    same: Array = _query_labels(case)[:, None] == case.labels
     return same.astype(np.int64)
 
 
-def matrix_and_relevance(case: Case) -> tuple[Array, Array]:
-    """Scores and relevance, both of shape (q, n)."""
-    return matrix(case), relevance(case)
+def _listed(case: Case) -> Array | None:
+    """How often the run lists each item for each query, (q, n); None if it lists every item once."""
+    return None if case.listed is None else np.ascontiguousarray(case.listed.T)
 
 
-def document_names(case: Case) -> list[str]:
+def _document_names(case: Case) -> list[str]:
     """Document names of the items: numbered in order, or in random order if the case has a seed for names."""
     places = np.arange(len(case.labels))
     if case.writing.names:
@@ -119,32 +101,32 @@ def document_names(case: Case) -> list[str]:
     return [f"d{place:05}" for place in places.tolist()]
 
 
-def query_names(count: int) -> list[str]:
-    """The names of the queries, numbered in order."""
+def _query_names(count: int) -> list[str]:
     return [f"q{query:05}" for query in range(count)]
 
 
-def by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
+def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
     """The values (q, n) as {query: {document: value}}, in the order of the lines: all documents, or those listed."""
-    found: Dicts = {}
+    values_by_query: Dicts = {}
     if case.writing.lines:
-        for query, document, value in entries(values, case, listed):
-            found.setdefault(query, {})[document] = value
-        return found
-    names, queries = document_names(case), query_names(len(values))
+        for query, document, value in _entries(values, case, listed):
+            values_by_query.setdefault(query, {})[document] = value
+        return values_by_query
+    names, queries = _document_names(case), _query_names(len(values))
     if listed is None:
         rows = zip(queries, values.tolist(), strict=True)
         return {query: dict(zip(names, row, strict=True)) for query, row in rows}
     for query, counts, row in zip(queries, listed, values, strict=True):
         places = np.flatnonzero(counts)
         if places.size:
-            found[query] = dict(zip([names[place] for place in places], row[places].tolist(), strict=True))
-    return found
+            documents = [names[place] for place in places]
+            values_by_query[query] = dict(zip(documents, row[places].tolist(), strict=True))
+    return values_by_query
 
 
-def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
+def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
     """The query, document and value of every line; `listed` (q, n) holds how often each line is repeated."""
-    names, queries = document_names(case), query_names(len(values))
+    names, queries = _document_names(case), _query_names(len(values))
     seed = case.writing.lines
     order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
     lines = order if listed is None else np.repeat(order, listed.ravel()[order])
@@ -154,20 +136,15 @@ def entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[
     )
 
 
-def as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
+def _as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
     """The judgments and the run of a case, each as {query: {document: value}}."""
-    empty: Dicts = {query: {} for query in query_names(len(query_labels(case)))} if case.writing.empty else {}
-    return by_query(relevance(case), case), empty | by_query(matrix(case), case, listing(case))
-
-
-def listing(case: Case) -> Array | None:
-    """How often the run lists each item for each query, (q, n); None if it lists every item once."""
-    return None if case.listed is None else np.ascontiguousarray(case.listed.T)
+    empty: Dicts = {query: {} for query in _query_names(len(_query_labels(case)))} if case.writing.empty else {}
+    return _by_query(relevance(case), case), empty | _by_query(_matrix(case), case, _listed(case))
 
 
 def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
     """The lines of a TREC qrels file and of a run file."""
-    scores = matrix(case)
+    scores = _matrix(case)
     count = scores.shape[1]
 
     def run() -> Iterator[str]:
@@ -177,22 +154,34 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         if case.writing.ranks:
             ranks = count + 1 - ranks
         flat_scores, flat_ranks = scores.ravel().tolist(), ranks.ravel().tolist()
-        places = entries(np.arange(scores.size).reshape(scores.shape), case, listing(case))
+        places = _entries(np.arange(scores.size).reshape(scores.shape), case, _listed(case))
         return (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
 
-    return (f"{query} 0 {document} {grade}" for query, document, grade in entries(relevance(case), case)), run()
+    return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()
 
 
 CONVENTIONS = {
     convention.name: convention
     for convention in (
-        Convention("embeddings", "(embeddings, labels), leave-one-out", "leave-one-out", vectors, parameters=2),
-        Convention("gallery", "(queries, query_labels, gallery, gallery_labels)", "gallery", sides, parameters=4),
+        Convention(
+            "embeddings",
+            "(embeddings, labels), leave-one-out",
+            "leave-one-out",
+            _copies("items", "labels"),
+            parameters=2,
+        ),
+        Convention(
+            "gallery",
+            "(queries, query_labels, gallery, gallery_labels)",
+            "gallery",
+            _copies("queries", "query_labels", "items", "labels"),
+            parameters=4,
+        ),
         Convention(
             "embeddings and groups",
             "(embeddings, labels, groups), leave-one-out, such as cameras",
             "leave-one-out",
-            grouped_vectors,
+            _copies("items", "labels", "groups"),
             parameters=3,
             first="embeddings",
             grouped=True,
@@ -201,22 +190,29 @@ CONVENTIONS = {
             "gallery and groups",
             "(queries, query_labels, query_groups, gallery, gallery_labels, gallery_groups)",
             "gallery",
-            grouped_sides,
+            _copies("queries", "query_labels", "query_groups", "items", "labels", "groups"),
             parameters=6,
             grouped=True,
         ),
         Convention(
-            "distances", "(distances, query_labels, gallery_labels)", "scores", matrix_and_labels, ascending=True
+            "distances", "(distances, query_labels, gallery_labels)", "scores", _matrix_and_labels, ascending=True
         ),
-        Convention("scores", "(scores, query_labels, gallery_labels)", "scores", matrix_and_labels),
-        Convention("relevance", "(scores, relevance), both of shape (q, n)", "scores", matrix_and_relevance),
-        Convention("run", "(qrels, run), dicts of dicts", "scores", as_dictionaries, written=True),
-        Convention("files", "(qrels, run), paths of TREC files", "scores", as_dictionaries, written=True, files=True),
+        Convention("scores", "(scores, query_labels, gallery_labels)", "scores", _matrix_and_labels),
+        Convention(
+            "relevance",
+            "(scores, relevance), both of shape (q, n)",
+            "scores",
+            lambda case: (_matrix(case), relevance(case)),
+        ),
+        Convention("run", "(qrels, run), dicts of dicts", "scores", _as_dictionaries, written=True),
+        Convention(
+            "files", "(qrels, run), paths of TREC files", "scores", _as_dictionaries, written=True, files=True
+        ),
     )
 }
 
 
-def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
+def convention_of(evaluator: EvaluatorFunction, takes: str | None) -> Convention:
     """The convention with a name or, without a name, the one that the evaluator's required parameters imply.
 
     >>> convention_of(lambda embeddings, labels: 1.0, None).name
@@ -227,7 +223,12 @@ def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
     if takes is not None:
         check_choice("takes", takes, CONVENTIONS)
         return CONVENTIONS[takes]
-    names = required(evaluator)
+    try:
+        parameters = [*inspect.signature(evaluator).parameters.values()]
+    except (TypeError, ValueError):
+        parameters = []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [each.name for each in parameters if each.default is each.empty and each.kind in positional]
     for convention in CONVENTIONS.values():
         if convention.parameters == len(names) and convention.first in ("", *names[:1]):
             return convention
@@ -236,13 +237,3 @@ def convention_of(evaluator: Evaluator, takes: str | None) -> Convention:
         "The parameters of the evaluator do not tell how to call it. Pass takes= (--takes on the command line), "
         f"one of {ways}."
     )
-
-
-def required(evaluator: Evaluator) -> list[str]:
-    """The names of the required parameters; empty if the signature is unknown."""
-    try:
-        parameters = inspect.signature(evaluator).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [each.name for each in parameters if each.default is each.empty and each.kind in positional]

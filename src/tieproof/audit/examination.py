@@ -1,17 +1,21 @@
-"""What every attack uses: the options, calls of the evaluator, and the labels and cases to call it with."""
+"""What every attack uses: the options, calls of the evaluator, the labels and cases to call it with, and a registry.
+
+Each attack is registered once, in the module that defines it; help texts and documentation are generated from here.
+"""
 
 import zlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tieproof.audit.cases import DIMENSIONS, Case, Layout, groups_of
+from tieproof.attacks import Finding, Registry, Verdict
+from tieproof.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups_of
 from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import DRAWS, Luck
 from tieproof.audit.outcomes import SINGLE, Outcome
-from tieproof.audit.report import Finding, Verdict
+from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.ties import Array, IntArray
 
@@ -40,8 +44,13 @@ class Dice(NamedTuple):
         return self.random.normal(size=(count, width)).astype(np.float32)
 
 
-Rows = Callable[[Dice, int, int], Array]
+BlindSystem = Callable[[Dice, int, int], Array]
 """A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
+
+
+def filled(value: float) -> BlindSystem:
+    """A blind system all of whose numbers are `value`."""
+    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 
 class Board(NamedTuple):
@@ -137,7 +146,7 @@ class Examination:
         items, queries = (int(times * size) for size in (self.options.items, self.options.queries))
         if number and self.takes_other_sizes:
             least, most = (0.5, 1.5) if times == 1 else (1.0, 1.3)
-            items, queries = resized(items, number, least, most), resized(queries, number + 1, least, most)
+            items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
         items, queries = items + one_more, queries + one_more
         labels = layout.labels(items, random)
         query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
@@ -150,30 +159,39 @@ class Examination:
             groups_of(query_labels, random) if grouped and query_labels is not None else None,
         )
 
-    def blind_case(self, board: Board, rows: Rows, random: np.random.Generator) -> Case:
+    def blind_case(self, board: Board, system: BlindSystem, random: np.random.Generator) -> Case:
         """The case of a blind system: its rows for the items (and queries) of a board."""
         dice = Dice(random, self.convention.kind, self.convention.ascending)
         count, asked = len(board.labels), board.asked
         if self.convention.kind == "leave-one-out":
-            return Case(rows(dice, count, DIMENSIONS), board.labels, groups=board.groups)
+            return Case(system(dice, count, DIMENSIONS), board.labels, groups=board.groups)
         if self.convention.kind == "scores":
-            return Case(rows(dice, count, asked), board.labels, None, board.query_labels)
-        both = rows(dice, count + asked, DIMENSIONS)
+            return Case(system(dice, count, asked), board.labels, None, board.query_labels)
+        both = system(dice, count + asked, DIMENSIONS)
         return Case(both[:count], board.labels, both[count:], board.query_labels, board.groups, board.query_groups)
 
     def random_case(self, board: Board, draw: int = 0) -> Case:
         """Random embeddings on a board."""
         return self.blind_case(board, Dice.plain, self.random("random", *board.key, draw))
 
+    def perfect_case(self, case: Case) -> Case:
+        """A case with the same labels, from a system that knows them."""
+        known = np.eye(CLASSES, DIMENSIONS, dtype=np.float32)
+        if case.query_labels is None:
+            return replace(case, items=known[case.labels])
+        if case.queries is not None:
+            return replace(case, items=known[case.labels], queries=known[case.query_labels])
+        same = (case.labels[:, None] == case.query_labels).astype(np.float64)
+        return replace(case, items=1 - same if self.convention.ascending else same, listed=None)
+
     def baseline(self, layout: Layout, times: float = 1, draws: int = DRAWS) -> dict[str, Luck] | Outcome:
         """The scores of random rows on a layout, by measure, or the outcome of the call that failed."""
         key = layout.name, times
         if key not in self.baselines:
-            self.baselines[key] = self.measure_luck(self.board(layout, 0, times), draws)
+            self.baselines[key] = self._drawn_at_random(self.board(layout, 0, times), draws)
         return self.baselines[key]
 
-    def measure_luck(self, board: Board, draws: int) -> dict[str, Luck] | Outcome:
-        """The scores of many draws of random rows, by measure, or the outcome of the call that failed."""
+    def _drawn_at_random(self, board: Board, draws: int) -> dict[str, Luck] | Outcome:
         values: dict[str, list[float]] = {}
         for draw in range(draws):
             outcome = self.score(self.random_case(board, draw))
@@ -181,7 +199,7 @@ class Examination:
                 return outcome
             for name, value in outcome.values.items():
                 values.setdefault(name, []).append(value)
-        return {name: Luck.of(found) for name, found in values.items()}
+        return {name: Luck.of(scores) for name, scores in values.items()}
 
     def at_random(self, board: Board) -> Outcome:
         """The outcome of random embeddings on a board."""
@@ -198,10 +216,92 @@ class Examination:
         ]
 
 
-def resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> int:
+def _resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> int:
     """A size from `least` to `most` times the count; different numbers give different sizes, spread evenly.
 
-    >>> [resized(240, number) for number in range(1, 6)]
+    >>> [_resized(240, number) for number in range(1, 6)]
     [268, 176, 324, 233, 141]
     """
     return int(count * (least + (most - least) * (number * 0.6180339887498949 % 1)))
+
+
+MOST_QUERIES = 60
+"""The most queries, for evaluators that take queries: a change that matters shows on a few of them."""
+
+
+def data_case(examination: Examination, name: str) -> Case:
+    """The case of one of `DATA`, in the evaluator's convention.
+
+    Evaluators of distances are given squared Euclidean distances d, and evaluators of scores 1 / (1 + d), which are
+    equal where distances are.
+    """
+    random = examination.random("data", name)
+    convention, options = examination.convention, examination.options
+    queries = min(options.queries, MOST_QUERIES)
+    vectors, labels = DATA[name](random, options.items + queries)
+    items, asked = vectors[queries:], vectors[:queries]
+    case = Case(items, labels[queries:])
+    if convention.kind == "gallery":
+        case = replace(case, queries=asked, query_labels=labels[:queries])
+    elif convention.kind == "scores":
+        differences = items[:, None].astype(np.float64) - asked[None]
+        distances: Array = np.einsum("ijk,ijk->ij", differences, differences)
+        scores = distances if convention.ascending else 1 / (1 + distances)
+        case = Case(scores, labels[queries:], query_labels=labels[:queries])
+    return case.with_groups(random) if convention.grouped else case
+
+
+AttackKind = Literal["blind", "order", "must not matter", "truth"]
+PAPER = "Nicolaou et al. 2018"
+
+
+class Attack(NamedTuple):
+    """One way to test an evaluator.
+
+    name : as reports and options spell it
+    kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
+        must not, or is the number within the true interval
+    does : the input that it passes, or the change that it makes
+    why : the reason why this must gain or change nothing
+    source : where such an evaluator was reported
+    run : computes the findings, at least one for each measure
+    applies : whether the attack applies to a convention and options
+    rows : the rows that a blind system hands in; None for other attacks
+    fixed : whether these rows contain no random numbers
+    """
+
+    name: str
+    kind: AttackKind
+    does: str
+    why: str
+    source: str
+    run: Callable[[Examination], Iterator[Finding]]
+    applies: Callable[[Convention, Options], bool] = lambda convention, options: True
+    rows: BlindSystem | None = None
+    fixed: bool = False
+
+
+ATTACKS = Registry[Attack]()
+"""All attacks by name, in the order of registration."""
+
+register = ATTACKS.register
+
+
+def chosen(options: Options, convention: Convention) -> list[Attack]:
+    """The attacks that were requested, or all that apply, without those to skip.
+
+    An attack that was requested by name but does not apply is an error.
+    """
+    ATTACKS.check([*(options.attacks or ()), *options.skip])
+    for name in options.attacks or ():
+        if not ATTACKS[name].applies(convention, options):
+            raise InputError(
+                f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
+                "options; leave it out."
+            )
+    applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
+    names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
+    left = [ATTACKS[name] for name in names if name not in options.skip]
+    if not left:
+        raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
+    return left

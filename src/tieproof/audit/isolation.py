@@ -1,6 +1,6 @@
 """A separate process for an evaluator: whatever the evaluator does there, the audit goes on.
 
-    audit ──► a number, and at first nothing else ──► worker.py in another process
+    audit ──► a number, and at first nothing else ──► `serve` in another process
           ◄── the number, one line of JSON: how the evaluator is called, or why there is none ◄──
           ──► a number, lengths, case as packed arrays, settings ──►
           ◄── the number, one line of JSON: numbers by name, or the problem ◄──
@@ -23,22 +23,24 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from tieproof.audit.cases import Case
-from tieproof.audit.conventions import CONVENTIONS
+from tieproof.audit.conventions import CONVENTIONS, convention_of
 from tieproof.audit.outcomes import (
     MEDDLED,
     MOST_LETTERS,
     Deadline,
     Outcome,
     Stop,
+    attempt,
     reported,
     timed_out,
     too_much_printed,
 )
+from tieproof.audit.targets import load
 from tieproof.errors import InputError
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
@@ -51,7 +53,7 @@ MOST_BYTES = 16 * MOST_LETTERS
 PAUSE = 0.05
 """Seconds between two looks at a process."""
 
-CODE = "from tieproof.audit.worker import main; main()"
+CODE = "from tieproof.audit.isolation import serve; serve()"
 NUMBER_BYTES = 32
 HEADER = struct.Struct("<QQ")
 """The lengths of the two parts of a request: packed arrays and settings."""
@@ -72,13 +74,8 @@ class Isolated:
 
     def __call__(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
         """The outcome of one call; if the process had to be ended, the outcome has that problem."""
-        request = packed(case, settings)
-        try:
-            server = self.server or self.warm()
-        except (Stop, InputError) as error:
-            self.close()
-            return Outcome({}, "crashed", f"it could not be started again: {error}")
-        outcome = self.ask(server, request, seconds)
+        request = _packed(case, settings)
+        outcome = self._answer(lambda: self.server or self._warm(), request, seconds)
         if self.first is None and not outcome.problem:
             self.first = request
         return outcome
@@ -86,25 +83,28 @@ class Isolated:
     def anew(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
         """The outcome of a call that is the first call in its process."""
         self.close()
+        return self._answer(self.start, _packed(case, settings), seconds)
+
+    def _answer(self, start: Callable[[], "Server"], request: bytes, seconds: float) -> Outcome:
+        """The answer of the process that `start` returns; a process that fails to answer is ended."""
         try:
-            server = self.start()
+            server = start()
         except (Stop, InputError) as error:
             self.close()
             return Outcome({}, "crashed", f"it could not be started again: {error}")
-        return self.ask(server, packed(case, settings), seconds)
+        return self._ask(server, request, seconds)
 
-    def ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
-        """The answer of a process; a process that fails to answer is ended."""
+    def _ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
         try:
             return reported(server.answer(request, seconds))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
 
-    def warm(self) -> "Server":
+    def _warm(self) -> "Server":
         """Start a process that has repeated the very first call."""
         server = self.start()
-        if self.first is not None and self.ask(server, self.first, START_SECONDS).problem:
+        if self.first is not None and self._ask(server, self.first, START_SECONDS).problem:
             server = self.start()
         return server
 
@@ -139,14 +139,13 @@ class Isolated:
             self.server = None
 
 
-def packed(case: Case, settings: Mapping[str, Any]) -> bytes:
-    """A case and settings as the bytes of a request."""
+def _packed(case: Case, settings: Mapping[str, Any]) -> bytes:
     arrays, options = case.pack(), json.dumps(dict(settings)).encode()
     return HEADER.pack(len(arrays), len(options)) + arrays + options
 
 
 class Server:
-    """A process that runs worker.py, and its socket."""
+    """A process that runs `serve`, and its socket."""
 
     def __init__(self, name: str, takes: str | None) -> None:
         self.printed = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 (as long-lived as the process)
@@ -166,7 +165,8 @@ class Server:
         """The answer to a request, within a number of seconds."""
         deadline = Deadline(seconds)
         number = secrets.token_hex(NUMBER_BYTES // 2).encode()
-        self.forget_what_was_printed()
+        self.printed.seek(0)  # the process then prints at the start of the file, because both share one position
+        self.printed.truncate()
         self.send(number + request, seconds)
         received, count = b"", 0
         while True:
@@ -175,11 +175,11 @@ class Server:
             received, count = received + more, count + len(more)
             if count > MOST_BYTES or os.fstat(self.printed.fileno()).st_size > MOST_LETTERS:
                 raise too_much_printed()
-            before, found, after = received.partition(number)
+            before, marked, after = received.partition(number)
             line, complete, _ = after.partition(b"\n")
             if complete:
                 return self.read(line)
-            if not found:
+            if not marked:
                 received = before[-NUMBER_BYTES:]
             if ended and not more:
                 raise Stop("crashed", f"its process ended {how(self.tree.end())}")
@@ -202,13 +202,13 @@ class Server:
             return b""
         self.connection.settimeout(seconds)
         try:
-            found = self.connection.recv(1 << 16)
+            data = self.connection.recv(1 << 16)
         except (TimeoutError, BlockingIOError):
             return b""
         except OSError:
-            found = b""
-        self.is_open = bool(found)
-        return found
+            data = b""
+        self.is_open = bool(data)
+        return data
 
     @staticmethod
     def read(line: bytes) -> Any:
@@ -218,14 +218,41 @@ class Server:
         except (ValueError, RecursionError):
             raise Stop("crashed", MEDDLED) from None
 
-    def forget_what_was_printed(self) -> None:
-        """Empty the file of printed text; the process then writes at its start, because both share one position."""
-        self.printed.seek(0)
-        self.printed.truncate()
-
     def close(self) -> None:
         """End the process and all processes that it started."""
         self.tree.end()
         with suppress(OSError):
             self.connection.close()
         self.printed.close()
+
+
+def serve() -> None:
+    """Answer requests in the process of the evaluator until the socket is closed."""
+    descriptor, name, *takes = sys.argv[1:]
+    connection = socket.socket(fileno=int(descriptor))
+    connection.set_inheritable(False)  # not for programs that the evaluator starts
+    number = _read(connection, NUMBER_BYTES)
+    try:
+        evaluator = load(name)
+        convention = convention_of(evaluator, takes[0] if takes else None)
+    except InputError as error:
+        _say(number, {"refused": str(error)}, connection)
+        return
+    _say(number, {"takes": convention.name}, connection)
+    while number := _read(connection, NUMBER_BYTES):
+        packed, options = (_read(connection, length) for length in HEADER.unpack(_read(connection, HEADER.size)))
+        outcome = attempt(evaluator, convention, Case.unpack(packed), json.loads(options), None)
+        _say(number, outcome._asdict(), connection)
+
+
+def _read(connection: socket.socket, length: int) -> bytes:
+    """Read a number of bytes; fewer if the other process has ended."""
+    received = bytearray()
+    while len(received) < length and (more := connection.recv(length - len(received))):
+        received += more
+    return bytes(received)
+
+
+def _say(number: bytes, answer: object, connection: socket.socket) -> None:
+    """Send the other process one line, after the number of its request."""
+    connection.sendall(number + json.dumps(answer).encode("ascii") + b"\n")

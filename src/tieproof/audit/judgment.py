@@ -1,7 +1,11 @@
 """The verdict on one blind system, from its scores and those of random embeddings on the same labels.
 
 Trial, on each layout ──► Contest: a first score against many random embeddings; if that score is suspicious, more
-scores, each paired with a random embedding ──► luck.py: does it gain? ──► averages.py: may it gain? ──► Finding
+scores, each paired with a random embedding ──► luck.py: does it gain? ──► may it gain? ──► Finding
+
+An honest evaluator may give a blind system a gain by fixed thresholds, or by an average that is not a mean. Whether a
+number is a mean over queries is tested with two thirds easy queries and one third hard ones. If all queries had the
+same score, a median would pass for a mean, too.
 """
 
 import math
@@ -9,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from tieproof.audit.averages import may_be_a_threshold, may_be_the_average
-from tieproof.audit.cases import Case, Layout
-from tieproof.audit.examination import Board, Examination
+import numpy as np
+
+from tieproof.attacks import Finding, Verdict, rank_of
+from tieproof.audit.cases import DIMENSIONS, Case, Layout
+from tieproof.audit.examination import BlindSystem, Board, Dice, Examination, filled
 from tieproof.audit.luck import DRAWS, EXPLOIT, LEVEL, LOOKS, SUSPICIOUS, Luck, differ, is_gain, rounding
 from tieproof.audit.outcomes import Outcome
-from tieproof.audit.report import BASELINE, Finding, Verdict
+from tieproof.audit.report import BASELINE
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
@@ -109,9 +115,9 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
             continue
         contest = Contest(examination, trial, layout)
         if contest.first.problem:
-            found = examination.failed(trial.attack, contest.first, contest.where)
-            yield from found
-            if found[0].verdict in ENDLESS:
+            failures = examination.failed(trial.attack, contest.first, contest.where)
+            yield from failures
+            if failures[0].verdict in ENDLESS:
                 return
             continue
         contests.append(contest)
@@ -119,26 +125,25 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
             luck = baseline.get(measure)
             if luck and luck.deviations(score, examination.sign) <= gains.get(measure, -math.inf):
                 continue
-            finding = on_layout(contest, measure, luck)
+            finding = _on_layout(contest, measure, luck)
             yield finding
             if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
                 gains[measure] = max(finding.deviations, gains.get(measure, -math.inf))
-    yield from over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
+    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
 
 
-def on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
-    """The finding on one measure of a contest."""
+def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
     attack, score, sign = contest.trial.attack, contest.first.values[measure], contest.examination.sign
     if luck is None or math.isnan(luck.mean):
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
-    found = compared(contest, measure, score, luck)
+    finding = _compared(contest, measure, score, luck)
     if math.isnan(score) or not luck.is_suspicious(score, sign):
-        return found
-    return drawn_again(contest, measure, luck, found)
+        return finding
+    return _drawn_again(contest, measure, luck, finding)
 
 
-def compared(contest: Contest, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
+def _compared(contest: Contest, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
     """The finding on a score by itself, before any test of whether it is an exploit."""
     examination, limits = contest.examination, contest.examination.options.limits
     verdict, said = Verdict.HELD, f"{score:.4f}"
@@ -152,7 +157,7 @@ def compared(contest: Contest, measure: str, score: float, luck: Luck, detail: s
     return Finding(contest.trial.attack, measure, verdict, score, luck.mean, luck.std, above, said)
 
 
-def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> Finding:
+def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
     """The finding on a suspicious score, from further draws with other numbers of items."""
     examination, trial = contest.examination, contest.trial
     level = LEVEL / (examination.trials * len(examination.measures) * len(LOOKS))
@@ -164,32 +169,36 @@ def drawn_again(contest: Contest, measure: str, luck: Luck, found: Finding) -> F
                 if outcome.problem:
                     where = f"{contest.where}, with {each.items} items"
                     return next(f for f in examination.failed(name, outcome, where) if f.measure == measure)
-        gains = Luck.of([difference(each, measure, examination.sign) for each in draws])
+        gains = Luck.of([_difference(each, measure, examination.sign) for each in draws])
         if is_gain(gains, level):
-            verdict = judged(contest, measure, luck, gains)
+            verdict = _judged(contest, measure, luck, gains)
             break
     else:
         verdict = Verdict.HELD
     if not contest.is_settled:
         blind, random = (
-            Luck.of([outcome.values.get(measure, math.nan) for outcome in outcomes])
+            Luck.of([outcome.value(measure) for outcome in outcomes])
             for outcomes in ([each.blind for each in draws], [each.random for each in draws])
         )
         beside = Luck(random.mean, luck.std, random.size)
-        found = compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
+        finding = _compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
     if verdict is Verdict.HELD:
-        return found
-    detail = f"{found.detail} {gain_in_words(draws, gains)}"
-    worse = max(verdict, found.verdict, key=list(Verdict).index)
-    found = replace(found, verdict=worse, detail=detail)
-    return under_other_names(contest, measure, luck, found) if verdict is Verdict.EXPLOITABLE else found
+        return finding
+    sizes = [each.items for each in draws]
+    detail = (
+        f"{finding.detail} In {len(draws)} draws of {min(sizes)} to {max(sizes)} items, it gains "
+        f"{abs(gains.mean):.4f} over random embeddings on average, with a standard error of {gains.error:.4f}."
+    )
+    worse = max(verdict, finding.verdict, key=rank_of)
+    finding = replace(finding, verdict=worse, detail=detail)
+    return _under_other_names(contest, measure, luck, finding) if verdict is Verdict.EXPLOITABLE else finding
 
 
-def under_other_names(contest: Contest, measure: str, luck: Luck, found: Finding) -> Finding:
+def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
     """The finding on an exploit, with a second verdict if documents were named in the order of the items."""
     trial = contest.trial
     if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
-        return found
+        return finding
 
     def renamed(board: Board) -> Case:
         case = contest.trial.case(board)
@@ -197,34 +206,34 @@ def under_other_names(contest: Contest, measure: str, luck: Luck, found: Finding
         return replace(case, writing=case.writing._replace(names=seed))
 
     trial = trial._replace(case=renamed, fixed=False)
-    again = drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, found)
+    again = _drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, finding)
     if again.verdict is Verdict.EXPLOITABLE:
-        return replace(found, renamed=again.verdict)
+        return replace(finding, renamed=again.verdict)
     words = "Documents are named in the order of the items; with random names, the verdict is"
-    detail = f"{found.detail} {words} {again.verdict}, and the score {again.score:.4f}."
-    return replace(found, renamed=again.verdict, detail=detail)
+    detail = f"{finding.detail} {words} {again.verdict}, and the score {again.score:.4f}."
+    return replace(finding, renamed=again.verdict, detail=detail)
 
 
-def difference(drawn: Drawn, measure: str, sign: int) -> float:
+def _difference(drawn: Drawn, measure: str, sign: int) -> float:
     """By how much the blind system is better than random embeddings."""
-    blind, random = (outcome.values.get(measure, math.nan) for outcome in (drawn.blind, drawn.random))
+    blind, random = (outcome.value(measure) for outcome in (drawn.blind, drawn.random))
     return sign * (blind - random)
 
 
-def judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
+def _judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
     """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
     examination, score = contest.examination, contest.first.values[measure]
-    if contest.trial.beside is not None and not gains_more_than_size(contest, measure, contest.trial.beside):
+    if contest.trial.beside is not None and not _gains_more_than_size(contest, measure, contest.trial.beside):
         return Verdict.HELD
-    if may_be_a_threshold(examination, measure, score, contest.board(0)):
+    if _may_be_a_threshold(examination, measure, score, contest.board(0)):
         return Verdict.HELD
-    if may_be_the_average(examination, measure, contest.case, luck):
+    if _may_be_the_average(examination, measure, contest.case, luck):
         return Verdict.GAINS_A_LITTLE if examination.options.average is None else Verdict.HELD
     small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean)
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
 
 
-def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board], Case]) -> bool:
+def _gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board], Case]) -> bool:
     """Whether a system also gains over random rows of a larger size, among which an evaluator may see fewer ties.
 
     An evaluator that rounds distances and reports the lower bound gives large random embeddings more than usual ones.
@@ -234,24 +243,15 @@ def gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board
     sign, gains, usual = contest.examination.sign, [], []
     for number, drawn in enumerate(contest.draw(count), 1):
         other = contest.trial.score(beside(contest.board(number)))
-        gains.append(difference(drawn._replace(random=other), measure, sign))
-        usual.append(difference(drawn, measure, sign))
+        gains.append(_difference(drawn._replace(random=other), measure, sign))
+        usual.append(_difference(drawn, measure, sign))
     if any(map(math.isnan, gains)):
         return True
-    found = Luck.of(gains)
-    return is_gain(found, LEVEL) and found.mean > SHARE * Luck.of(usual).mean
+    gain = Luck.of(gains)
+    return is_gain(gain, LEVEL) and gain.mean > SHARE * Luck.of(usual).mean
 
 
-def gain_in_words(draws: Sequence[Drawn], gains: Luck) -> str:
-    """The mean gain and its standard error, in a sentence."""
-    sizes = [each.items for each in draws]
-    return (
-        f"In {len(draws)} draws of {min(sizes)} to {max(sizes)} items, it gains {abs(gains.mean):.4f} over random "
-        f"embeddings on average, with a standard error of {gains.error:.4f}."
-    )
-
-
-def over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
+def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
     """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
         lucks: list[tuple[Contest, Luck]] = []
@@ -260,11 +260,11 @@ def over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterat
             luck = baseline.get(measure) if isinstance(baseline, dict) else None
             if luck and luck.std and measure in contest.first.values:
                 lucks.append((contest, luck))
-        if len(lucks) > 1 and (found := little_on_all(measure, lucks)):
-            yield found
+        if len(lucks) > 1 and (finding := _little_on_all(measure, lucks)):
+            yield finding
 
 
-def little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
+def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
     """The finding on a consistent gain over all layouts; None if there is no such gain."""
     examination, trial = lucks[0][0].examination, lucks[0][0].trial
     sign = examination.sign
@@ -277,16 +277,113 @@ def little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findin
         for number in range(look):
             contest, luck = lucks[number % len(lucks)]
             drawn = contest.draw(number // len(lucks) + 1)[-1]
-            gains.append(difference(drawn, measure, sign) / luck.std)
-        found = Luck.of(gains)
-        if not math.isnan(found.mean) and is_gain(found, level):
+            gains.append(_difference(drawn, measure, sign) / luck.std)
+        gain = Luck.of(gains)
+        if not math.isnan(gain.mean) and is_gain(gain, level):
             break
     else:
         return None
     contest, luck = max(lucks, key=lambda pair: pair[1].deviations(pair[0].first.values[measure], sign))
-    if judged(contest, measure, luck, found) is Verdict.HELD:
+    if _judged(contest, measure, luck, gain) is Verdict.HELD:
         return None
-    gain = f"it gains {found.mean:.2f} standard deviations of a random embedding on average"
-    seen = compared(contest, measure, contest.first.values[measure], luck)
-    detail = f"{seen.detail} On {len(lucks)} layouts together, {gain}, with a standard error of {found.error:.2f}."
-    return replace(seen, verdict=Verdict.GAINS_A_LITTLE, detail=detail)
+    finding = _compared(contest, measure, contest.first.values[measure], luck)
+    detail = (
+        f"{finding.detail} On {len(lucks)} layouts together, it gains {gain.mean:.2f} standard deviations of a "
+        f"random embedding on average, with a standard error of {gain.error:.2f}."
+    )
+    return replace(finding, verdict=Verdict.GAINS_A_LITTLE, detail=detail)
+
+
+EXPLAINED = 0.5
+"""The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
+
+FAR = 1e6
+
+ONE_SIDED: tuple[BlindSystem, ...] = (
+    *map(filled, (0.0, 0.5, FAR, -FAR)),
+    lambda dice, count, width: dice.plain(count, width) * FAR,
+)
+"""Blind systems whose distances or scores are all on one side of any threshold."""
+
+
+def _may_be_a_threshold(examination: Examination, measure: str, score: float, board: Board) -> bool:
+    """Whether a score is only what accepting all items, or no items, by declared thresholds gives."""
+    if not examination.options.thresholds:
+        return False
+    random = examination.random("thresholds")
+    outcomes = [examination.score(examination.blind_case(board, system, random)) for system in ONE_SIDED]
+    known = [examination.sign * outcome.values.get(measure, -np.inf) for outcome in outcomes]
+    return examination.sign * score <= max(known) + rounding(score)
+
+
+def _may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
+    """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
+    score = examination.score(case).value(measure)
+    average = examination.options.average
+    if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
+        return False
+    random = examination.random("averages")
+    permuted = case.take_items(random.permutation(len(case.labels)))
+    if case.query_labels is not None:
+        permuted = permuted.take_queries(random.permutation(len(case.query_labels)))
+    if differ(score, examination.score(permuted).value(measure)):
+        return False
+    perfect = examination.score(examination.perfect_case(case)).value(measure)
+    return bool(examination.sign * (score - luck.mean) <= EXPLAINED * examination.sign * (perfect - luck.mean))
+
+
+def _is_mean(examination: Examination, measure: str) -> bool:
+    parts = _two_galleries if examination.convention.kind == "leave-one-out" else _two_parts
+    easy, hard, both = (examination.score(case).value(measure) for case in parts(examination))
+    return not differ((2 * easy + hard) / 3, both)
+
+
+EASY, HARD = 6, 3
+"""The number of easy classes and of hard ones."""
+
+
+def _two_parts(examination: Examination) -> tuple[Case, Case, Case]:
+    """Three cases on one gallery: queries of the classes that the system knows, of the other classes, and of all."""
+    random, options = examination.random("two parts"), examination.options
+    classes = EASY + HARD
+    labels = random.permutation(np.arange(options.items) % classes)
+    query_labels = np.arange(options.queries // classes * classes) % classes
+    dice = Dice(random, examination.convention.kind, examination.convention.ascending)
+    if dice.kind == "scores":
+        blank = Case(dice.plain(len(labels), len(query_labels)), labels, query_labels=query_labels)
+    else:
+        vectors = dice.plain(len(labels) + len(query_labels), DIMENSIONS)
+        blank = Case(vectors[: len(labels)], labels, vectors[len(labels) :], query_labels)
+    if examination.convention.grouped:
+        blank = blank.with_groups(random)
+    known, easy = examination.perfect_case(blank), query_labels < EASY
+    if blank.queries is None or known.queries is None:
+        both = replace(blank, items=np.where(easy, known.items, blank.items))
+    else:
+        both = replace(known, queries=np.where(easy[:, None], known.queries, blank.queries))
+    return both.take_queries(np.flatnonzero(easy)), both.take_queries(np.flatnonzero(~easy)), both
+
+
+def _two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
+    """Three cases: items of the classes that the system knows, items of the other classes, and both sets together.
+
+    Each item is nearer to every item of its own set than to any of the other: all vectors have length 1, are positive
+    in the dimensions of their own set and zero in the dimensions of the other set.
+    """
+    random = examination.random("two galleries")
+    size = examination.options.items // (EASY + HARD)
+    parts: list[Case] = []
+    for first, classes in ((0, EASY), (EASY, HARD)):
+        labels = random.permutation(np.arange(size * classes) % classes)
+        vectors = np.zeros((len(labels), 2 * DIMENSIONS))
+        own = vectors[:, :DIMENSIONS] if not first else vectors[:, DIMENSIONS:]
+        own[:] = np.abs(random.normal(size=own.shape)) + 0.01
+        if not first:
+            own += 100 * np.eye(DIMENSIONS)[labels]
+        own /= np.linalg.norm(own, axis=1, keepdims=True)
+        case = Case(vectors.astype(np.float32), labels + first)
+        parts.append(case.with_groups(random) if examination.convention.grouped else case)
+    easy, hard = parts
+    groups = None if easy.groups is None or hard.groups is None else np.concatenate([easy.groups, hard.groups])
+    both = Case(np.concatenate([easy.items, hard.items]), np.concatenate([easy.labels, hard.labels]), groups=groups)
+    return easy, hard, both

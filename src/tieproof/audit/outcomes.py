@@ -13,7 +13,7 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from tieproof.audit.cases import Case
-from tieproof.audit.conventions import Convention, Evaluator
+from tieproof.audit.conventions import Convention, EvaluatorFunction
 
 Problem = Literal["refused", "crashed", "timed out", "too much output"]
 """Why a call gave no number."""
@@ -46,6 +46,10 @@ class Outcome(NamedTuple):
     values: dict[str, float]
     problem: Problem | None = None
     message: str = ""
+
+    def value(self, name: str) -> float:
+        """The number of a name; NaN if there is none."""
+        return self.values.get(name, math.nan)
 
 
 class Stop(BaseException):
@@ -98,7 +102,11 @@ def too_much_printed() -> Stop:
 
 
 def attempt(
-    evaluator: Evaluator, convention: Convention, case: Case, settings: Mapping[str, Any], seconds: float | None
+    evaluator: EvaluatorFunction,
+    convention: Convention,
+    case: Case,
+    settings: Mapping[str, Any],
+    seconds: float | None,
 ) -> Outcome:
     """Call the evaluator; nothing that it raises or prints leaves this function, except a keyboard interrupt.
 
@@ -112,11 +120,11 @@ def attempt(
             warnings.catch_warnings(),
             contextlib.redirect_stdout(sink),
             contextlib.redirect_stderr(sink),
-            limited(seconds) as alarm,
+            _limited(seconds) as alarm,
         ):
             warnings.simplefilter("ignore")
             try:
-                outcome = as_outcome(convention.call(evaluator, case, settings))
+                outcome = _as_outcome(convention.call(evaluator, case, settings))
             finally:
                 alarm.is_on = False  # the first statement, so that no alarm can ring after the call
             return outcome if alarm.rung is None else Outcome({}, alarm.rung.problem, str(alarm.rung))
@@ -125,9 +133,9 @@ def attempt(
     except KeyboardInterrupt:
         raise
     except SystemExit as exit_:
-        return Outcome({}, "crashed", f"it called sys.exit({shortened(words_of(exit_.code, repr))})")
+        return Outcome({}, "crashed", f"it called sys.exit({_shortened(_words_of(exit_.code, repr))})")
     except BaseException as error:
-        return Outcome({}, problem_of(error), described(error))
+        return Outcome({}, _problem_of(error), described(error))
     finally:
         if os.getpid() != process:
             os._exit(0)  # the evaluator forked, and this is the child process, which must not go on with the audit
@@ -135,20 +143,18 @@ def attempt(
 
 def described(error: BaseException) -> str:
     """The class and the message of an exception, in one line."""
-    message = words_of(error)
-    return shortened(f"{type(error).__name__}: {message}" if message else type(error).__name__)
+    message = _words_of(error)
+    return _shortened(f"{type(error).__name__}: {message}" if message else type(error).__name__)
 
 
-def words_of(what: object, spelled: Callable[[object], str] = str) -> str:
-    """The text of an object, in one line; empty if the object fails to give one."""
+def _words_of(what: object, spelled: Callable[[object], str] = str) -> str:
     try:
         return " ".join(spelled(what).split())
     except Exception:
         return ""
 
 
-def shortened(text: str) -> str:
-    """The beginning of a long text."""
+def _shortened(text: str) -> str:
     return text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]} …"
 
 
@@ -157,27 +163,27 @@ REFUSALS = (ValueError, TypeError, AssertionError, NotImplementedError)
 input, but not its subclasses."""
 
 
-def problem_of(error: BaseException) -> Problem:
+def _problem_of(error: BaseException) -> Problem:
     """Whether an exception refuses the input with a message, or is a crash.
 
     Exceptions that a library defines count as refusals. Exceptions that Python raises for an error inside the code
     (IndexError, KeyError, ZeroDivisionError, …), and exceptions without a message, count as crashes.
 
-    >>> problem_of(ValueError("Input contains NaN.")), problem_of(IndexError("index 3 is out of bounds"))
+    >>> _problem_of(ValueError("Input contains NaN.")), _problem_of(IndexError("index 3 is out of bounds"))
     ('refused', 'crashed')
     """
     own = type(error).__module__ != "builtins"
     known = isinstance(error, REFUSALS) or type(error) is RuntimeError
     refuses = isinstance(error, Exception) and (own or known)
-    return "refused" if refuses and words_of(error) else "crashed"
+    return "refused" if refuses and _words_of(error) else "crashed"
 
 
-def as_outcome(returned: Any) -> Outcome:
+def _as_outcome(returned: Any) -> Outcome:
     """The outcome of a call that returned this value: a number, or a mapping from names to numbers.
 
-    >>> as_outcome(0.5).values, as_outcome({"AP": 1}).values
+    >>> _as_outcome(0.5).values, _as_outcome({"AP": 1}).values
     ({'score': 0.5}, {'AP': 1.0})
-    >>> as_outcome("0.5").message
+    >>> _as_outcome("0.5").message
     'it returned a str; a number or a dict of numbers was expected'
     """
     named = returned if isinstance(returned, Mapping) else {SINGLE: returned}
@@ -185,7 +191,7 @@ def as_outcome(returned: Any) -> Outcome:
         return Outcome({}, "too much output", f"{RETURNED}{len(named):,} numbers, more than {MOST_VALUES:,}")
     values = {}
     for name, value in named.items():
-        number = as_number(value)
+        number = _as_number(value)
         if number is None:
             what = f"a {type(returned).__name__}" + (f" with a {type(value).__name__}" if named is returned else "")
             return Outcome({}, "crashed", f"{RETURNED}{what}; a number or a dict of numbers was expected")
@@ -204,15 +210,15 @@ def reported(answer: Any) -> Outcome:
     {'AP': 0.5}
     """
     match answer:
-        case {"values": dict(values), "problem": None, "message": "", **others} if not others:
-            return as_outcome(values)
-        case {"values": dict(values), "problem": str(problem), "message": str(message), **others}:
-            if problem in get_args(Problem) and not values and not others:
-                return Outcome({}, cast(Problem, problem), shortened(" ".join(message.split())))
+        case {"values": dict(values), "problem": None, "message": "", **rest} if not rest:
+            return _as_outcome(values)
+        case {"values": dict(values), "problem": str(problem), "message": str(message), **rest}:
+            if problem in get_args(Problem) and not values and not rest:
+                return Outcome({}, cast(Problem, problem), _shortened(" ".join(message.split())))
     raise Stop("crashed", MEDDLED)
 
 
-def as_number(value: Any) -> float | None:
+def _as_number(value: Any) -> float | None:
     """A real number of Python or of an array library as a float; None for anything else."""
     if isinstance(value, str | bytes) or not (hasattr(value, "__float__") or hasattr(value, "__index__")):
         return None
@@ -246,7 +252,7 @@ class Alarm:
 
 
 @contextlib.contextmanager
-def limited(seconds: float | None) -> Iterator[Alarm]:
+def _limited(seconds: float | None) -> Iterator[Alarm]:
     """Interrupt the block after a number of seconds, if the thread and the system allow that."""
     if seconds is None:
         yield Alarm(0.0)

@@ -10,7 +10,7 @@ import tempfile
 import time
 from typing import IO, Any
 
-from tieproof.audit.conventions import Evaluator
+from tieproof.audit.conventions import EvaluatorFunction
 from tieproof.audit.outcomes import DEADLINE, MOST_LETTERS, described, too_much_printed
 from tieproof.errors import InputError
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
@@ -22,7 +22,7 @@ SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.05
 """Seconds between two looks at a program."""
 
 
-def load(name: str) -> Evaluator:
+def load(name: str) -> EvaluatorFunction:
     """Import the function named `package.module:function`; importing runs the code of its module.
 
     The current folder is added to the search path, so that modules in it are found now and later.
@@ -36,21 +36,21 @@ def load(name: str) -> Evaluator:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module_name)
+        function: Any = importlib.import_module(module_name)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         raise InputError(f"{module_name} cannot be imported: {described(error)}.") from error
     for part in path.split("."):
-        if not hasattr(found, part):
+        if not hasattr(function, part):
             raise InputError(f"{module_name} has no '{path}': write package.module:function.")
-        found = getattr(found, part)
-    if not callable(found):
-        raise InputError(f"'{name}' is of type {type(found).__name__}, but must be a function.")
-    return found  # type: ignore[no-any-return]
+        function = getattr(function, part)
+    if not callable(function):
+        raise InputError(f"'{name}' is of type {type(function).__name__}, but must be a function.")
+    return function  # type: ignore[no-any-return]
 
 
-def name_of(evaluator: Evaluator) -> str | None:
+def name_of(evaluator: EvaluatorFunction) -> str | None:
     """The name by which another process can import the same function; None if it has no such name.
 
     >>> import math
@@ -58,12 +58,12 @@ def name_of(evaluator: Evaluator) -> str | None:
     ('math:hypot', None)
     """
     module, path = getattr(evaluator, "__module__", None), getattr(evaluator, "__qualname__", None)
-    found: Any = sys.modules.get(module or "")
-    if found is None or path is None or module == "__main__":
+    there: Any = sys.modules.get(module or "")
+    if there is None or path is None or module == "__main__":
         return None
     for part in path.split("."):
-        found = getattr(found, part, None)
-    return f"{module}:{path}" if found is evaluator else None
+        there = getattr(there, part, None)
+    return f"{module}:{path}" if there is evaluator else None
 
 
 class Command:
@@ -92,13 +92,13 @@ class Command:
         All processes that the program started are ended with it. In an audit the time limit of a call applies.
         """
         paths = {"qrels": qrels, "run": run}
-        words = [re.sub(r"\{(qrels|run)\}", lambda found: paths[found[1]], word) for word in self.words]
+        words = [re.sub(r"\{(qrels|run)\}", lambda field: paths[field[1]], word) for word in self.words]
         tree = None
         with tempfile.TemporaryFile() as printed:
             try:
                 with undisturbed():
                     tree = self.start(words, printed)
-                wait(tree, printed.fileno())
+                _wait(tree, printed.fileno())
             finally:
                 status = tree.end() if tree else None
             if os.fstat(printed.fileno()).st_size > MOST_LETTERS:
@@ -109,7 +109,7 @@ class Command:
             raise ChildProcessError(f"the command ended {how(status)}")
         if status:
             raise ValueError(f"the command exited with status {status}: {text.strip()[-200:]}")
-        return numbers_of(text)
+        return _numbers_of(text)
 
     def start(self, words: list[str], printed: IO[bytes]) -> ProcessTree:
         """Start the command as a process that prints into a file."""
@@ -119,7 +119,7 @@ class Command:
             raise InputError(f"The command cannot be run: {words[0]}: {error.strerror}.") from error
 
 
-def wait(tree: ProcessTree, printed: int) -> None:
+def _wait(tree: ProcessTree, printed: int) -> None:
     """Wait until the program ends, unless it prints too much or takes too long."""
     pause = SHORTEST_PAUSE
     while not tree.has_ended():
@@ -131,24 +131,23 @@ def wait(tree: ProcessTree, printed: int) -> None:
         pause = min(2 * pause, LONGEST_PAUSE)
 
 
-def numbers_of(text: str) -> float | dict[str, float]:
+def _numbers_of(text: str) -> float | dict[str, float]:
     r"""The numbers that a command prints.
 
-    >>> numbers_of("map\tall\t0.25\nP_10\tall\t0.1\n"), numbers_of("the mean is 0.5")
+    >>> _numbers_of("map\tall\t0.25\nP_10\tall\t0.1\n"), _numbers_of("the mean is 0.5")
     ({'map': 0.25, 'P_10': 0.1}, 0.5)
     """
     rows = [line.split() for line in text.splitlines()]
-    means = {row[0]: float(row[2]) for row in rows if len(row) == 3 and row[1] == MEAN and is_number(row[2])}
+    means = {row[0]: float(row[2]) for row in rows if len(row) == 3 and row[1] == MEAN and _is_number(row[2])}
     if means:
         return means
-    found = [word for word in text.split() if is_number(word)]
-    if not found:
+    numbers = [word for word in text.split() if _is_number(word)]
+    if not numbers:
         raise ValueError(f"the command printed no number: {text.strip()[-200:]!r}")
-    return float(found[-1])
+    return float(numbers[-1])
 
 
-def is_number(word: str) -> bool:
-    """Whether a word can be read as a number (or nan)."""
+def _is_number(word: str) -> bool:
     try:
         float(word)
     except ValueError:

@@ -8,19 +8,17 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tieproof.audit.attacks import PAPER, Attack, register
-from tieproof.audit.cases import Case
+from tieproof.attacks import Finding, Verdict
+from tieproof.audit.cases import DATA, Case
 from tieproof.audit.conventions import relevance
-from tieproof.audit.data import DATA, data_case
-from tieproof.audit.examination import Examination
-from tieproof.audit.report import Finding, Verdict
+from tieproof.audit.examination import PAPER, Attack, Examination, data_case, register
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
-from tieproof.evaluation.result import Result
 from tieproof.measures import Measure, parse
 from tieproof.ties import Estimate
 
 NAME = "interval"
+VERDICTS = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}
 TOLERANCE = 1e-4
 """How far outside a number may be, because float32 rounding may swap items that are nearly tied."""
 
@@ -32,7 +30,7 @@ def claimed(examination: Examination, measure: str) -> Measure | None:
     return None if name is None else parse(name)
 
 
-def inside_of_truth(examination: Examination) -> Iterator[Finding]:
+def _inside_of_truth(examination: Examination) -> Iterator[Finding]:
     """A finding on each data set and each number that is declared to be a measure of tieproof."""
     for data in DATA:
         case = data_case(examination, data)
@@ -42,45 +40,36 @@ def inside_of_truth(examination: Examination) -> Iterator[Finding]:
             continue
         for name, value in outcome.values.items():
             measure = claimed(examination, name)
-            if measure is not None:
-                yield placed(name, value, truth(examination, case, measure), f"On {data} data", measure)
+            if measure is None:
+                continue
+            estimate = truth(examination, case, measure)
+            place = _place_of(value, estimate)
+            detail = (
+                f"On {data} data, the score is {value:.6f} ({place}); {measure} has the lower bound "
+                f"{estimate.lower:.6f}, the expected value {estimate.expected:.6f} and the upper bound "
+                f"{estimate.upper:.6f}."
+            )
+            yield Finding(NAME, name, VERDICTS.get(place, Verdict.HELD), value, detail=detail)
 
 
 def truth(examination: Examination, case: Case, measure: Measure) -> Estimate[float]:
     """The estimate by tieproof of a measure on a case."""
-    return result_of(examination, case, measure)[measure]
-
-
-def result_of(examination: Examination, case: Case, measure: Measure) -> Result:
-    """The evaluation of a case by tieproof."""
     options: dict[str, Any] = {"measures": [measure]}
     kind, distance = examination.convention.kind, examination.options.distance
     if kind == "leave-one-out":
-        return evaluate(case.items, case.labels, groups=case.groups, distance=distance, **options)
+        return evaluate(case.items, case.labels, groups=case.groups, distance=distance, **options)[measure]
     if kind == "gallery":
         options |= {"gallery": case.items, "gallery_labels": case.labels}
         options |= {"groups": case.query_groups, "gallery_groups": case.groups}
-        return evaluate(case.queries, case.query_labels, distance=distance, **options)
+        return evaluate(case.queries, case.query_labels, distance=distance, **options)[measure]
     lists = evaluate_distances if examination.convention.ascending else evaluate_scores
-    return lists(case.items.T, relevance(case), **options)
+    return lists(case.items.T, relevance(case), **options)[measure]
 
 
-def placed(name: str, value: float, estimate: Estimate[float], where: str, measure: Measure) -> Finding:
-    """The finding on whether a value is inside the interval of an estimate."""
-    lower, expected, upper = estimate.lower, estimate.expected, estimate.upper
-    place = place_of(value, estimate)
-    verdict = {"outside the interval": Verdict.OUTSIDE, "not a number": Verdict.NOT_A_NUMBER}.get(place, Verdict.HELD)
-    detail = (
-        f"{where}, the score is {value:.6f} ({place}); {measure} has the lower bound {lower:.6f}, the expected value "
-        f"{expected:.6f} and the upper bound {upper:.6f}."
-    )
-    return Finding(NAME, name, verdict, value, detail=detail)
-
-
-def place_of(value: float, estimate: Estimate[float]) -> str:
+def _place_of(value: float, estimate: Estimate[float]) -> str:
     """The position of a value relative to the interval of an estimate, in words.
 
-    >>> place_of(0.5, Estimate(0.25, 0.5, 1.0, 0.1)), place_of(0.2, Estimate(0.25, 0.5, 1.0, 0.1))
+    >>> _place_of(0.5, Estimate(0.25, 0.5, 1.0, 0.1)), _place_of(0.2, Estimate(0.25, 0.5, 1.0, 0.1))
     ('the expected value', 'outside the interval')
     """
     if math.isnan(value):
@@ -104,7 +93,7 @@ register(
         "tied and other data, on which tieproof computes `measure`, too",
         "Some ordering of the tied items must give the measure that value.",
         f"{PAPER}, section 4.1",
-        inside_of_truth,
+        _inside_of_truth,
         lambda convention, options: options.measure is not None,
     )
 )

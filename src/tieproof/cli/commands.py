@@ -1,36 +1,36 @@
-"""The list of commands, and what the command line shows when none is given."""
+"""The commands, their help, and what the command line shows when none is given; this imports nothing of NumPy."""
 
 import gc
+from collections.abc import Sequence
 from importlib import import_module
+from typing import Any
 
 import click
 from click.shell_completion import CompletionItem
 
 import tieproof
-from tieproof.cli.documented import Command
-from tieproof.cli.exits import TRACEBACK
-from tieproof.cli.streams import WIDEST, say
+from tieproof.cli.exits import TRACEBACK, WIDEST, say
 
-COMMANDS = (
-    "evaluate",
-    "run",
-    "neighbors",
-    "compare",
-    "verify",
-    "fnmr",
-    "pcf",
-    "collisions",
-    "neighbor-recall",
-    "range-recall",
-    "audit",
-    "judge",
-    "leaderboard",
-    "mteb",
-    "competition",
-    "measures",
-    "demo",
-)
-"""Each name is a file of this folder, with underscores for hyphens; the file defines `command`."""
+COMMANDS = {
+    "evaluate": "evaluate",
+    "run": "run",
+    "neighbors": "neighbors",
+    "compare": "compare",
+    "verify": "verify",
+    "fnmr": "fnmr",
+    "pcf": "pcf",
+    "collisions": "collisions",
+    "neighbor-recall": "recall",
+    "range-recall": "recall",
+    "audit": "audit",
+    "judge": "judge",
+    "leaderboard": "judge",
+    "mteb": "mteb",
+    "competition": "competition",
+    "measures": "measures",
+    "demo": "demo",
+}
+"""The file of each command in this folder, which defines a function of that name, with underscores for hyphens."""
 
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
@@ -40,6 +40,47 @@ HELP = (
     "over all orderings of items at exactly the same distance. The same data gives the same number, to the last bit, "
     "in any order and on any machine."
 )
+
+
+class Argument(click.Argument):
+    """An argument with an explanation in the help text, which arguments of click have only from version 8.5 on."""
+
+    def __init__(self, names: Sequence[str], meaning: str, **more: Any) -> None:
+        super().__init__(names, **more)
+        self.meaning = meaning
+
+
+class Command(click.Command):
+    """A command whose help also lists its arguments, and shows examples as they are typed."""
+
+    def __init__(self, *args: Any, examples: Sequence[str], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.examples = examples
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments; an error in them names the command."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
+    def get_short_help_str(self, limit: int = 0) -> str:
+        """Return the first sentence of the help text, uncut at any limit."""
+        return str(self.help).partition("\n")[0].partition(". ")[0].removesuffix(".")
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the explanations of the arguments, then those of the options."""
+        arguments = [param for param in self.params if isinstance(param, Argument)]
+        if arguments:
+            with formatter.section("Arguments"):
+                formatter.write_dl([(each.human_readable_name, each.meaning) for each in arguments])
+        super().format_options(ctx, formatter)
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, each on one line of any length."""
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  {example}\n" for example in self.examples))
 
 
 class Commands(Command, click.Group):
@@ -59,10 +100,11 @@ class Commands(Command, click.Group):
         collects = gc.isenabled()
         gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
         try:
-            command: click.Command = import_module(f"tieproof.cli.{cmd_name.replace('-', '_')}").command
+            file = import_module(f"tieproof.cli.{COMMANDS[cmd_name]}")
         finally:
             if collects:
                 gc.enable()
+        command: click.Command = getattr(file, cmd_name.replace("-", "_"))
         return command
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:

@@ -5,41 +5,24 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-import click
-
 import tieproof
-from tieproof.cli import options, output
-from tieproof.cli.documented import Command
+from tieproof.cli import options
+from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import Files, from_files
-from tieproof.cli.options import (
-    Text,
-    between_0_and_1,
-    check_options,
-    choice_option,
-    distance_option,
-    file_argument,
-    file_option,
-    measures_option,
-    one_of,
-    option,
-)
-from tieproof.cli.output import answer, page_of, written
+from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
+from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files
-from tieproof.cli.streams import is_terminal
-from tieproof.comparison.compare import Correction, Test
-from tieproof.comparison.tables import render
-from tieproof.distances import DISTANCES
+from tieproof.comparison.compare import Correction
+from tieproof.comparison.pictures import COMPARISONS
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING
+from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers import only_labels
-from tieproof.inputs.readers.location import split
-from tieproof.inputs.readers.pipes import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, with_pipes_read
-from tieproof.inputs.shards.places import are_shards
+from tieproof.inputs.readers.location import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, split, with_pipes_read
+from tieproof.inputs.shards.files import are_shards
 from tieproof.measures import DEFAULT_MEASURES
-from tieproof.records.record import EXTENSION
-from tieproof.show.files import COMPARISONS, MEANS, PER_QUERY
 
 NONE = "none"
 
@@ -67,53 +50,41 @@ TAKES = {
 }
 """The options of the evaluation that each kind of files takes; records are already evaluated."""
 
-Evaluation = Callable[[Any], tieproof.Result]
-"""Returns the result of the system in a file."""
 
-
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("files", nargs=-1, required=True, meaning="The files of two or more systems.")
-@file_option("--qrels", text="The judgments of runs; a grade above 0 is relevant.")
-@option(
-    "--baseline",
-    metavar="NAME",
-    text="The system that all others are compared with. Default: all pairs are compared.",
+@command(
+    tieproof.compare,
+    HELP,
+    EXAMPLES,
+    files=argument("The files of two or more systems.", nargs=-1, required=True),
+    qrels="The judgments of runs; a grade above 0 is relevant.",
+    baseline=Option("The system that all others are compared with. Default: all pairs are compared.", NAME),
+    test="The test that gives the p-values.",
+    correction=Option(
+        "The correction of the p-values for the number of pairs.", choice((*get_args(Correction), NONE))
+    ),
+    confidence=Option(
+        "The confidence of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
+        BETWEEN_0_AND_1,
+    ),
+    measures=options.measures(
+        "A measure, or several with commas between them; repeat it for more. Default for records: all of theirs."
+    ),
+    distance=options.distance("The distance between embeddings. Default: cosine."),
+    categories="The file with a category for each query.",
+    average=Option(
+        "micro: the mean over all queries; macro: the mean of the means of the categories. Default: micro.",
+        choice(AVERAGES),
+    ),
+    missing=Option(
+        "How a query scores that has relevant documents but is missing from a run. Default: zero.", choice(MISSING)
+    ),
+    empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
+    **options.shared("json per_query"),
+    plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
+    report=options.report("comparison.page"),
 )
-@choice_option("--test", default="sign-flip", text="The test that gives the p-values.", choices=get_args(Test))
-@choice_option(
-    "--correction",
-    default="holm",
-    text="The correction of the p-values for the number of pairs.",
-    choices=(*get_args(Correction), NONE),
-)
-@option(
-    "--confidence",
-    metavar="SHARE",
-    default="0.95",
-    text="The confidence of the intervals over queries; a p-value of at most 1 - SHARE is significant.",
-    parser=between_0_and_1,
-)
-@measures_option(
-    text="A measure, or several with commas between them; repeat it for more. Default for records: all of theirs.",
-)
-@distance_option(text=f"The distance between embeddings. Default: cosine. {one_of(DISTANCES)}")
-@file_option("--categories", text="The file with a category for each query.")
-@choice_option(
-    "--average",
-    text="micro: the mean over all queries; macro: the mean of the means of the categories. Default: micro.",
-    choices=AVERAGES,
-)
-@choice_option(
-    "--missing",
-    text="How a query scores that has relevant documents but is missing from a run. Default: zero.",
-    choices=MISSING,
-)
-@choice_option("--empty", text="How a query scores that has nothing relevant. Default: skip.", choices=EMPTY)
-@options.json
-@options.per_query
-@file_option("--plot", text=f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).")
-@output.report
-def command(
+def compare(
+    outputs: Outputs,
     files: Sequence[str],
     qrels: Text,
     baseline: Text,
@@ -121,17 +92,18 @@ def command(
     correction: str,
     confidence: float,
     measures: Sequence[str],
-    json: Text,
-    per_query: Text,
-    plot: Text,
-    report: Text,
     **evaluation: Text,
 ) -> None:
     """Read the files, evaluate and compare the systems, write and show the comparison."""
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
-    kind = kind_of(files, qrels)
-    if kind == EMBEDDINGS and labels_are_last(files):
+    kind = _kind_of(files, qrels)
+    if (
+        kind == EMBEDDINGS
+        and not any(are_shards(files[at]) for at in (0, -1))
+        and only_labels(files[-1])
+        and not only_labels(files[0])
+    ):  # the labels are last, as for tieproof evaluate
         files = (files[-1], *files[:-1])
     for name in settings:
         if name not in TAKES[kind]:
@@ -147,19 +119,15 @@ def command(
 
     def compared() -> tieproof.Comparison:
         given = (qrels or files[0], *systems.values())
-        judged_by, *found = with_pipes_read(*given) if kind == RUNS else given
-        make = evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
-        return tieproof.compare({name: make(file) for name, file in zip(systems, found, strict=True)}, **how)
+        judged_by, *run_files = with_pipes_read(*given) if kind == RUNS else given
+        result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
+        return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 
-    found = written(
-        compared,
-        [split(file).path for file in (*files, qrels, evaluation["categories"]) if file],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, COMPARISONS), (report, page_of(report, "comparison.page"))],
-    )
-    answer(json, render, found)
+    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
+    answer(outputs, written(compared, read, outputs))
 
 
-def kind_of(files: Sequence[str], qrels: Text) -> str:
+def _kind_of(files: Sequence[str], qrels: Text) -> str:
     """Return which kind the files are; fewer than two systems are refused."""
     if qrels is not None:
         kind, systems = RUNS, len(files)
@@ -176,13 +144,6 @@ def kind_of(files: Sequence[str], qrels: Text) -> str:
     return kind
 
 
-def labels_are_last(files: Sequence[str]) -> bool:
-    """Whether the last file contains the labels, as for `tieproof evaluate`, and not the first one."""
-    if any(are_shards(files[at]) for at in (0, -1)):
-        return False
-    return only_labels(files[-1]) and not only_labels(files[0])
-
-
 def named(files: Sequence[str]) -> dict[str, str]:
     """Return a dict from the name of each system to its file.
 
@@ -194,23 +155,18 @@ def named(files: Sequence[str]) -> dict[str, str]:
     >>> named(["a/run.txt", "b/run.txt"])
     {'a/run.txt': 'a/run.txt', 'b/run.txt': 'b/run.txt'}
     """
-    names = [short_name(file) for file in files]
+    names = []
+    for file in files:
+        path, entry = split(file)
+        name = Path(path.name.removesuffix(".gz")).stem
+        names.append(STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else f"{name}:{entry}" if entry else name)
     if len(set(files)) < len(files):
         twice = next(file for file in files if files.count(file) > 1)
         raise InputError(f"{twice} is given twice, but a system cannot be compared with itself; leave one out.")
     return dict(zip(names if len(set(names)) == len(names) else files, files, strict=True))
 
 
-def short_name(file: str) -> str:
-    """Return the name of the system in a file."""
-    if file == STANDARD_INPUT:
-        return STANDARD_INPUT_IN_WORDS
-    path, entry = split(file)
-    name = Path(path.name.removesuffix(".gz")).stem
-    return f"{name}:{entry}" if entry else name
-
-
-def evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Evaluation:
+def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Callable[[Any], tieproof.Result]:
     """Return the function that makes the result of a system from its file, or from what came through a pipe.
 
     judged_by : the qrels, or the file of the labels

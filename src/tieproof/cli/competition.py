@@ -6,20 +6,15 @@ from pathlib import Path
 
 import click
 
-from tieproof.cli import options
-from tieproof.cli.documented import Command
-from tieproof.cli.options import Text, choice_option, file_argument, file_option, option, whole_number
-from tieproof.cli.output import answer, written
-from tieproof.cli.streams import is_terminal, say
-from tieproof.competition import ATTACKS, Competition, check, new
-from tieproof.competition.inspection.report import CheckReport, render
-from tieproof.competition.platforms import BUNDLES
-from tieproof.show.files import MEANS
+from tieproof.cli.audit import EXPLOITABLE, FOUND, exit_with
+from tieproof.cli.commands import Command
+from tieproof.cli.exits import is_terminal, say
+from tieproof.cli.options import NAME, SECONDS, Option, Text, choice, command, repeated, shared
+from tieproof.cli.output import Outputs, answer, written
+from tieproof.competition import ATTACKS, CheckReport, Competition, check, new
+from tieproof.competition.platforms import PLATFORMS
 from tieproof.show.parts import count
 from tieproof.show.printable import in_one_line
-
-FOUND, EXPLOITABLE = 4, 3
-"""Exit statuses: the check found a fault; points can be gained without a system."""
 
 HELP = (
     "Run a competition that cannot be hacked: make everything that a platform needs from one small file, and attack "
@@ -56,43 +51,46 @@ CHECK_EXAMPLES = (
 )
 
 
-class Group(Command, click.Group):
+class _Group(Command, click.Group):
     """A command with subcommands."""
 
 
-@click.command(cls=Group, help=HELP, examples=EXAMPLES)
-def command() -> None:
-    """Do nothing: click calls the subcommand."""
-
-
-@command.command("new", cls=Command, help=NEW, examples=EXAMPLES[:1])
-@file_argument("competition", meaning="The file of the competition (.toml).")
-@file_argument("bundle", meaning="The folder or .zip to make; it must not exist yet.")
-@choice_option("--platform", default="codabench", text="The platform of the competition.", choices=BUNDLES)
-def make(competition: str, bundle: str, platform: str) -> None:
+@command(
+    new,
+    NEW,
+    EXAMPLES[:1],
+    competition="The file of the competition (.toml).",
+    bundle="The folder or .zip to make; it must not exist yet.",
+    platform=Option("The platform of the competition.", choice(PLATFORMS)),
+)
+def _new(competition: str, bundle: str, platform: str) -> None:
     """Make the bundle, and print the next command."""
-    found = Competition.read(competition)
-    made = new(found, bundle, platform=platform)
+    settings = Competition.read(competition)
+    made = new(settings, bundle, platform=platform)
     what = count(sum(path.is_file() for path in made.rglob("*")), "file") if made.is_dir() else "an archive"
     say(
         f"Wrote {in_one_line(made)} for {platform}: {what}. Participants see its pages, its starting kit and its "
-        f"items, and scores rounded to {count(found.platform.digits, 'digit')}. The truth and the scores of single "
-        "queries stay with you, so never publish the bundle itself. Before the competition opens, run: "
+        f"items, and scores rounded to {count(settings.platform.digits, 'digit')}. The truth and the scores of "
+        "single queries stay with you, so never publish the bundle itself. Before the competition opens, run: "
         f"tieproof competition check {bundle}"
     )
 
 
-@command.command("check", cls=Command, help=CHECK, examples=CHECK_EXAMPLES)
-@file_argument("bundle", meaning="The folder or .zip, as it is uploaded to the platform.")
-@file_option(
-    "--submission",
-    text="A submission that the scoring program accepts; attacks imitate its form. Default: that of the bundle.",
+@command(
+    check,
+    CHECK,
+    CHECK_EXAMPLES,
+    bundle="The folder or .zip, as it is uploaded to the platform.",
+    submission="A submission that the scoring program accepts; attacks imitate its form. Default: that of the "
+    "bundle.",
+    attacks=repeated("Run only this attack; repeat it for more.", NAME, "--attack", "-a"),
+    seed="The seed of all random numbers.",
+    time_limit=Option("The most seconds to score a submission.", SECONDS),
+    **shared("json"),
 )
-@option("--attack", "-a", "attacks", metavar="NAME", multiple=True, text="Run only this attack; repeat it for more.")
-@option("--seed", metavar="NUMBER", parser=whole_number, default=0, text="The seed of all random numbers.")
-@option("--time-limit", metavar="SECONDS", parser=float, default=60.0, text="The most seconds to score a submission.")
-@options.json
-def attack(bundle: str, submission: Text, attacks: Sequence[str], seed: int, time_limit: float, json: Text) -> None:
+def _check(
+    outputs: Outputs, bundle: str, submission: Text, attacks: Sequence[str], seed: int, time_limit: float
+) -> None:
     """Attack the bundle, write the report, show it."""
 
     def checked() -> CheckReport:
@@ -105,11 +103,9 @@ def attack(bundle: str, submission: Text, attacks: Sequence[str], seed: int, tim
             progress=is_terminal(sys.stderr),
         )
 
-    found = written(checked, [Path(bundle)], [(json, MEANS)])
-    answer(json, render, found)
-    click.get_current_context().exit(status_of(found))
+    report = written(checked, [Path(bundle)], outputs)
+    answer(outputs, report, CheckReport.to_text)
+    exit_with(report)
 
 
-def status_of(report: CheckReport) -> int:
-    """Return the exit status for a report."""
-    return EXPLOITABLE if report.exploitable else 0 if report.held else FOUND
+competition = _Group(None, {"new": _new, "check": _check}, help=HELP, examples=EXAMPLES)

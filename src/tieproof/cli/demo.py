@@ -1,12 +1,8 @@
 """`tieproof demo` shows how ties affect scores, on 1,797 handwritten digits that come with the package."""
 
-from typing import Any
-
-import click
 import numpy as np
-import numpy.typing as npt
 
-from tieproof.cli.documented import Command
+from tieproof.cli.options import command
 from tieproof.cli.output import show
 from tieproof.data import load_digits
 from tieproof.evaluation.embeddings import evaluate
@@ -21,19 +17,10 @@ PIXELS, CODES, ZEROS = "pixels", "64-bit codes", "zeros"
 DISTANCE = {PIXELS: "cosine", CODES: "hamming", ZEROS: "cosine"}
 
 
-@click.command(cls=Command, help=HELP, examples=["tieproof demo"])
-def command() -> None:
+@command(None, HELP, ["tieproof demo"])
+def demo() -> None:
     """Evaluate the digits, and show the scores with an explanation."""
     show(render, run())
-
-
-def representations(pixels: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:
-    """Return the pixels, a code of one bit per pixel (set if brighter than the mean of its image), and zeros."""
-    return {
-        PIXELS: pixels,
-        CODES: pixels > pixels.mean(axis=1, keepdims=True),
-        ZEROS: np.zeros_like(pixels),
-    }
 
 
 def run() -> dict[str, Result]:
@@ -44,9 +31,11 @@ def run() -> dict[str, Result]:
     (0.0, 1.0)
     """
     pixels, labels = load_digits()
+    codes = pixels > pixels.mean(axis=1, keepdims=True)
+    embeddings = {PIXELS: pixels, CODES: codes, ZEROS: np.zeros_like(pixels)}
     return {
         name: evaluate(vectors, labels, distance=DISTANCE[name], measures=MEASURES)
-        for name, vectors in representations(pixels).items()
+        for name, vectors in embeddings.items()
     }
 
 
@@ -74,7 +63,7 @@ def paragraphs(results: dict[str, Result]) -> list[str]:
         f"{pixel_score.lower:.4f}. The codes leave {about_ambiguous(codes)}, so their score is an interval. Their "
         f"P@1 can be anything from {code_score.lower:.4f} to {code_score.upper:.4f}, depending on how the order of "
         "the file, the sorting algorithm or the machine happens to break the ties.",
-        f"The zeros put everything in one tie. A program that breaks ties in their favour gives them a P@1 of "
+        f"The zeros put everything in one tie. A program that breaks ties in their favor gives them a P@1 of "
         f"{zero_score.upper:.4f}, better than the pixels; their lower bound is {zero_score.lower:.4f}. Report "
         "'lower', the score that no tie can raise.",
         "To evaluate your own embeddings, in .npy, .npz, .csv, .parquet, .h5, .safetensors or .pt files, run:",

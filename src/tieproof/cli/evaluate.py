@@ -2,19 +2,12 @@
 
 from typing import Any
 
-import click
-
 import tieproof
-from tieproof.cli import options, output
-from tieproof.cli.documented import Command
-from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import TIE_STD, Text, choice_option
-from tieproof.cli.output import Shown, answer, showing, with_page
-from tieproof.evaluation.text import render
-from tieproof.inputs.formats import FORMATS
-from tieproof.inputs.readers import FILE_FORMATS
-from tieproof.records.writing import RECORDS
-from tieproof.show.files import MEANS, PER_QUERY, PICTURES
+from tieproof.cli.files import as_sides, evaluated
+from tieproof.cli.options import FOLDER, TIE_STD, Kind, Option, Text, among, choice, command, shared
+from tieproof.cli.output import Outputs, answer, showing, with_page
+from tieproof.inputs.options import FORMATS
+from tieproof.inputs.readers import FILE_FORMATS, read_labels
 
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
@@ -40,57 +33,37 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@options.embeddings
-@options.labels
-@options.gallery
-@options.gallery_labels
-@options.distance
-@options.measures
-@options.groups
-@options.gallery_groups
-@options.categories
-@options.average
-@options.confidence
-@options.bits
-@choice_option(
-    "--precision", text="Round every distance to this format before ranking. Default: exact.", choices=FORMATS
+@command(
+    tieproof.evaluate,
+    HELP,
+    EXAMPLES,
+    **shared("embeddings labels gallery gallery_labels distance measures groups gallery_groups categories average"),
+    **shared("confidence bits"),
+    precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
+    **shared("empty memory threads"),
+    cluster=Option(
+        "Count on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
+        "then those of each worker.",
+        Kind("ADDRESS", complete=among(["auto", "local"])),
+    ),
+    checkpoint=Option(
+        "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
+        FOLDER,
+    ),
+    **shared("ci json per_query plot save"),
+    report="Write the result as a page (.html).",
+    items="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line.",
+    gallery_items="For --report: the same for each item of the gallery.",
 )
-@options.empty
-@options.memory
-@options.threads
-@options.cluster
-@options.checkpoint
-@options.ci
-@options.json
-@options.per_query
-@options.plot
-@options.save
-@output.report
-@output.items
-@output.gallery_items
-def command(
-    embeddings: str,
-    labels: Text,
-    groups: Text,
-    categories: Text,
-    confidence: Text,
-    gallery: Text,
-    gallery_labels: Text,
-    gallery_groups: Text,
-    ci: float | None,
-    json: Text,
-    per_query: Text,
-    plot: Text,
-    save: Text,
-    report: Text,
-    items: Text,
-    gallery_items: Text,
-    **settings: Any,
+def evaluate(
+    outputs: Outputs, ci: float | None, report: Text, items: Text, gallery_items: Text, **settings: Any
 ) -> None:
     """Read the files, evaluate them, write and show the result."""
-    queries = Files(embeddings, labels, groups, categories, confidence)
-    sides = as_sides(queries, gallery, gallery_labels, gallery_groups)
-    function, page = with_page(tieproof.evaluate, report, Shown(items, gallery_items))
-    outputs = [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)]
-    answer(json, render, evaluated(showing(function, ci), sides, outputs, **settings))
+    sides = as_sides(settings)
+
+    def read(location: str) -> list[str]:
+        """Read texts or paths of images, one for each item, in the order of the items."""
+        return [str(item) for item in read_labels(location).tolist()]
+
+    function, page = with_page(tieproof.evaluate, report, items, gallery_items, read)
+    answer(outputs, evaluated(showing(function, ci), sides, [*outputs, (report, page)], **settings))

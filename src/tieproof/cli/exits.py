@@ -1,4 +1,4 @@
-"""How a command ends: with an exit status, and one line on standard error if it raised an exception."""
+"""What a command prints, and how it ends: with an exit status, and one line on standard error if it fails."""
 
 import os
 import sys
@@ -6,14 +6,16 @@ import traceback
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TextIO
 
 import click
 
-from tieproof.cli.streams import complain, discard
 from tieproof.errors import InputWarning, TieproofError
 from tieproof.sandbox.processes import Terminated, ending_by_signals
 from tieproof.show.printable import in_one_line, printable
+
+WIDEST = 100
+"""The most columns of a terminal that a text uses."""
 
 OK, DEFECT, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 TRACEBACK = "TIEPROOF_TRACEBACK"
@@ -22,35 +24,35 @@ TRACEBACK = "TIEPROOF_TRACEBACK"
 def status_of(program: click.Command, args: list[str]) -> int:
     """Run a command, turn any exception into a line on standard error, and return the exit status."""
     try:
-        with ending_by_signals(), warnings_in_lines(), program.make_context("tieproof", list(args)) as context:
+        with ending_by_signals(), _warnings_in_lines(), program.make_context("tieproof", list(args)) as context:
             program.invoke(context)
         print(end="", flush=True)
     except click.exceptions.Exit as done:
         return done.exit_code
     except Terminated as ended:
-        return stopped("Terminated", ended.status)
+        return _stopped("Terminated", ended.status)
     except (KeyboardInterrupt, click.Abort):
-        return stopped("Interrupted", INTERRUPTED)
+        return _stopped("Interrupted", INTERRUPTED)
     except click.UsageError as error:
         message, asked = error.format_message(), error.ctx.command_path if error.ctx else "tieproof"
         end = "" if message.endswith((".", "?")) else "."
-        return fail(f"{message}{end} See: {asked} --help")
+        return _fail(f"{message}{end} See: {asked} --help")
     except TieproofError as error:
-        return fail(str(error))
+        return _fail(str(error))
     except MemoryError as error:
-        return fail(
+        return _fail(
             f"Memory ran out ({error or 'no details'}). Free some memory; tieproof evaluate also takes a smaller "
             "--memory."
         )
     except BrokenPipeError:
-        discard(sys.stdout)  # such as `| head`, which has seen enough
+        _discard(sys.stdout)  # such as `| head`, which has seen enough
     except OSError as error:
-        discard(sys.stdout)
-        return fail(f"{error.filename or 'Standard output'}: {error.strerror or error}.")
+        _discard(sys.stdout)
+        return _fail(f"{error.filename or 'Standard output'}: {error.strerror or error}.")
     except Exception as error:
         if "--traceback" in args or os.environ.get(TRACEBACK, "0") != "0":
             complain("\n".join(map(printable, traceback.format_exc().splitlines())))
-        return fail(
+        return _fail(
             f"A defect of tieproof, not of your data: {type(error).__name__}: {error}. "
             f"Please report it, with the traceback that {TRACEBACK}=1 in the environment shows.",
             DEFECT,
@@ -59,7 +61,7 @@ def status_of(program: click.Command, args: list[str]) -> int:
 
 
 @contextmanager
-def warnings_in_lines() -> Iterator[None]:
+def _warnings_in_lines() -> Iterator[None]:
     """Show each `InputWarning` once, as one line on standard error; Python shows other warnings."""
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
@@ -75,13 +77,43 @@ def warnings_in_lines() -> Iterator[None]:
         yield
 
 
-def fail(message: str, status: int = BAD_INPUT) -> int:
-    """Print an error as one line, and return the status."""
+def _fail(message: str, status: int = BAD_INPUT) -> int:
     complain(f"Error: {in_one_line(message)}")
     return status
 
 
-def stopped(how: str, status: int) -> int:
-    """Print that the command was ended from outside, and return the status."""
+def _stopped(how: str, status: int) -> int:
     complain(f"{how}; no unfinished file is left.")
     return status
+
+
+def say(text: str) -> None:
+    r"""Print a text; letters that standard output cannot encode are printed as escapes such as \xe4.
+
+    A reader such as `head` may close the pipe early: that is no error, and does not change the exit status.
+    """
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        _discard(sys.stdout)
+
+
+def complain(line: str) -> None:
+    """Print a line on standard error, unless it is closed."""
+    try:
+        if sys.stderr is not None:  # with None, print would use standard output
+            print(line, file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+
+
+def _discard(stream: TextIO | None) -> None:
+    """Discard unwritten output, which the interpreter would otherwise report at exit; a closed stream is None."""
+    if stream is not None:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether the stream is a terminal; a closed stream is None."""
+    return stream is not None and stream.isatty()

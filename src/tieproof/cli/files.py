@@ -1,27 +1,26 @@
 """The files of the commands that evaluate embeddings: reading them, and naming the one that an error is about."""
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple, TypeVar
 
 import tieproof
+from tieproof.cli.exits import is_terminal
 from tieproof.cli.options import Text, check_options
 from tieproof.cli.output import Outputs, written
-from tieproof.cli.streams import is_terminal
 from tieproof.errors import InputError
 from tieproof.inputs.readers import (
-    CONFIDENCES,
-    LABELS,
     column_of,
+    entries_of,
     holds_labels,
-    is_single,
     only_labels,
     read_confidences,
     read_embeddings,
     read_labels,
 )
-from tieproof.inputs.readers.location import split
-from tieproof.inputs.shards.places import are_shards
+from tieproof.inputs.readers.location import Location, split
+from tieproof.inputs.shards.files import are_shards
 
 Answer = TypeVar("Answer")
 
@@ -42,7 +41,7 @@ class Files(NamedTuple):
         return are_shards(self.embeddings)
 
     @property
-    def unlabelled(self) -> bool:
+    def unlabeled(self) -> bool:
         """Whether no file has labels, and none are needed."""
         return self.labels is None and not self.needs_labels and not holds_labels(self.embeddings)
 
@@ -64,10 +63,10 @@ class Files(NamedTuple):
         """The columns of tables that are not read as embeddings."""
         if self.in_shards:
             return []
-        labels = None if self.unlabelled else self.labels_read
-        found = [column_of(location, LABELS) for location in (labels, self.groups, self.categories) if location]
-        found += [column_of(self.confidence, CONFIDENCES)] if self.confidence else []
-        return [column for column in found if column]
+        labels = None if self.unlabeled else self.labels_read
+        columns = [column_of(location, "labels") for location in (labels, self.groups, self.categories) if location]
+        columns += [column_of(self.confidence, "confidences")] if self.confidence else []
+        return [column for column in columns if column]
 
     def read(self, apart: Sequence[str]) -> dict[str, Any]:
         """Return embeddings, labels, groups, categories and confidences, by the names of the arguments.
@@ -76,7 +75,7 @@ class Files(NamedTuple):
         """
         if self.in_shards:
             return self.opened()
-        labels = None if self.unlabelled else read_labels(self.labels_read)
+        labels = None if self.unlabeled else read_labels(self.labels_read)
         return {
             "embeddings": read_embeddings(self.embeddings, apart=apart, labels=labels),
             "labels": labels,
@@ -113,17 +112,23 @@ class Files(NamedTuple):
                 f"{self.embeddings} contains labels only, but {self.labels} contains more; give the embeddings "
                 "first, then the labels."
             )
-        if self.labels is None and self.needs_labels and is_single(self.embeddings):
+        path = split(self.embeddings).path
+        if self.labels is None and self.needs_labels and len(entries_of(Location(path))) == 1:
             raise InputError(
-                f"{split(self.embeddings).path} contains a single array and no labels; give the labels in another "
+                f"{path} contains a single array and no labels; give the labels in another "
                 "file, as LABELS or --gallery-labels."
             )
 
 
-def as_sides(queries: Files, gallery: Text, labels: Text, groups: Text) -> list[Files]:
-    """Return the files of the queries and, if a gallery is given, those of the gallery."""
+def as_sides(given: dict[str, Any], needs_labels: bool = True) -> list[Files]:
+    """Take the files out of what was given; return those of the queries and, if it has one, those of the gallery."""
+    embeddings, labels, groups = (given.pop(name) for name in ("embeddings", "labels", "groups"))
+    queries = Files(
+        embeddings, labels, groups, given.pop("categories", None), given.pop("confidence", None), needs_labels
+    )
+    gallery, labels, groups = (given.pop(name) for name in ("gallery", "gallery_labels", "gallery_groups"))
     if gallery is not None:
-        return [queries, Files(gallery, labels, groups, needs_labels=queries.needs_labels)]
+        return [queries, Files(gallery, labels, groups, needs_labels=needs_labels)]
     if labels or groups:
         raise InputError("--gallery-labels and --gallery-groups need a gallery; give its file with --gallery.")
     return [queries]
@@ -143,34 +148,14 @@ def from_files(function: Callable[..., Answer], sides: Sequence[Files], **option
         side.check_labels()
     apart = [column for side in sides for column in side.columns]
     arrays = [side.read(apart) for side in sides]
-    check_both_labelled(sides, arrays)
+    _check_both_labeled(sides, arrays)
     options |= {name: values for name, values in arrays[0].items() if values is not None}
-    for found in arrays[1:]:
+    for gallery in arrays[1:]:
         options |= {
-            "gallery": found["embeddings"],
-            "gallery_labels": found["labels"],
-            "gallery_groups": found["groups"],
+            "gallery": gallery["embeddings"],
+            "gallery_labels": gallery["labels"],
+            "gallery_groups": gallery["groups"],
         }
-    try:
-        return function(**options)
-    except InputError as error:
-        raise InputError(f"{files_meant(error, sides)}: {error}", error.argument) from error
-
-
-def check_both_labelled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
-    """Refuse labels of one side only: labels in the file of a gallery may be there by accident."""
-    labelled = [found["labels"] is not None for found in arrays]
-    if labelled in ([True, False], [False, True]):
-        holds, lacks = sides[labelled.index(True)], sides[labelled.index(False)]
-        option = "LABELS" if lacks is sides[0] else "--gallery-labels"
-        raise InputError(
-            f"{holds.labels_read} contains labels, but {lacks.embeddings} contains none. Give the missing labels as "
-            f"{option}, or give a file that contains only the vectors."
-        )
-
-
-def files_meant(error: InputError, sides: Sequence[Files]) -> str:
-    """Return the files of the arguments that an error is about; all files if it names no argument."""
     queries, items = sides[0], sides[-1]
     files = {
         "embeddings": queries.embeddings,
@@ -182,7 +167,29 @@ def files_meant(error: InputError, sides: Sequence[Files]) -> str:
         "gallery_labels": items.labels_read,
         "gallery_groups": items.groups,
     }
-    arguments = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
-    named = [files.get(argument) for argument in arguments]
-    everything = [name for side in sides for name in side.locations]
-    return ", ".join(dict.fromkeys(name for name in named if name) or dict.fromkeys(everything))
+    with naming(files):
+        return function(**options)
+
+
+def _check_both_labeled(sides: Sequence[Files], arrays: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse labels of one side only: labels in the file of a gallery may be there by accident."""
+    labeled = [side["labels"] is not None for side in arrays]
+    if labeled in ([True, False], [False, True]):
+        holds, lacks = sides[labeled.index(True)], sides[labeled.index(False)]
+        option = "LABELS" if lacks is sides[0] else "--gallery-labels"
+        raise InputError(
+            f"{holds.labels_read} contains labels, but {lacks.embeddings} contains none. Give the missing labels as "
+            f"{option}, or give a file that contains only the vectors."
+        )
+
+
+@contextmanager
+def naming(files: Mapping[str, Text]) -> Iterator[None]:
+    """Name the files of the arguments that an error in the block is about; all files if it names no argument."""
+    try:
+        yield
+    except InputError as error:
+        arguments = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
+        named = [file for argument in arguments if (file := files.get(argument))]
+        meant = dict.fromkeys(named or [file for file in files.values() if file])
+        raise InputError(f"{', '.join(meant)}: {error}", error.argument) from error

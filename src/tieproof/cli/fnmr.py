@@ -2,16 +2,10 @@
 
 from typing import Any
 
-import click
-
 import tieproof
-from tieproof.cli import options
-from tieproof.cli.documented import Command
-from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import Text, choice_option, share_option
-from tieproof.cli.output import answer
-from tieproof.rates.result import METHODS, render
-from tieproof.show.files import MEANS
+from tieproof.cli.files import as_sides, evaluated
+from tieproof.cli.options import SHARE, command, repeated, shared
+from tieproof.cli.output import Outputs, answer
 
 HELP = (
     "Compute the false non-match rate (FNMR) at given false match rates (FMR), pooled over all pairs.\n\n"
@@ -28,36 +22,17 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@options.embeddings
-@options.labels
-@share_option("--fmr", multiple=True, default=[0.1], text="A false match rate; repeat it for more.")
-@choice_option(
-    "--method",
-    default="linear",
-    text="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, and "
-    "reports the interval that ties leave open.",
-    choices=METHODS,
+@command(
+    tieproof.fnmr_at_fmr,
+    HELP,
+    EXAMPLES,
+    **shared("embeddings labels"),
+    fmr=repeated("A false match rate; repeat it for more.", SHARE),
+    method="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, "
+    "and reports the interval that ties leave open.",
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads json"),
 )
-@options.gallery
-@options.gallery_labels
-@options.distance
-@options.groups
-@options.gallery_groups
-@options.bits
-@options.memory
-@options.threads
-@options.json
-def command(
-    embeddings: str,
-    labels: Text,
-    groups: Text,
-    gallery: Text,
-    gallery_labels: Text,
-    gallery_groups: Text,
-    json: Text,
-    **settings: Any,
-) -> None:
+def fnmr(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the pairs, write and show the rates."""
-    sides = as_sides(Files(embeddings, labels, groups), gallery, gallery_labels, gallery_groups)
-    answer(json, render, evaluated(tieproof.fnmr_at_fmr, sides, [(json, MEANS)], **settings))
+    sides = as_sides(settings)
+    answer(outputs, evaluated(tieproof.fnmr_at_fmr, sides, outputs, **settings))

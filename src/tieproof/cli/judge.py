@@ -1,31 +1,43 @@
-"""`tieproof judge`."""
+"""`tieproof judge`, which runs systems, and `tieproof leaderboard`, which ranks them."""
 
+import shlex
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 import click
 
+import tieproof.judge
 from tieproof.cli import options
-from tieproof.cli.documented import Command
+from tieproof.cli.exits import is_terminal, say
 from tieproof.cli.options import (
-    EARLIER_NAMES,
-    Text,
-    choice_option,
-    count_option,
-    file_argument,
-    file_option,
-    lines_option,
-    option,
+    BETWEEN_0_AND_1,
+    COUNT,
+    FILE,
+    NAME,
+    Kind,
+    Option,
+    argument,
+    check_options,
+    command,
+    lines,
+    repeated,
+    shared,
 )
-from tieproof.cli.output import answer, check_lines, written
-from tieproof.cli.streams import is_terminal, say
-from tieproof.judge import Competition, judge
-from tieproof.judge.items import contest
-from tieproof.judge.judgment import Judgment, render
-from tieproof.judge.sealing import HOW
-from tieproof.show.files import MEANS
+from tieproof.cli.output import Outputs, answer, check_lines, written
+from tieproof.cli.verify import DISAGREES, with_data
+from tieproof.cli.verify import verify as verify_command
+from tieproof.errors import InputError
+from tieproof.evaluation.saving import EXTENSION
+from tieproof.judge import Competition
+from tieproof.judge.items import contest_of
+from tieproof.judge.judgment import Judgment
+from tieproof.judge.standings import DIFFERS, Leaderboard
+from tieproof.records.record import load
+from tieproof.show.printable import in_one_line
 
-HELP = (
+JUDGE = (
     "Run a system that nobody trusts on data that it has never seen, and score it. "
     "The creator of the system hands over a program, and never sees the test set.\n\n"
     "COMPETITION is the file of a competition (docs/competition_file.md). It gives the measures, the paths of items "
@@ -39,60 +51,118 @@ HELP = (
     "If the judge was killed, call it again: it resumes where it stopped."
 )
 
-EXAMPLES = (
+JUDGE_EXAMPLES = (
     "tieproof judge competition.toml --system './system {items}'",
     "tieproof judge competition.toml --system 'python3 embed.py {lines} {answers}' --show model --name ours",
     "tieproof judge competition.toml --system my_system:embed --name random --runs 3 --json judgment.json",
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
-@file_argument("competition", meaning="The file of the competition, in TOML.")
-@option("--system", metavar="SYSTEM", required=True, text="The system to judge.")
-@option("--name", metavar="NAME", default="system", text="The name of the system, which its files begin with.")
-@file_option("--out", default="judged", text="The folder for records, answers and the log.")
-@option("--phase", metavar="NAME", text="The phase whose test set is used. Default: the only phase.")
-@count_option("--runs", text="The number of runs of the system. Default: that of the competition.")
-@choice_option("--seal", default="auto", text="How the system is kept from everything but its items.", choices=HOW)
-@file_option("--show", multiple=True, text="A file or folder that the system may read; repeat it for more.")
-@lines_option("only the lower bound by which systems are ranked")
-@options.json
-def command(
-    competition: str,
-    system: str,
-    name: str,
-    out: str,
-    phase: str | None,
-    runs: int | None,
-    seal: str,
-    show: Sequence[str],
-    lines: bool,
-    json: Text,
-) -> None:
+@command(
+    tieproof.judge.judge,
+    JUDGE,
+    JUDGE_EXAMPLES,
+    competition="The file of the competition, in TOML.",
+    system=Option("The system to judge.", Kind("SYSTEM"), more={"required": True}),
+    name=Option("The name of the system, which its files begin with.", NAME, more={"default": "system"}),
+    out="The folder for records, answers and the log.",
+    phase=Option("The phase whose test set is used. Default: the only phase.", NAME),
+    runs=Option("The number of runs of the system. Default: that of the competition.", COUNT),
+    seal="How the system is kept from everything but its items.",
+    show=repeated("A file or folder that the system may read; repeat it for more.", FILE),
+    lines=lines("only the lower bound by which systems are ranked"),
+    **shared("json"),
+)
+def judge(outputs: Outputs, competition: str, system: str, phase: str | None, lines: bool, **settings: Any) -> None:
     """Read the competition, run and score the system, write and show the judgment."""
-    check_lines(lines, json)
-    found = Competition.read(competition)
+    check_lines(lines, outputs)
+    judged_by = Competition.read(competition)
     judgment = written(
-        lambda: judge(
-            found,
-            system,
-            name=name,
-            out=out,
-            phase=phase,
-            runs=runs,
-            seal=seal,  # type: ignore[arg-type]
-            show=show,
-            progress=is_terminal(sys.stderr),
-        ),
-        [*contest(found, phase).secrets],
-        [(json, MEANS)],
+        lambda: tieproof.judge.judge(judged_by, system, phase=phase, progress=is_terminal(sys.stderr), **settings),
+        [*contest_of(judged_by, phase).secrets],
+        outputs,
     )
     if lines:
-        say(in_short(judgment))
+        say(repr(judgment[judgment.measures[0]].lower))  # the number by which systems are ranked
     else:
-        answer(json, render, judgment)
+        answer(outputs, judgment, Judgment.to_text)
 
 
-def in_short(judgment: Judgment) -> str:
-    """Return the number by which systems are ranked."""
-    return repr(judgment[judgment.measures[0]].lower)
+LEADERBOARD = (
+    "Rank all systems whose records are in a folder; systems that cannot be told apart share a rank. "
+    "Every tie is broken against the system.\n\n"
+    "The rank of a system is 1 + the number of systems ahead of it. A system is ahead if its lower bound is larger "
+    "by more than the choice of queries is likely to explain. Scores are read from the records; the logs of tieproof "
+    "judge tell which records are runs of the same system. Records are marked as not verified unless --verify gives "
+    "their data.\n\n"
+    f"Exit status: 0, {DISAGREES} if a record differs from its data, 2 for bad input."
+)
+
+LEADERBOARD_EXAMPLES = (
+    "tieproof leaderboard judged",
+    "tieproof leaderboard judged --html board.html --json board.json",
+    "tieproof leaderboard judged -m AP -q",
+    "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
+)
+
+
+@command(
+    tieproof.judge.leaderboard,
+    LEADERBOARD,
+    LEADERBOARD_EXAMPLES,
+    folder=argument("A folder of records of the same queries (.tieproof), and of logs of tieproof judge."),
+    measures=options.measures(
+        "A measure to show, or several with commas between them; the first one ranks. Default: all of the records."
+    ),
+    confidence=Option(
+        "The confidence with which systems are told apart; 1 - SHARE is the level of the tests.", BETWEEN_0_AND_1
+    ),
+    verify=repeated(
+        "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
+        "it for each record.",
+        Kind("WORDS"),
+    ),
+    lines=lines("rank, lower bound and name of each system"),
+    **shared("json"),
+    html=Option("Write the leaderboard as a page (.html).", formats="judge.standings"),
+)
+def leaderboard(
+    outputs: Outputs, folder: str, measures: Sequence[str], confidence: float, verify: Sequence[str], lines: bool
+) -> None:
+    """Read the records, verify those with data, rank the systems, write and show the leaderboard."""
+    check_lines(lines, outputs)
+    check_options(measures=measures or None)
+    data = dict(_data_of(folder, words) for words in verify)
+    board = written(
+        lambda: tieproof.judge.leaderboard(folder, measures=measures or None, confidence=confidence, verify=data),
+        [Path(word) for words in verify for word in shlex.split(words)],
+        outputs,
+    )
+    if lines:
+        for each in board.standings:
+            rank = "-" if each.rank is None else each.rank
+            say(f"{rank}\t{each.scores[board.measure].lower!r}\t{in_one_line(each.name)}")
+    else:
+        answer(outputs, board, Leaderboard.to_text)
+    if any(each.record == DIFFERS for each in board.standings):
+        raise click.exceptions.Exit(DISAGREES)
+
+
+def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a record, and its data by the names of the arguments."""
+    try:
+        given = verify_command.make_context("--verify", shlex.split(words)).params
+    except (ValueError, click.UsageError) as error:
+        raise InputError(
+            f"--verify {words!r} needs a record and its data, as after tieproof verify: {error}"
+        ) from error
+    if given.pop("json"):
+        raise InputError(f"--verify {words!r} has the option --json, which only tieproof verify takes.")
+    record = Path(folder) / Path(given.pop("record")).name
+    call = load(record).evaluated.origin.call
+    names = ("qrels", "run") if call == "evaluate_run" else ("embeddings", "labels")
+
+    def by_name(first: Any, second: Any, **options: Any) -> dict[str, Any]:
+        return {names[0]: first, names[1]: second, **options}
+
+    return record.name.removesuffix(EXTENSION), with_data(by_name, call, str(record), [], **given)

@@ -5,13 +5,10 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-import click
-
-from tieproof.cli.documented import Command
-from tieproof.cli.options import argument, complete_measure
+from tieproof.cli.options import Kind, argument, command, complete_measure
 from tieproof.cli.output import show
 from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
-from tieproof.measures.elsewhere import by_spelling, is_settled, meanings, plain
+from tieproof.measures.spellings import by_spelling, is_settled, meanings, plain
 from tieproof.show.parts import NARROWEST, WIDTH
 
 LEGEND = (
@@ -77,12 +74,12 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
      'open-metric-learning': {'precision@k*': 'RelP@k', 'precision/k': 'RelP@k'}}
     """
     table = by_spelling(spellings.LIBRARIES)
-    found: dict[str, dict[str, str]] = defaultdict(dict)
+    names: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():
         if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
             star = "" if is_settled(table[plain(theirs)], theirs) else "*"
-            found[library][theirs.format(k="k") + star] = ours.format(k="k")
-    return dict(found)
+            names[library][theirs.format(k="k") + star] = ours.format(k="k")
+    return dict(names)
 
 
 def not_offered() -> Iterator[tuple[str, str, str]]:
@@ -161,14 +158,18 @@ HELP = (
 EXAMPLES = ("tieproof measures", "tieproof measures nDCG", "tieproof measures map_cut_10")
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@argument(
-    "names",
-    nargs=-1,
-    metavar="[NAME]...",
-    meaning="The measures to show. Default: all.",
-    shell_complete=complete_measure,
+@command(
+    None,
+    HELP,
+    EXAMPLES,
+    names=argument(
+        "The measures to show. Default: all.",
+        Kind("NAME", complete=complete_measure),
+        nargs=-1,
+        required=False,
+        metavar="[NAME]...",
+    ),
 )
-def command(names: Sequence[str]) -> None:
+def measures(names: Sequence[str]) -> None:
     """Show the measures of the registry."""
     show(render, find(names))

@@ -8,24 +8,12 @@ from pathlib import Path
 import click
 
 from tieproof.cli import options
-from tieproof.cli.documented import Command
-from tieproof.cli.exits import BAD_INPUT
-from tieproof.cli.options import (
-    Text,
-    check_options,
-    complete_file,
-    count_option,
-    file_argument,
-    file_path,
-    measures_option,
-    option,
-)
-from tieproof.cli.output import answer, written
-from tieproof.cli.streams import complain, is_terminal
+from tieproof.cli.exits import BAD_INPUT, complain, is_terminal
+from tieproof.cli.options import COUNT, FOLDER, Option, Text, argument, check_options, command
+from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.integrations.mteb_lists.report import files_beside, files_in, folder_ties, render
-from tieproof.show.files import MEANS
+from tieproof.integrations.mteb_lists.report import FolderTies, files_beside, files_in, folder_ties
 from tieproof.show.printable import in_one_line
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
@@ -48,36 +36,34 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("predictions", meaning="A folder of files {Task}_predictions.json, or one of them.")
-@option(
-    "--qrels",
-    metavar="FOLDER",
-    parser=file_path,
-    shell_complete=complete_file,
-    text="The folder of the judgments: {Task}_qrels.json, which write_qrels of tieproof.integrations.mteb writes, or "
-    "{Task}/{subset}/{split}.tsv or .txt in the format of BEIR or TREC, without {subset}/ if the subset is default. "
-    "Default: the folder of the predictions.",
+@command(
+    None,
+    HELP,
+    EXAMPLES,
+    predictions=argument("A folder of files {Task}_predictions.json, or one of them."),
+    qrels=Option(
+        "The folder of the judgments: {Task}_qrels.json, which write_qrels of tieproof.integrations.mteb writes, or "
+        "{Task}/{subset}/{split}.tsv or .txt in the format of BEIR or TREC, without {subset}/ if the subset is "
+        "default. Default: the folder of the predictions.",
+        FOLDER,
+    ),
+    results=Option(
+        "The folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: the folder of the predictions.",
+        FOLDER,
+    ),
+    measures=options.measures(
+        "A measure such as nDCG@10, or several with commas between them; repeat it for more.",
+        default=DEFAULT_MEASURES,
+    ),
+    longest=Option(
+        "The largest number of documents in a list; a list of that length counts as cut off. Default: the largest k "
+        "at which MTEB printed a measure, or that it has for the task, or else 1000.",
+        COUNT,
+    ),
+    **options.shared("json"),
 )
-@option(
-    "--results",
-    metavar="FOLDER",
-    parser=file_path,
-    shell_complete=complete_file,
-    text="The folder of MTEB's results, or its cache, such as ~/.cache/mteb. Default: the folder of the predictions.",
-)
-@measures_option(
-    default=DEFAULT_MEASURES,
-    text="A measure such as nDCG@10, or several with commas between them; repeat it for more.",
-)
-@count_option(
-    "--longest",
-    text="The largest number of documents in a list; a list of that length counts as cut off. Default: the largest k "
-    "at which MTEB printed a measure, or that it has for the task, or else 1000.",
-)
-@options.json
-def command(
-    predictions: str, qrels: Text, results: Text, measures: Sequence[str], longest: int | None, json: Text
+def mteb(
+    outputs: Outputs, predictions: str, qrels: Text, results: Text, measures: Sequence[str], longest: int | None
 ) -> None:
     """Read the predictions, evaluate them, write and show the intervals."""
     check_options(measures=measures)
@@ -89,14 +75,14 @@ def command(
     wanted = parse_measures(measures)
     place = Path(predictions)
     folders = {name: Path(folder) for name, folder in (("qrels", qrels), ("results", results)) if folder}
-    found = written(
+    report = written(
         lambda: folder_ties(place, wanted, **folders, longest=longest, progress=is_terminal(sys.stderr)),
         [file for path in files_in(place) for file in files_beside(path, **folders)],
-        [(json, MEANS)],
+        outputs,
     )
-    if found.splits or found.no_rankings:
-        answer(json, render, found)
-    for line in found.damaged:
+    if report.splits or report.no_rankings:
+        answer(outputs, report, FolderTies.to_text)
+    for line in report.damaged:
         complain(f"Error: {in_one_line(line)}")
-    if found.damaged:
+    if report.damaged:
         click.get_current_context().exit(BAD_INPUT)

@@ -1,31 +1,33 @@
-"""Options that several commands share, with the parsers that read and check their values."""
+"""Options of commands, made from the signature of the call that a command stands for.
 
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
+A command lists its arguments and options by the names of their parameters, in the order of its help, each with its
+text. The signature tells the rest: a parameter that is passed by position is an argument, required without a default;
+one that takes some words is a choice, a bool a flag, an integer a number, and anything else the file of an array.
+Where the command line differs, an `Option` says so.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from inspect import Parameter, signature
+from typing import Any, Literal, NamedTuple, get_args, get_origin
 
 import click
 from click.shell_completion import CompletionItem
 
-from tieproof.cli.documented import Argument
+from tieproof.cli.commands import Argument, Command
+from tieproof.cli.output import Outputs, page_of
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import EMPTY
+from tieproof.evaluation.pictures import PICTURES
+from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
-from tieproof.records.writing import RECORDS
-from tieproof.show.files import PER_QUERY, PICTURES
+from tieproof.show.files import MEANS, PER_QUERY, Formats
 
 Text = str | None
 
 TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
-
-
-def one_of(names: Iterable[str]) -> str:
-    """Return the sentence in which help texts list names."""
-    return f"One of {', '.join(names)}."
 
 
 def whole_number(text: str) -> int:
@@ -70,23 +72,6 @@ def file_path(text: str) -> str:
     return text
 
 
-Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
-
-
-def option(*names: str, text: str, metavar: str, parser: Callable[[str], Any] = str, **more: Any) -> Decorator:
-    """Make an option with its help text."""
-    return click.option(*names, help=text, metavar=metavar, type=parser, **more)
-
-
-def argument(name: str, **more: Any) -> Decorator:
-    """Make an argument with its explanation."""
-
-    def add(function: Callable[..., Any]) -> Any:
-        return click.argument(name, cls=Argument, **more)(function)  # click 8.1.0 takes cls away at the first use
-
-    return add
-
-
 def among(words: Iterable[str]) -> Callable[[click.Context, click.Parameter, str], list[str]]:
     """Return a function that completes the beginning of one of the words."""
     return lambda ctx, param, incomplete: [word for word in words if word.startswith(incomplete)]
@@ -107,40 +92,165 @@ def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-file_option = partial(option, metavar="FILE", parser=file_path, shell_complete=complete_file)
-number_option = partial(option, metavar="NUMBER", parser=whole_number)
-count_option = partial(option, metavar="NUMBER", parser=count)
-share_option = partial(option, metavar="SHARE", parser=share)
-measures_option = partial(
-    option, "--measure", "-m", "measures", metavar="NAME", multiple=True, shell_complete=complete_measure
-)
+class Kind(NamedTuple):
+    """What an option takes: its name in the help, its parser, and what a shell completes."""
 
-file_argument = partial(argument, type=file_path, shell_complete=complete_file)
+    metavar: str
+    parser: Callable[[str], Any] = str
+    complete: Callable[[click.Context, click.Parameter, str], Any] | None = None
+    words: tuple[str, ...] = ()
 
 
-def choice_option(*names: str, text: str, choices: Iterable[str], **more: Any) -> Decorator:
-    """Make an option whose value is one of several words."""
-    words = tuple(choices)
+FILE, FOLDER = (Kind(metavar, file_path, complete_file) for metavar in ("FILE", "FOLDER"))
+NAME = Kind("NAME")
+NUMBER, COUNT = Kind("NUMBER", whole_number), Kind("NUMBER", count)
+SHARE, BETWEEN_0_AND_1 = Kind("SHARE", share), Kind("SHARE", between_0_and_1)
+SECONDS = Kind("SECONDS", float)
+
+
+def choice(words: Iterable[str]) -> Kind:
+    """Return the kind of an option that takes one of some words."""
+    words = tuple(words)
 
     def known(word: str) -> str:
         if word not in words:
             raise click.BadParameter(f"{word!r} is not one of {', '.join(words)}")
         return word
 
-    text = f"{text} {one_of(words)}"
-    return option(*names, text=text, metavar="NAME", parser=known, shell_complete=among(words), **more)
+    return Kind("NAME", known, among(words), words)
 
 
-EARLIER = {"quiet": "lines", "per-query-lines": "lines"}
-"""Names that `--lines` had, which still work."""
+@dataclass(frozen=True)
+class Option:
+    """An option where the command line differs from the signature of the call.
 
-EARLIER_NAMES = {"token_normalize_func": lambda name: EARLIER.get(name, name)}
-"""The settings of a command that takes `lines_option`."""
+    text : its help
+    kind : what it takes; None: as the signature tells
+    spelled : how it is written, such as ("--measure", "-m"); by default as its parameter
+    formats : what is written to the file that it names, which is then among the `Outputs` of the command: formats by
+        their extensions, or the module of tieproof whose `contents` makes a page
+    more : further settings of click
+    """
+
+    text: str
+    kind: Kind | None = None
+    spelled: tuple[str, ...] = ()
+    formats: Formats | str | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def lines_option(contents: str) -> Decorator:
-    """Make the option that replaces the table by lines for scripts."""
-    return click.option("--lines", "-q", is_flag=True, help=f"Print plain lines instead of the table: {contents}.")
+def argument(text: str, kind: Kind = FILE, **more: Any) -> Option:
+    """Return an argument, which is given without a name."""
+    return Option(text, kind, more={"nargs": 1, **more})
+
+
+def repeated(text: str, kind: Kind, *spelled: str, **more: Any) -> Option:
+    """Return an option that may be given several times."""
+    return Option(text, kind, spelled, more={"multiple": True, **more})
+
+
+def measures(text: str, **more: Any) -> Option:
+    """Return the option that names measures."""
+    return repeated(text, Kind("NAME", complete=complete_measure), "--measure", "-m", **more)
+
+
+def distance(text: str = "") -> Option:
+    """Return the option that names the distance."""
+    kind = Kind("NAME", complete=among(DISTANCES))
+    return Option(f"{text} One of {', '.join(DISTANCES)}.".lstrip(), kind, ("--distance", "-d"))
+
+
+def flag(text: str, *spelled: str) -> Option:
+    """Return an option that takes nothing."""
+    return Option(text, spelled=spelled, more={"is_flag": True})
+
+
+def command(
+    call: Callable[..., Any] | None, about: str, examples: Sequence[str], /, **options: Option | str
+) -> Callable[[Callable[..., None]], Command]:
+    """Make a command of the function that carries it out; its parameters are those of the options.
+
+    If options name files to write, these come as `Outputs`, before the other ones.
+
+    call : the function of the API for which the command stands
+    about : the help text
+    options : each with its help, in the order of the help text
+    """
+    parameters = signature(call).parameters if call else {}
+    given = {name: option if isinstance(option, Option) else Option(option) for name, option in options.items()}
+    formats = {name: option.formats for name, option in given.items() if option.formats is not None}
+
+    def made(function: Callable[..., None]) -> Command:
+        def run(**values: Any) -> None:
+            outputs: Outputs = []
+            for name, kinds in formats.items():
+                path = values.pop(name)
+                outputs.append((path, page_of(path, kinds) if isinstance(kinds, str) else kinds))
+            function(outputs, **values) if formats else function(**values)
+
+        return Command(
+            None,
+            params=[_parameter(name, option, parameters.get(name)) for name, option in given.items()],
+            callback=run,
+            help=about,
+            examples=examples,
+            context_settings=EARLIER_NAMES if "lines" in options else {},
+        )
+
+    return made
+
+
+def _parameter(name: str, option: Option, parameter: Parameter | None) -> click.Parameter:
+    default = None if parameter is None or parameter.default is parameter.empty else parameter.default
+    settings: dict[str, Any] = {**option.more}
+    by_position = parameter is not None and parameter.kind is parameter.POSITIONAL_OR_KEYWORD and option.kind is None
+    if by_position or "nargs" in settings:
+        kind = option.kind or FILE
+        settings = {"required": parameter is None or parameter.default is parameter.empty, **settings}
+        return Argument([name], option.text, type=kind.parser, shell_complete=kind.complete, **settings)
+    spelled = [name, *(option.spelled or [f"--{name.replace('_', '-')}"])]
+    if "is_flag" in settings or (parameter is not None and parameter.annotation is bool):
+        return click.Option(spelled, help=option.text, is_flag=True)
+    kind = option.kind or _kind(parameter)
+    if default is not None and default != ():
+        settings = {"default": default, **settings}
+    return click.Option(
+        spelled,
+        help=f"{option.text} One of {', '.join(kind.words)}." if kind.words else option.text,
+        metavar=kind.metavar,
+        type=kind.parser,
+        shell_complete=kind.complete,
+        **settings,
+    )
+
+
+def _kind(parameter: Parameter | None) -> Kind:
+    """What an option takes by the type of its parameter."""
+    kinds = () if parameter is None else (parameter.annotation, *get_args(parameter.annotation))
+    for kind in kinds:
+        if get_origin(kind) is Literal:
+            return choice(get_args(kind))
+        if kind is int:
+            return NUMBER
+    return FILE
+
+
+EARLIER_NAMES = {"token_normalize_func": lambda name: {"quiet": "lines", "per-query-lines": "lines"}.get(name, name)}
+"""The settings of a command with the option `--lines`, whose earlier names still work."""
+
+
+def lines(contents: str) -> Option:
+    """Return the option that replaces the table by lines for scripts."""
+    return flag(f"Print plain lines instead of the table: {contents}.", "--lines", "-q")
+
+
+def save(checked: str) -> Option:
+    """Return the option that writes a record; `checked` says what checks it."""
+    return Option(
+        f"Write the whole result as a record ({', '.join(RECORDS)}), which {checked}. With the embeddings, its "
+        "scores of every query reveal what is relevant.",
+        formats=RECORDS,
+    )
 
 
 CHECKED: dict[str, tuple[str, Callable[[Any], object]]] = {
@@ -163,72 +273,47 @@ def check_options(**given: Any) -> None:
             raise InputError(f"{name}: {error}") from error
 
 
-embeddings = file_argument("embeddings", meaning="The vectors, one per row.")
-labels = file_argument(
-    "labels", required=False, meaning="The labels, one per row. Default: the labels in the file of EMBEDDINGS."
-)
+SHARED: dict[str, Option | str] = {
+    "embeddings": "The vectors, one per row.",
+    "labels": "The labels, one per row. Default: the labels in the file of EMBEDDINGS.",
+    "gallery": "The gallery: the vectors that are ranked for each query.",
+    "gallery_labels": "The labels of the gallery. Default: those in its file.",
+    "distance": distance(),
+    "measures": measures(
+        "A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
+        "tieproof measures shows all."
+    ),
+    "groups": "The groups; items with both the label and the group of the query are excluded.",
+    "gallery_groups": "The groups of the gallery.",
+    "categories": "The file with a category for each query; the result of each category is shown, too.",
+    "average": "micro: the mean over all queries; macro: the mean of the means of the categories.",
+    "confidence": "The file with a confidence for each query; the error of the most confident queries is shown, too.",
+    "bits": "The number of bits of a packed code (hamming).",
+    "empty": "How a query scores that has nothing relevant.",
+    "memory": Option("The memory to use in addition to the embeddings.", Kind("SIZE")),
+    "threads": "The number of threads. Default: one per processor.",
+    "ci": Option(
+        "Also show confidence intervals over the queries, with this confidence, such as 0.95: what the choice of "
+        "queries leaves open, in addition to what ties leave open.",
+        BETWEEN_0_AND_1,
+    ),
+    "json": Option("Write the result as JSON; - is standard output.", formats=MEANS),
+    "per_query": Option(
+        f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "
+        "names that a spreadsheet would evaluate, such as =1+1.",
+        formats=PER_QUERY,
+    ),
+    "plot": Option(f"Draw the interval of each measure ({', '.join(PICTURES)}).", formats=PICTURES),
+    "save": save("tieproof verify checks"),
+}
+"""The options that several commands have."""
 
-gallery = file_option("--gallery", text="The gallery: the vectors that are ranked for each query.")
-gallery_labels = file_option("--gallery-labels", text="The labels of the gallery. Default: those in its file.")
-groups = file_option(
-    "--groups", text="The groups; items with both the label and the group of the query are excluded."
-)
-gallery_groups = file_option("--gallery-groups", text="The groups of the gallery.")
-distance_option = partial(option, "--distance", "-d", metavar="NAME", shell_complete=among(DISTANCES))
-distance = distance_option(default="cosine", text=one_of(DISTANCES))
-bits = number_option("--bits", text="The number of bits of a packed code (hamming).")
-memory = option("--memory", metavar="SIZE", default="1GiB", text="The memory to use in addition to the embeddings.")
-cluster = option(
-    "--cluster",
-    metavar="ADDRESS",
-    text="Count on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
-    "then those of each worker.",
-    shell_complete=among(["auto", "local"]),
-)
-checkpoint = option(
-    "--checkpoint",
-    metavar="FOLDER",
-    text="Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
-    parser=file_path,
-    shell_complete=complete_file,
-)
-threads = number_option("--threads", text="The number of threads. Default: one per processor.")
 
-measures = measures_option(
-    default=DEFAULT_MEASURES,
-    text="A measure such as P@10 or nDCG(gain=exp)@10, or several with commas between them; repeat it for more. "
-    "tieproof measures shows all.",
-)
-empty = choice_option("--empty", default="skip", text="How a query scores that has nothing relevant.", choices=EMPTY)
-categories = file_option(
-    "--categories", text="The file with a category for each query; the result of each category is shown, too."
-)
-confidence = file_option(
-    "--confidence",
-    text="The file with a confidence for each query; the error of the most confident queries is shown, too.",
-)
-average = choice_option(
-    "--average",
-    default="micro",
-    text="micro: the mean over all queries; macro: the mean of the means of the categories.",
-    choices=AVERAGES,
-)
-ci = option(
-    "--ci",
-    metavar="SHARE",
-    text="Also show confidence intervals over the queries, with this confidence, such as 0.95: what the choice of "
-    "queries leaves open, in addition to what ties leave open.",
-    parser=between_0_and_1,
-)
-json = file_option("--json", text="Write the result as JSON; - is standard output.")
-per_query = file_option(
-    "--per-query",
-    text=f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "
-    "names that a spreadsheet would evaluate, such as =1+1.",
-)
-save = file_option(
-    "--save",
-    text=f"Write the whole result as a record ({', '.join(RECORDS)}), which tieproof verify checks. With the "
-    "embeddings, its scores of every query reveal what is relevant.",
-)
-plot = file_option("--plot", text=f"Draw the interval of each measure ({', '.join(PICTURES)}).")
+def shared(names: str) -> dict[str, Option | str]:
+    """Return these options, with blanks between their names."""
+    return {name: SHARED[name] for name in names.split()}
+
+
+def report(module: str) -> Option:
+    """Return the option that writes the page which this module of tieproof makes."""
+    return Option("Write the result as a page (.html).", formats=module)

@@ -1,69 +1,22 @@
-"""A result in lines, as `trec_eval -q` prints them: every query, then the means, under the name `all`."""
+"""`tieproof run`."""
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
-import click
-
 import tieproof
-from tieproof.cli import options, output
-from tieproof.cli.documented import Command
-from tieproof.cli.options import (
-    EARLIER_NAMES,
-    TIE_STD,
-    Text,
-    check_options,
-    choice_option,
-    count_option,
-    file_argument,
-    file_option,
-    lines_option,
-)
-from tieproof.cli.output import Shown, answer, check_lines, read_named, showing, with_page, written
-from tieproof.cli.streams import say
+from tieproof.cli.exits import say
+from tieproof.cli.options import COUNT, TIE_STD, Option, Text, check_options, command, lines, shared
+from tieproof.cli.output import Outputs, answer, check_lines, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import MISSING
-from tieproof.evaluation.text import about_run, render
+from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
-from tieproof.inputs.readers.pipes import Piped, with_pipes_read
-from tieproof.records.writing import RECORDS
-from tieproof.show.files import MEANS, PER_QUERY, PICTURES
+from tieproof.inputs.readers.location import Piped, with_pipes_read
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
-
-MEAN = "all"
-
-
-def lines_of(result: Result) -> str:
-    r"""A line for each query and measure, then one for each mean.
-
-    A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
-    these lines: the measure, the query, and the value with four decimals. The value is the lower bound, which is the
-    score to report.
-
-    >>> import tieproof as tp
-    >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
-    >>> print(lines_of(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
-    RR                      q1      0.5000
-    RR                      all     0.5000
-    """
-    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
-    lines = [
-        line(measure, query, of_queries[at])
-        for at, query in enumerate(result.query_ids.tolist())
-        for measure, of_queries in values.items()
-    ]
-    return "\n".join([*lines, *(line(measure, MEAN, getattr(result[measure], HEADLINE)) for measure in values)])
-
-
-def line(measure: str, query: object, value: float) -> str:
-    """A line with the column widths of trec_eval."""
-    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"
-
 
 Answer = TypeVar("Answer")
 
@@ -88,50 +41,37 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES, context_settings=EARLIER_NAMES)
-@file_argument("qrels", meaning="The judgments; a grade above 0 is relevant.")
-@file_argument("run", meaning="The documents of a system and their scores.")
-@options.measures
-@lines_option(
-    "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole interval"
+@command(
+    tieproof.evaluate_run,
+    HELP,
+    EXAMPLES,
+    qrels="The judgments; a grade above 0 is relevant.",
+    run="The documents of a system and their scores.",
+    **shared("measures"),
+    lines=lines(
+        "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole "
+        "interval"
+    ),
+    categories="The file with a line of query and category; the result of each category is shown, too.",
+    **shared("average"),
+    missing="How a query scores that has relevant documents but is missing from RUN.",
+    **shared("empty"),
+    truncated="Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds "
+    "cover every possible continuation.",
+    n_items=Option(
+        "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
+    ),
+    **shared("ci json per_query plot save"),
+    report="Write the result as a page (.html).",
+    items="For --report: a line for each query, with its name and a text or the path of an image.",
+    gallery_items="For --report: the same for each document of the run.",
 )
-@file_option(
-    "--categories", text="The file with a line of query and category; the result of each category is shown, too."
-)
-@options.average
-@choice_option(
-    "--missing",
-    default="zero",
-    text="How a query scores that has relevant documents but is missing from RUN.",
-    choices=MISSING,
-)
-@options.empty
-@click.option(
-    "--truncated",
-    is_flag=True,
-    help="Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds cover "
-    "every possible continuation.",
-)
-@count_option(
-    "--n-items", text="The number of documents in the collection, which limits how far the last tie can continue."
-)
-@options.ci
-@options.json
-@options.per_query
-@options.plot
-@options.save
-@output.report
-@output.query_texts
-@output.document_texts
-def command(
+def run(
+    outputs: Outputs,
     qrels: str,
     run: str,
     lines: bool,
     ci: float | None,
-    json: Text,
-    per_query: Text,
-    plot: Text,
-    save: Text,
     report: Text,
     items: Text,
     gallery_items: Text,
@@ -140,30 +80,24 @@ def command(
     """Read the files, evaluate the run, write and show the result."""
     if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
-    check_lines(lines, json)
+    check_lines(lines, outputs)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
     check_options(measures=settings["measures"])
-    function, page = with_page(tieproof.evaluate_run, report, Shown(items, gallery_items), read_named)
+    function, page = with_page(
+        tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")
+    )
     result = written(
         lambda: evaluated_files(showing(function, ci), with_pipes_read(qrels, run), **settings),
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
-        [(json, MEANS), (per_query, PER_QUERY), (plot, PICTURES), (save, RECORDS), (report, page)],
+        [*outputs, (report, page)],
     )
     if lines:
-        say(lines_of(result))
-        for sentence in left_out(result):
+        say(_lines_of(result))
+        for sentence in _left_out(result):
             print(sentence, file=sys.stderr)
     else:
-        answer(json, render, result)
-
-
-def left_out(result: tieproof.Result) -> Iterator[str]:
-    """Yield what the table says about queries missing from the qrels or the run; -q prints no table."""
-    yield from about_run(result)
-    strangers = len(result.skipped.get(NOT_JUDGED, ()))
-    if strangers:
-        yield f"Left out: {count(strangers, 'query')}, with {NOT_JUDGED}."
+        answer(outputs, result)
 
 
 def evaluated_files(
@@ -174,7 +108,7 @@ def evaluated_files(
     An error of reading a file names that file; any other error names the files that it is about.
     """
     if categories is not None:
-        options["categories"] = text.read_categories(categories)
+        options["categories"] = text.read(categories, "query", "category")
     try:
         return function(*files, **options)
     except InputError as error:
@@ -183,3 +117,37 @@ def evaluated_files(
         meant = categories if error.argument == "categories" else ", ".join(map(str, files))
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
         raise InputError(f"{meant}: {said}", error.argument) from error
+
+
+def _left_out(result: tieproof.Result) -> Iterator[str]:
+    """Yield what the table says about queries missing from the qrels or the run; -q prints no table."""
+    yield from about_run(result)
+    if unjudged := len(result.skipped.get(NOT_JUDGED, ())):
+        yield f"Left out: {count(unjudged, 'query')}, with {NOT_JUDGED}."
+
+
+def _lines_of(result: Result) -> str:
+    r"""A line for each query and measure, then one for each mean.
+
+    A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
+    these lines: the measure, the query, and the value with four decimals. The value is the lower bound, which is the
+    score to report.
+
+    >>> import tieproof as tp
+    >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
+    >>> print(_lines_of(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
+    RR                      q1      0.5000
+    RR                      all     0.5000
+    """
+    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
+    lines = [
+        _line(measure, query, of_queries[at])
+        for at, query in enumerate(result.query_ids.tolist())
+        for measure, of_queries in values.items()
+    ]
+    return "\n".join([*lines, *(_line(measure, "all", getattr(result[measure], HEADLINE)) for measure in values)])
+
+
+def _line(measure: str, query: object, value: float) -> str:
+    """A line with the column widths of trec_eval."""
+    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"

@@ -7,16 +7,12 @@ from typing import Any, TypeVar
 import click
 
 import tieproof
-from tieproof.cli import options
-from tieproof.cli.documented import Command
-from tieproof.cli.files import Files, as_sides, evaluated
-from tieproof.cli.options import Text, file_argument
+from tieproof.cli.files import as_sides, evaluated
+from tieproof.cli.options import Text, argument, command, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files
 from tieproof.errors import InputError
-from tieproof.inputs.readers.pipes import with_pipes_read
-from tieproof.records.verification import render
-from tieproof.show.files import MEANS
+from tieproof.inputs.readers.location import with_pipes_read
 
 Answer = TypeVar("Answer")
 
@@ -36,31 +32,25 @@ EXAMPLES = (
 )
 
 
-@click.command(cls=Command, help=HELP, examples=EXAMPLES)
-@file_argument("record", meaning="The record, a file that ends in .tieproof.")
-@file_argument("data", meaning="The embeddings, or the qrels of a run.")
-@file_argument(
-    "more", required=False, meaning="The labels, or the run. Default: the labels in the file of the embeddings."
+@command(
+    tieproof.evaluate,
+    HELP,
+    EXAMPLES,
+    record=argument("The record, a file that ends in .tieproof."),
+    data=argument("The embeddings, or the qrels of a run."),
+    more=argument("The labels, or the run. Default: the labels in the file of the embeddings.", required=False),
+    **shared("gallery gallery_labels groups gallery_groups categories confidence memory threads json"),
 )
-@options.gallery
-@options.gallery_labels
-@options.groups
-@options.gallery_groups
-@options.categories
-@options.confidence
-@options.memory
-@options.threads
-@options.json
-def command(record: str, json: Text, **given: Any) -> None:
+def verify(outputs: Outputs, record: str, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
     known = tieproof.load(record)
 
     def verified(first: Any, second: Any = None, **options: Any) -> tieproof.Verification:
         return tieproof.verify(known, first, second, **options)
 
-    found = with_data(verified, known.evaluated.origin.call, record, [(json, MEANS)], **given)
-    answer(json, render, found)
-    if not found.agrees:
+    verification = with_data(verified, known.evaluated.origin.call, record, outputs, **given)
+    answer(outputs, verification)
+    if not verification.agrees:
         raise click.exceptions.Exit(DISAGREES)
 
 
@@ -88,18 +78,13 @@ def with_data(
             outputs,
         )
     if call in ("evaluate", "evaluate_answers"):
-        queries = Files(data, more, given["groups"], categories, given["confidence"])
-        sides = as_sides(queries, given["gallery"], given["gallery_labels"], given["gallery_groups"])
-        return evaluated(
-            lambda embeddings, labels=None, **options: function(embeddings, labels, **given_ones(options)),
-            sides,
-            outputs,
-            memory=memory,
-            threads=threads,
-        )
+        given |= {"embeddings": data, "labels": more, "categories": categories}
+        sides = as_sides(given)
+
+        def with_given(embeddings: Any, labels: Any = None, **options: Any) -> Answer:
+            """Leave out what was not given, because some calls do not take it."""
+            given_ones = {name: value for name, value in options.items() if value is not None}
+            return function(embeddings, labels, **given_ones)
+
+        return evaluated(with_given, sides, outputs, memory=memory, threads=threads)
     raise InputError(f"{record} is a record of {call}; check it in Python, with tieproof.verify.")
-
-
-def given_ones(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that were given; some calls do not take the others."""
-    return {name: value for name, value in options.items() if value is not None}

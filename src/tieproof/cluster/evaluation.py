@@ -1,23 +1,24 @@
 """The whole evaluation: a survey of all rows, the counts of all parts, and the ties of each query from the counts."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from math import ceil, sqrt
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.cluster.layout import Unit, make_layout, share_of_engine
+from tieproof.cluster.layout import make_layout, share_of_engine
 from tieproof.cluster.ledger import FolderLedger, Ledger, MemoryLedger, digest, open_checkpoint
-from tieproof.cluster.tasks import Job, Seen
-from tieproof.engine import Others, RankedQueries, TiesByPart, ties_with_others
+from tieproof.cluster.on_ray import OnRay
+from tieproof.cluster.tasks import Job, Local, SurveyedRows
+from tieproof.engine import TiesByPart, ties_with_others
 from tieproof.inputs.identities import Words
-from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.inputs.shards.source import RankedRows
 from tieproof.installed import __version__
-from tieproof.problem import Problem, Progress, ShardedProblem, Watch
+from tieproof.problem import ShardedProblem, Watch
 from tieproof.ties import IntArray, Ties
 
 SURVEYED = 2**26
@@ -26,52 +27,32 @@ SURVEYED = 2**26
 RESUMED = 8
 """The fewest blocks of a checkpoint, if there are enough queries, so that finished blocks are not counted again."""
 
-
 BYTES_PER_COUNT = 16
 """The bytes that are kept for each tie: two numbers."""
-
 
 PARTS_EACH = 4
 """The approximate number of parts for each worker, so that all workers have work until the end."""
 
-
-class Runner(Protocol):
-    """Runs tasks; each answer is returned when its task has ended.
-
-    workers : the number of tasks that run at the same time
-    """
-
-    workers: int
-
-    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
-        """Survey the rows of each span; yields in order."""
-        ...
-
-    def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """The counts of each unit, in any order."""
-        ...
-
-    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
-        """Each block with its thresholds, in any order."""
-        ...
+Runner = Local | OnRay
+"""Runs tasks in this process, or on the workers of a cluster; each answer is returned when its task has ended."""
 
 
 class Surveyed(NamedTuple):
     """The survey of the queries and of the gallery, which are the same in leave-one-out."""
 
-    queries: Seen
-    items: Seen
+    queries: SurveyedRows
+    items: SurveyedRows
 
 
 def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) -> Surveyed:
     """Survey all rows; `words` belong to the queries and to the items."""
-    queries = look_at(problem, problem.queries, words[0], runner)
-    return Surveyed(
-        queries, queries if problem.gallery is None else look_at(problem, problem.gallery, words[1], runner)
-    )
+    queries = items = _look_at(problem, problem.queries, words[0], runner)
+    if problem.gallery is not None:
+        items = _look_at(problem, problem.gallery, words[1], runner)
+    return Surveyed(queries, items)
 
 
-def look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Runner) -> Seen:
+def _look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Runner) -> SurveyedRows:
     """Survey the rows of queries or gallery, some megabytes at a time, and never across two shards."""
     size = max(1, SURVEYED // rows.row_bytes)
     bounds = rows.source.bounds.tolist()
@@ -80,15 +61,15 @@ def look_at(problem: ShardedProblem, rows: RankedRows, words: Words, runner: Run
     ]
     digests = np.empty((len(rows), 2), dtype=np.uint64)
     zero = 0
-    for (start, stop), seen in zip(spans, runner.look(problem.whole, rows, words, spans), strict=True):
-        digests[start:stop] = seen.digests
-        zero += seen.zero_vectors
-    return Seen(digests, zero)
+    for (start, stop), of_span in zip(spans, runner.look(problem.whole, rows, words, spans), strict=True):
+        digests[start:stop] = of_span.digests
+        zero += of_span.zero_vectors
+    return SurveyedRows(digests, zero)
 
 
 def count_all(
     problem: ShardedProblem,
-    seen: Surveyed,
+    surveyed: Surveyed,
     relevant: Words,
     watch: Watch,
     runner: Runner,
@@ -103,15 +84,19 @@ def count_all(
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
     layout = make_layout(problem, at_least if checkpoint is None else max(at_least, RESUMED))
     job = Job(problem, layout)
-    kept = None if checkpoint is None else open_checkpoint(checkpoint, title_of(job, seen, relevant), layout.units())
-    zero = seen.queries.zero_vectors + (0 if problem.gallery is None else seen.items.zero_vectors)
+    kept = (
+        None
+        if checkpoint is None
+        else open_checkpoint(checkpoint, _title_of(job, surveyed, relevant), layout.units())
+    )
+    zero = surveyed.queries.zero_vectors + (0 if problem.gallery is None else surveyed.items.zero_vectors)
     return TiesByPart(counted(job, watch, runner, kept), zero)
 
 
-def title_of(job: Job, seen: Surveyed, relevant: Words) -> dict[str, str]:
-    """The properties by which a checkpoint is recognised; the order of the items is one of them."""
+def _title_of(job: Job, surveyed: Surveyed, relevant: Words) -> dict[str, str]:
+    """The properties by which a checkpoint is recognized; the order of the items is one of them."""
     whole, layout = job.problem.whole, job.layout
-    data = digest(*(words.tobytes() for words in (seen.queries.digests, seen.items.digests, relevant)))
+    data = digest(*(words.tobytes() for words in (surveyed.queries.digests, surveyed.items.digests, relevant)))
     parts = digest(*(block.tobytes() for block in layout.blocks), repr(layout.groups).encode())
     kind = f"{whole.called}, {whole.format}, {'gallery' if layout.groups else 'leave-one-out'}"
     return {"tieproof": __version__, "data": data, "distance": kind, "memory": parts}
@@ -123,7 +108,7 @@ def counted(job: Job, watch: Watch, runner: Runner, kept: FolderLedger | None) -
     units = layout.units()
     budget = share_of_engine(problem.whole.budget)
     with ExitStack() as stack:
-        ledger: Ledger = kept or room_for_counts(job, stack)
+        ledger: Ledger = kept or _room_for_counts(job, stack)
         with watch(sum(map(layout.pairs_of, units))) as advance:
             done = [unit for unit in units if unit in ledger]
             advance(sum(map(layout.pairs_of, done)))
@@ -132,17 +117,14 @@ def counted(job: Job, watch: Watch, runner: Runner, kept: FolderLedger | None) -
                 ledger.keep(unit, counts)
         for number, thresholds in runner.thresholds(job):
             queries = layout.blocks[number]
-            n_items = np.concatenate([problem.whole.relevance.ranked(part) for part in few(queries)])
+            # The excluded items of 256 queries are listed at the same time.
+            parts = np.array_split(queries, -(-len(queries) // 256))
+            n_items = np.concatenate([problem.whole.relevance.ranked(part) for part in parts])
             for part, ties in ties_with_others(thresholds, ledger.of_block(number), n_items, budget):
                 yield queries[part], ties
 
 
-def few(queries: IntArray) -> list[IntArray]:
-    """The queries in small parts, whose excluded items are listed at the same time."""
-    return np.array_split(queries, -(-len(queries) // 256))
-
-
-def room_for_counts(job: Job, stack: ExitStack) -> Ledger:
+def _room_for_counts(job: Job, stack: ExitStack) -> Ledger:
     """A ledger in memory if the counts of all blocks fit, otherwise in a folder that is removed with the stack."""
     whole = job.problem.whole
     if BYTES_PER_COUNT * int(whole.relevance.at_most().sum()) <= share_of_engine(whole.budget).memory // 4:

@@ -111,7 +111,7 @@ def make_layout(problem: ShardedProblem, at_least: int = 1) -> Layout:
     """
     sizes = Sizes.of(problem, problem.whole.budget.memory)
     few = max(SMALLEST_BLOCK, -(-len(problem.queries) // at_least))
-    blocks = list(blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
+    blocks = list(_blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
     if problem.gallery is None:
         return Layout(blocks, [])
     few = max(SMALLEST_BLOCK, -(-len(problem.gallery) // at_least))
@@ -134,7 +134,7 @@ def groups_of(bounds: list[int], most: int) -> Iterator[tuple[int, int]]:
         yield start, bounds[-1]
 
 
-def blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
+def _blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
     """Blocks of the wanted size; queries with common relevant items are in the same block as far as possible."""
     relevance = problem.whole.relevance
     order, pairs = relevance.order()[0], np.cumsum(relevance.at_most()[relevance.order()[0]])

@@ -5,7 +5,6 @@ import json
 import zipfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Protocol
 
 import numpy as np
 
@@ -16,22 +15,6 @@ from tieproof.whole_files import UNFINISHED, atomic_write
 
 TITLE = "tieproof.json"
 """The file of a checkpoint that identifies its evaluation."""
-
-
-class Ledger(Protocol):
-    """The counts of units, each of which is stored once."""
-
-    def __contains__(self, unit: Unit) -> bool:
-        """Whether the counts of a unit are stored already."""
-        ...
-
-    def keep(self, unit: Unit, counts: list[Others]) -> None:
-        """Store the counts of a unit, for each of its blocks."""
-        ...
-
-    def of_block(self, block: int) -> Others:
-        """The sum of all counts of a block."""
-        ...
 
 
 class MemoryLedger:
@@ -46,8 +29,8 @@ class MemoryLedger:
 
     def keep(self, unit: Unit, counts: list[Others]) -> None:
         """Add the counts of a unit to the sums of its blocks."""
-        for block, found in zip(unit.blocks, counts, strict=True):
-            self.sums[block] = self.sums[block] + found if block in self.sums else found
+        for block, added in zip(unit.blocks, counts, strict=True):
+            self.sums[block] = self.sums[block] + added if block in self.sums else added
 
     def of_block(self, block: int) -> Others:
         """The sum of all counts of a block, which is then removed."""
@@ -60,11 +43,8 @@ class FolderLedger:
     def __init__(self, folder: Path, units: Iterable[Unit]) -> None:
         self.folder = folder
         self.files = {unit: folder / f"{unit}.npz" for unit in units}
-        self.of = {block: [unit for unit in self.files if block in unit.blocks] for block in self.blocks()}
-
-    def blocks(self) -> set[int]:
-        """All blocks that get counts."""
-        return {block for unit in self.files for block in unit.blocks}
+        blocks = {block for unit in self.files for block in unit.blocks}
+        self.of = {block: [unit for unit in self.files if block in unit.blocks] for block in blocks}
 
     def __contains__(self, unit: Unit) -> bool:
         """Whether the file of a unit exists."""
@@ -79,8 +59,8 @@ class FolderLedger:
         """The sum of the counts of a block in all files."""
         total: Others | None = None
         for unit in self.of[block]:
-            found = self.read(unit, f"arr_{unit.blocks.index(block)}")
-            total = found if total is None else total + found
+            counts = self.read(unit, f"arr_{unit.blocks.index(block)}")
+            total = counts if total is None else total + counts
         assert total is not None
         return total
 
@@ -89,14 +69,18 @@ class FolderLedger:
         path = self.files[unit]
         try:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-                found = file[name]
+                counts = file[name]
         except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(
                 f"{path} of the checkpoint cannot be read ({error}). Remove this file and run the same again; its "
                 "counts will be computed again.",
                 "checkpoint",
             ) from None
-        return np.asarray(found, dtype=np.int64)
+        return np.asarray(counts, dtype=np.int64)
+
+
+Ledger = MemoryLedger | FolderLedger
+"""The counts of units, each of which is stored once."""
 
 
 def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit]) -> FolderLedger:
@@ -108,8 +92,20 @@ def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit
         raise InputError(f"The checkpoint must be a folder, but {folder} is a file. Name a folder.", "checkpoint")
     path = folder / TITLE
     if path.exists():
-        check_title(path, title)
-    elif folder.exists() and not all(found.name.startswith(UNFINISHED) for found in folder.iterdir()):
+        try:
+            written = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError, RecursionError):
+            written = None
+        if not isinstance(written, dict):
+            raise InputError(f"{path} is not a readable file of a checkpoint. Name an empty folder.", "checkpoint")
+        differing = [name for name, value in title.items() if written.get(name) != value]
+        if differing:
+            raise InputError(
+                f"The checkpoint in {folder} belongs to another evaluation: it differs in the {differing[0]}. "
+                "Continue with the same data and options (measures may change), or name an empty folder.",
+                "checkpoint",
+            )
+    elif folder.exists() and not all(file.name.startswith(UNFINISHED) for file in folder.iterdir()):
         raise InputError(
             f"The folder {folder} contains other files but no checkpoint. Name an empty folder or a new one.",
             "checkpoint",
@@ -127,27 +123,10 @@ def open_checkpoint(folder: Path, title: Mapping[str, str], units: Iterable[Unit
     return FolderLedger(folder, units)
 
 
-def check_title(path: Path, title: Mapping[str, str]) -> None:
-    """Raise InputError for the checkpoint of another evaluation; the error names the first difference."""
-    try:
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
-        found = None
-    if not isinstance(found, dict):
-        raise InputError(f"{path} is not a readable file of a checkpoint. Name an empty folder.", "checkpoint")
-    differing = [name for name, value in title.items() if found.get(name) != value]
-    if differing:
-        raise InputError(
-            f"The checkpoint in {path.parent} belongs to another evaluation: it differs in the {differing[0]}. "
-            "Continue with the same data and options (measures may change), or name an empty folder.",
-            "checkpoint",
-        )
-
-
 def digest(*parts: bytes) -> str:
     """The SHA-256 digest of several parts, as 64 hexadecimal digits."""
-    found = hashlib.sha256()
+    hashed = hashlib.sha256()
     for part in parts:
-        found.update(len(part).to_bytes(8, "little"))
-        found.update(part)
-    return found.hexdigest()
+        hashed.update(len(part).to_bytes(8, "little"))
+        hashed.update(part)
+    return hashed.hexdigest()

@@ -1,7 +1,7 @@
 """Tasks on a Ray cluster. Ray schedules them, repeats those that are lost, and moves and spills their answers.
 
     driver ── put ──► Job ─────────────┐ once
-              gather(block) ──► Block ─┤ once for each block: the rows of its queries and their relevant items
+              gather(block) ──► rows ──┤ once for each block: the rows of its queries and their relevant items
               rank(block) ─► its order ┤ once for each block: the thresholds
                                        ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
                                        └──► count_blocks(block, block) ──► counts of both
@@ -17,11 +17,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from tieproof.cluster.layout import Unit
-from tieproof.cluster.tasks import Job, Seen, count_blocks, count_group, gather, look, rank
+from tieproof.cluster.tasks import Job, SurveyedRows, count_blocks, count_group, gather, look, rank
 from tieproof.engine import Others, RankedQueries
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
 from tieproof.inputs.identities import Words
-from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.inputs.shards.source import RankedRows
 from tieproof.installed import __version__
 from tieproof.problem import Budget, Problem, Progress
 
@@ -34,7 +34,7 @@ AHEAD = 4
 ADDED = 8
 """The most counts that one task adds up."""
 
-PATIENCE = 10.0
+CONNECTED_WITHIN = 10.0
 """The seconds that a cluster may take to accept a connection."""
 
 LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
@@ -75,8 +75,12 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
 
 def connect(ray: Any, address: str) -> None:
     """Connect to a cluster, or start one on this machine."""
-    if ":" in address:
-        check_answers(address)
+    if ":" in address:  # without a cluster there, Ray would wait for it and then end the process
+        host, _, port = address.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), CONNECTED_WITHIN).close()
+        except (OSError, ValueError, OverflowError) as error:
+            raise silent(address, error) from None
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it, Ray warns
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -88,15 +92,6 @@ def connect(ray: Any, address: str) -> None:
         if address != "auto":
             raise silent(address, error) from None
     ray.init(address="local", **LOCAL, **quiet)
-
-
-def check_answers(address: str) -> None:
-    """Raise InputError if nothing listens at an address; Ray would wait for it and then end the process."""
-    host, _, port = address.rpartition(":")
-    try:
-        socket.create_connection((host, int(port)), PATIENCE).close()
-    except (OSError, ValueError, OverflowError) as error:
-        raise silent(address, error) from None
 
 
 def silent(address: str, error: Exception) -> InputError:
@@ -137,7 +132,9 @@ class OnRay:
             return 0
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
 
-    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
+    def look(
+        self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
+    ) -> Iterator[SurveyedRows]:
         """Survey the rows of each span; yields in order."""
         given = self.ray.put(whole), self.ray.put(rows)
         asked = (self.submit(look, *given, words[slice(*span)], *span) for span in spans)
@@ -156,13 +153,13 @@ class OnRay:
                     waiting[refs[-1]] = todo.popleft(), refs
                 done, _ = self.ray.wait(list(waiting), num_returns=1)
                 unit, _ = waiting.pop(done[0])
-                found = self.get(done[0])
+                counts = self.get(done[0])
                 for block in unit.blocks:
                     uses[block] -= 1
                     if not uses[block]:
                         del blocks[block]
                 progress(job.layout.pairs_of(unit))
-                yield unit, found
+                yield unit, counts
         finally:
             self.cancel([ref for _, refs in waiting.values() for ref in refs])
 

@@ -11,20 +11,20 @@ from tieproof.engine import Others, Portion, RankedQueries, others_of, ranked_of
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.relevance import Relevance
-from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.inputs.shards.source import RankedRows
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress, ShardedProblem
 from tieproof.ties import IntArray
 
 
-class Seen(NamedTuple):
+class SurveyedRows(NamedTuple):
     """The survey of some rows: their digests (n, 2), and how many rows are all zero."""
 
     digests: Words
     zero_vectors: int
 
 
-def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> Seen:
+def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> SurveyedRows:
     """Survey the rows start … stop-1, to which `words` belong."""
     digests = np.empty((stop - start, 2), dtype=np.uint64)
     zero = 0
@@ -34,7 +34,7 @@ def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) 
         span = slice(first - start, first - start + len(piece))
         digests[span] = rows_digests(piece, words[span])
         zero += int(np.count_nonzero(~piece.any(axis=1))) if has_zeros else 0
-    return Seen(digests, zero)
+    return SurveyedRows(digests, zero)
 
 
 class Job(NamedTuple):
@@ -49,7 +49,7 @@ class Job(NamedTuple):
         return self.problem.whole.relevance
 
 
-class Block(NamedTuple):
+class QueryBlock(NamedTuple):
     """A block of queries with their rows, and their relevant items with theirs.
 
     In leave-one-out, where queries are items, `related` does not include items of the block itself.
@@ -61,25 +61,25 @@ class Block(NamedTuple):
     related_rows: Embeddings
 
 
-def gather(job: Job, number: int) -> Block:
+def gather(job: Job, number: int) -> QueryBlock:
     """Read the rows of a block and of its relevant items from all shards."""
     queries = job.layout.blocks[number]
     related = job.relevance.related(queries)
     if job.problem.gallery is None:
         related = np.setdiff1d(related, queries)
-    return Block(queries, taken(job, queries, of_queries=True), related, taken(job, related))
+    return QueryBlock(queries, taken(job, queries, of_queries=True), related, taken(job, related))
 
 
 def taken(job: Job, rows: IntArray, of_queries: bool = False) -> Embeddings:
     """Rows in the given order; they are read in ascending order."""
     order = np.argsort(rows)
-    found = (job.problem.queries if of_queries else job.problem.items).take(rows[order])
+    ascending = (job.problem.queries if of_queries else job.problem.items).take(rows[order])
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    return found if (place == np.arange(len(place))).all() else found[place]
+    return ascending if (place == np.arange(len(place))).all() else ascending[place]
 
 
-def rank(job: Job, block: Block) -> RankedQueries:
+def rank(job: Job, block: QueryBlock) -> RankedQueries:
     """The thresholds of a block."""
     in_leave_one_out = job.problem.gallery is None
     items = np.concatenate([block.queries, block.related]) if in_leave_one_out else block.related
@@ -91,7 +91,7 @@ def rank(job: Job, block: Block) -> RankedQueries:
 
 
 def count_group(
-    job: Job, block: Block, ranked: RankedQueries, group: tuple[int, int], progress: Progress = lambda _: None
+    job: Job, block: QueryBlock, ranked: RankedQueries, group: tuple[int, int], progress: Progress = lambda _: None
 ) -> Others:
     """The counts of a group of items for a block of queries."""
     start, stop = group
@@ -101,15 +101,15 @@ def count_group(
     job.problem.items.fill(start, stop, rows[: stop - start])
     rows[stop - start :] = block.related_rows[~own]
     portion = Portion(among(job, block.queries, block.rows, items, rows), (stop - start,))
-    [found] = others_of(portion, [ranked], progress)
-    return found
+    [counts] = others_of(portion, [ranked], progress)
+    return counts
 
 
 def count_blocks(
     job: Job,
-    block: Block,
+    block: QueryBlock,
     ranked: RankedQueries,
-    other: Block | None = None,
+    other: QueryBlock | None = None,
     other_ranked: RankedQueries | None = None,
     progress: Progress = lambda _: None,
 ) -> list[Others]:
@@ -156,13 +156,15 @@ class Local:
         self.ranked: dict[int, RankedQueries] = {}
         self.kept = 0
 
-    def look(self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]) -> Iterator[Seen]:
+    def look(
+        self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
+    ) -> Iterator[SurveyedRows]:
         """Survey the rows of each span; yields in order."""
         yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
 
     def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
         """The counts of each unit; a block stays in memory while the following units have it, too."""
-        kept: tuple[int, Block, RankedQueries] | None = None
+        kept: tuple[int, QueryBlock, RankedQueries] | None = None
         for unit in units:
             if kept is None or kept[0] != unit.block:
                 kept = None  # otherwise two would be in memory
@@ -170,7 +172,11 @@ class Local:
             _, block, ranked = kept
             step = Step(job.layout.pairs_of(unit), progress)
             if unit.other is None:
-                counts = sum_of(count_group(job, block, ranked, group, step) for group in job.layout.groups)
+                of_groups = (count_group(job, block, ranked, group, step) for group in job.layout.groups)
+                total = next(of_groups)
+                for more in of_groups:
+                    total += more
+                counts = [total]
             else:
                 alone = unit.other == unit.block
                 other, other_ranked = (None, None) if alone else self.gathered(job, unit.other)
@@ -183,7 +189,7 @@ class Local:
         for number in range(len(job.layout.blocks)):
             yield number, self.ranked.pop(number) if number in self.ranked else self.gathered(job, number)[1]
 
-    def gathered(self, job: Job, number: int) -> tuple[Block, RankedQueries]:
+    def gathered(self, job: Job, number: int) -> tuple[QueryBlock, RankedQueries]:
         """The rows of a block, and its thresholds, which are kept if there is room."""
         block = gather(job, number)
         ranked = self.ranked.get(number)
@@ -194,15 +200,6 @@ class Local:
                 self.ranked[number] = ranked
                 self.kept += size
         return block, ranked
-
-
-def sum_of(counts: Iterable[Others]) -> list[Others]:
-    """The sum of the counts of groups."""
-    found = iter(counts)
-    total = next(found)
-    for more in found:
-        total += more
-    return [total]
 
 
 class Step:

@@ -1,15 +1,16 @@
 """`Collisions`: counts of the ties in whole rankings; the rankings themselves are not kept."""
 
-import json
 import math
 import os
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import MissingExtraError
+from tieproof.collision.cells import Cells
+from tieproof.show.parts import count, place
+from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import IntArray
 
 COUNTS = ("pairs", "ties", "ambiguous_ties", "relevant", "others", "largest_tie")
@@ -32,6 +33,13 @@ class CollisionSetting:
         """The length of the longest possible ranking."""
         return max(1, self.gallery - self.leave_one_out)
 
+    @property
+    def rule(self) -> str:
+        """What neighbors that collide have in common, as the end of a sentence."""
+        if self.epsilon:
+            return f"their distances differ by less than {self.epsilon:g}"
+        return "they are at exactly the same distance"
+
 
 @dataclass(frozen=True)
 class RankRange:
@@ -42,6 +50,11 @@ class RankRange:
     ties: int
     ambiguous_ties: int
     ap_width: float
+
+    @property
+    def ranks(self) -> str:
+        """The ranks in words."""
+        return f"{self.first:,}" if self.first == self.last else f"{self.first:,} to {self.last:,}"
 
 
 class WideTie(NamedTuple):
@@ -55,47 +68,12 @@ class WideTie(NamedTuple):
     ap_width: float
 
 
-class Cells(NamedTuple):
-    """A picture of queries x ranks: the colliding items in each cell, with the relevant items of a tie ranked last.
-
-    relevant, others : (r, c) at how many queries and ranks of the cell there is a colliding relevant, or other, item
-    queries : (r + 1,) the position of the first query of each row of cells, and the end of the last row
-    ranks : (c + 1,) the first rank of each column, counted from 0, and the end of the last column
-    ambiguous_relevant, ambiguous_others : (r, c) how many of the items in `relevant` and `others` are in an ambiguous
-        tie
-    """
-
-    relevant: IntArray
-    others: IntArray
-    queries: IntArray
-    ranks: IntArray
-    ambiguous_relevant: IntArray
-    ambiguous_others: IntArray
-
-
-def rank_edges(ranks: int, most: int) -> IntArray:
-    """The first rank of each column of a picture, counted from 0, and the end of the last column.
-
-    Up to `most` ranks get a column each. If there are more, only the first ranks get a column each, and later columns
-    cover more and more ranks, because ties at the top change a score most.
-
-    >>> rank_edges(4, 12).tolist(), rank_edges(20, 12).tolist()
-    ([0, 1, 2, 3, 4], [0, 1, 3, 7, 15, 20])
-    """
-    if ranks <= most:
-        return np.arange(ranks + 1)
-    edges, alone = [0], max(1, most // 12)
-    while edges[-1] < ranks:
-        edges.append(min(ranks, edges[-1] + 1 + edges[-1] // alone))
-    return np.array(edges)
-
-
 @dataclass(frozen=True, repr=False)
-class Collisions:
+class Collisions(Shown, AsFrame):
     """Counts of the ties in all rankings.
 
     query_ids : (Q,) the queries whose rankings were counted; `skipped` has the queries with nothing relevant
-    per_query : arrays of shape (Q,): pairs (neighbours that collide), ties, ambiguous_ties, relevant and others
+    per_query : arrays of shape (Q,): pairs (neighbors that collide), ties, ambiguous_ties, relevant and others
         (items in a tie), largest_tie, and ap_width (upper - lower AP)
     by_rank : arrays of numbers of queries, with one entry for each rank from 1 on: pairs (the items at this rank and
         the next one collide), relevant and others (the item at this rank is in a tie, whose relevant items rank last)
@@ -105,6 +83,23 @@ class Collisions:
     cells : the colliding items by query and rank, for a picture
     ambiguous_by_rank : one entry for each rank from 1 on: the number of queries whose item at this rank is in an
         ambiguous tie
+
+    >>> import tieproof as tp
+    >>> print(tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean"))
+    ranks   ties  ambiguous  width of AP
+    ------------------------------------
+    1          1          1       0.1250
+    2 to 3     1          0       0.0000
+    <BLANKLINE>
+    all        2          1       0.1250
+    <BLANKLINE>
+    Examined 4 queries, leave-one-out among 4 items of 1 dimension, under euclidean
+    distance.
+    Neighbors in a ranking collide if they are at exactly the same distance. The
+    rankings of 2 queries have 2 such pairs, and the largest tie holds 2 items.
+    1 of 4 queries holds an ambiguous tie, which mixes relevant and other items.
+    Ties leave AP open by 0.1250. The tie of query 0 at ranks 1 to 2 (1 of 2
+    relevant) contributes most to that.
     """
 
     setting: CollisionSetting
@@ -119,7 +114,7 @@ class Collisions:
 
     @property
     def pairs(self) -> int:
-        """The number of pairs of neighbours in the rankings that collide."""
+        """The number of pairs of neighbors in the rankings that collide."""
         return int(self.per_query["pairs"].sum())
 
     @property
@@ -139,35 +134,23 @@ class Collisions:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries and ranks, as numbers, strings, lists and dictionaries."""
-        found = self.per_query
+        values = self.per_query
         return {
             "setting": asdict(self.setting),
             "queries": len(self.query_ids),
             "skipped": len(self.skipped),
-            "queries_with_ties": int((found["ties"] > 0).sum()),
-            "queries_with_ambiguous_ties": int((found["ambiguous_ties"] > 0).sum()),
-            **{name: int(found[name].sum()) for name in COUNTS[:-1]},
-            "largest_tie": int(found["largest_tie"].max()),
+            "queries_with_ties": int((values["ties"] > 0).sum()),
+            "queries_with_ambiguous_ties": int((values["ambiguous_ties"] > 0).sum()),
+            **{name: int(values[name].sum()) for name in COUNTS[:-1]},
+            "largest_tie": int(values["largest_tie"].max()),
             "ap_width": self.ap_width if self.setting.labelled else None,
             "by_range": [asdict(each) for each in self.by_range],
             "widest": [tie._asdict() for tie in self.widest],
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A table with a row for every query, as arrays of equal length."""
         return {"query": self.query_ids, **self.per_query}
-
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row for every query (extra `pandas`)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("Collisions.to_frame", "pandas") from None
-        return pd.DataFrame(self.columns())
 
     def plot(self, ax: Any = None) -> Any:
         """Draw which items collide, by query and rank, with `views.pictures.collisions` (extra `plot`)."""
@@ -183,36 +166,56 @@ class Collisions:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        from tieproof.collision.tables import report
+        from tieproof.collision.page import contents
+        from tieproof.show.pages.page import write_page
 
-        return report(self, path)
+        write_page(self, path, contents)
 
-    def to_markdown(self) -> str:
-        """A Markdown table to paste into an issue, with the findings below it."""
-        from tieproof.collision.tables import collisions_as_markdown
-
-        return collisions_as_markdown(self)
-
-    def to_latex(self) -> str:
-        """A LaTeX table to paste into a paper; it uses the package booktabs."""
-        from tieproof.collision.tables import collisions_as_latex
-
-        return collisions_as_latex(self)
-
-    def _repr_html_(self) -> str:
-        """The table that notebooks show."""
-        from tieproof.collision.tables import collisions_as_html
-
-        return collisions_as_html(self)
+    def _table(self) -> Table:
+        """A row for each range of ranks, and one for all."""
+        header = ("ranks", "ties", "ambiguous", "width of AP")[: 4 if self.setting.labelled else 2]
+        counts = [(each.ranks, each.ties, each.ambiguous_ties, each.ap_width) for each in self.by_range]
+        counts.append(("all", self.ties, self.ambiguous_ties, self.ap_width))
+        rows = [
+            (ranks, f"{ties:,}", f"{ambiguous:,}", f"{ap_width:.4f}")[: len(header)]
+            for ranks, ties, ambiguous, ap_width in counts
+        ]
+        return Table(header, [rows[:-1], rows[-1:]], [*self._sentences()], header[1:])
 
     def __repr__(self) -> str:
         """A short text: how many ties there are, and how much they widen the interval of AP."""
-        from tieproof.collision.tables import collisions_in_short
+        cost = f", {self.ambiguous_ties:,} ambiguous, AP {self.ap_width:.4f} wide" if self.setting.labelled else ""
+        return f"<Collisions of {count(len(self.query_ids), 'query')}: {count(self.ties, 'tie')}{cost}>"
 
-        return collisions_in_short(self)
-
-    def __str__(self) -> str:
-        """The report that the command line shows."""
-        from tieproof.collision.tables import render
-
-        return render(self)
+    def _sentences(self) -> Iterator[str]:
+        """Sentences on the data, the collisions and their cost."""
+        setting, skipped = self.setting, len(self.skipped)
+        queries = count(setting.queries, "query")
+        queries = f"{len(self.query_ids):,} of {queries}" if skipped else queries
+        among = place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)
+        yield f"Examined {queries}{among}."
+        if skipped:
+            yield f"Left out: {count(skipped, 'query')}, with no relevant item."
+        if not self.ties:
+            yield f"Neighbors in a ranking collide if {setting.rule}. There are no such neighbors."
+            return
+        with_ties = count(int((self.per_query["ties"] > 0).sum()), "query")
+        largest = count(int(self.per_query["largest_tie"].max()), "item")
+        yield (
+            f"Neighbors in a ranking collide if {setting.rule}. The rankings of {with_ties} have "
+            f"{count(self.pairs, 'such pair')}, and the largest tie holds {largest}."
+        )
+        if not setting.labelled:
+            return
+        touched = int((self.per_query["ambiguous_ties"] > 0).sum())
+        verb = "holds" if touched == 1 else "hold"
+        yield (
+            f"{touched:,} of {count(len(self.query_ids), 'query')} {verb} an ambiguous tie, which mixes relevant and "
+            "other items."
+        )
+        if self.widest:
+            tie = self.widest[0]
+            yield (
+                f"Ties leave AP open by {self.ap_width:.4f}. The tie of query {tie.query} at ranks {tie.k + 1:,} to "
+                f"{tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) contributes most to that."
+            )

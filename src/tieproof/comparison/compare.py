@@ -6,27 +6,37 @@ results ──► same_queries.py: aligned by the ids of their queries, or refus
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tieproof.comparison.p_values import Columns, Key, columns_of, p_values_of
-from tieproof.comparison.result import Comparison, Procedure
+from tieproof.comparison.result import Comparison
 from tieproof.comparison.same_queries import aligned, common_measures
-from tieproof.comparison.verdicts import Difference, Evidence, Sample, verdict_on
+from tieproof.comparison.verdicts import (
+    ROUNDING,
+    Difference,
+    Evidence,
+    Sample,
+    difference,
+    values_in_order,
+    verdict_on,
+)
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import check_confidence, within
+from tieproof.evaluation.intervals import BOUNDS, check_confidence, in_groups, within
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
-from tieproof.statistics.resampling import bca
-from tieproof.statistics.tests import CORRECTIONS, cohens_d
-from tieproof.ties import Estimate
+from tieproof.statistics.resampling import Strata, bca
+from tieproof.statistics.tests import CORRECTIONS, cohens_d, sign_flip, t_test, tukey, wilcoxon_test
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 Test = Literal["sign-flip", "t", "wilcoxon", "tukey"]
 Correction = Literal["holm", "bonferroni", "fdr"]
+
+Key = tuple[str, str, str]
+"""Two systems and a measure."""
 
 
 def compare(
@@ -49,7 +59,7 @@ def compare(
     test : "sign-flip", "t", "wilcoxon" or "tukey"
         The test that gives the p-values: the paired sign-flip test, exact for up to 32 queries that differ, and
         otherwise by random signs; Student's paired t-test or Wilcoxon's signed-rank test (extra `stats`); or the
-        randomised Tukey test.
+        randomized Tukey test.
     correction : "holm", "bonferroni", "fdr" or None
         The correction of the p-values for the number of pairs, for each measure separately. Tukey's test compares
         all pairs at once and needs no correction.
@@ -87,20 +97,25 @@ def compare(
     'better whatever the ties'
 
     """
-    check_systems(results, baseline)
+    _check_systems(results, baseline)
     check_choice("test", test, get_args(Test))
-    check_correction(correction, test)
+    _check_correction(correction, test)
     check_confidence("confidence", confidence)
     places = aligned(results)
-    pairs = pairs_of(list(results), baseline)
+    if baseline is None:
+        pairs = list(combinations(results, 2))
+    else:
+        pairs = [(name, baseline) for name in results if name != baseline]
     names = common_measures(results, measures)
     columns = columns_of(results, places, [(a, b, name) for name in names for a, b in pairs])
-    procedure = Procedure(baseline, test, None if test == "tukey" else correction, confidence)
-    return Comparison(results, places, differences_of(results, columns, procedure), procedure)
+    corrected = None if test == "tukey" else correction
+    differences = _differences_of(results, columns, test, corrected, confidence)
+    return Comparison(
+        results, places, differences, baseline=baseline, test=test, correction=corrected, confidence=confidence
+    )
 
 
-def check_systems(results: Any, baseline: Any) -> None:
-    """Refuse anything but a mapping of names to results, and a baseline that is not one of the names."""
+def _check_systems(results: Any, baseline: Any) -> None:
     if not isinstance(results, Mapping) or isinstance(results, Result):
         raise InputError(f"The results must be {{name: result}}, not {type(results).__name__}.", "results")
     for name, result in results.items():
@@ -119,7 +134,7 @@ def check_systems(results: Any, baseline: Any) -> None:
         check_choice("baseline", baseline, results)
 
 
-def check_correction(correction: Any, test: str) -> None:
+def _check_correction(correction: Any, test: str) -> None:
     """Refuse an unknown correction, and a correction for Tukey's test, which needs none."""
     if correction is not None:
         check_choice("correction", correction, CORRECTIONS)
@@ -131,42 +146,165 @@ def check_correction(correction: Any, test: str) -> None:
         )
 
 
-def pairs_of(systems: Sequence[str], baseline: str | None) -> list[tuple[str, str]]:
-    """Return the pairs of systems that are compared.
+class Columns(NamedTuple):
+    """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other.
 
-    >>> pairs_of(["a", "b", "c"], "a")
-    [('b', 'a'), ('c', 'a')]
+    ahead : (k,) 1 if the first system is ahead, -1 if the second is, and 0 if their means are equal except for
+        rounding; the columns of such a pair are the first system minus the second
+    expected, against : (n, k) the differences of the expected values; and the differences with all ties broken
+        against the system that is ahead and in favor of the other, or if neither is ahead, against the one of the two
+        whose mean is then below 0
+    systems, values : all m systems, sorted, and their expected values (measures, n, m)
+    strata : the categories of the queries if the mean is over categories; the queries are sorted by category
     """
-    if baseline is None:
-        return list(combinations(systems, 2))
-    return [(name, baseline) for name in systems if name != baseline]
+
+    keys: list[Key]
+    ahead: IntArray
+    expected: FloatArray
+    against: FloatArray
+    systems: list[str]
+    values: FloatArray
+    strata: Strata
 
 
-def differences_of(results: Mapping[str, Result], columns: Columns, procedure: Procedure) -> dict[Key, Difference]:
-    """Return the difference of every pair of systems in every measure."""
-    p_values, corrected = p_values_of(columns, procedure.test, procedure.correction)
-    intervals = bca(columns.expected, columns.strata, procedure.confidence)
+def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> Columns:
+    """Return the differences of every pair and measure; differences that are only due to rounding are 0."""
+    one, systems = next(iter(results.values())), sorted(results)
+    measures = list(dict.fromkeys(measure for _, _, measure in keys))
+    of_system = {
+        (name, measure): values_in_order(results[name], places[name], measure)
+        for name in systems
+        for measure in measures
+    }
+    counted = ~np.isnan(of_system[systems[0], measures[0]].lower)
+    categories = one.category_of_query if one.setting.average == "macro" else None
+    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
+    queries = np.flatnonzero(counted)[order]
+
+    estimates = [difference(of_system[a, measure], of_system[b, measure]) for a, b, measure in keys]
+    lower, expected, upper = (
+        settled(np.stack([getattr(each, bound)[queries] for each in estimates], axis=1)) for bound in BOUNDS
+    )
+    ahead = sides(expected, strata)
+    against = np.where((ahead > 0) | ((ahead == 0) & (sides(lower, strata) < 0)), lower, -upper)
+    values = np.array([[of_system[name, measure].expected[queries] for name in systems] for measure in measures])
+    turned = np.where(ahead < 0, -expected, expected)
+    return Columns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata)
+
+
+def sides(differences: FloatArray, strata: Strata) -> IntArray:
+    """The sign of the mean of each column of differences (n, k), which is 0 if only rounding makes it differ from 0.
+
+    >>> sides(np.array([[0.1, 0.1, -0.5], [0.2, 0.2, 0.25], [-0.3, 0.3, 0.0]]), Strata(np.array([3])))
+    array([ 0,  1, -1])
+    """
+    means = np.array([strata.mean(column) for column in differences.T])
+    return np.where(np.abs(means) <= ROUNDING, 0, np.sign(means)).astype(np.int64)
+
+
+def settled(differences: FloatArray) -> FloatArray:
+    """Set differences that are only due to rounding to 0."""
+    return np.where(np.abs(differences) <= ROUNDING, 0.0, differences)
+
+
+def p_values_of(columns: Columns, test: str, correction: str | None) -> tuple[FloatArray, FloatArray]:
+    """Return the p-values of k pairs and measures, and the same corrected for the number of pairs, (2, k) each.
+
+    The first row tests the expected differences. The second row tests the differences with all ties broken against
+    the system that is ahead; it is nowhere smaller than the first.
+    """
+    if test == "tukey":
+        alone, among_all = _by_tukey(columns)
+        return _at_least_expected(alone), _at_least_expected(among_all)
+    p_values = _at_least_expected(_TESTS[test](columns))
+    if correction is None:
+        return p_values, p_values
+    correct = CORRECTIONS[correction]
+    of_measures = p_values.reshape(2, len(columns.values), -1)  # the pairs of a measure are adjacent
+    return p_values, np.array([[correct(pairs) for pairs in row] for row in of_measures]).reshape(2, -1)
+
+
+def _at_least_expected(p_values: FloatArray) -> FloatArray:
+    """Raise the second row to the first: a difference that ties cannot change must be significant in expectation."""
+    return np.stack([p_values[0], p_values.max(axis=0)])
+
+
+def _by_sign_flips(columns: Columns) -> FloatArray:
+    """Return p-values of the sign-flip test, with the same signs for both rows."""
+    weights = columns.strata.weights[:, None]
+    expected, against = columns.expected * weights, columns.against * weights
+    order = np.lexsort((against, expected), axis=0)
+    both = [np.take_along_axis(part, order, axis=0) for part in (expected, against)]
+    return sign_flip(np.hstack(both)).reshape(2, -1)
+
+
+def _by_t(columns: Columns) -> FloatArray:
+    return np.array(
+        [[t_test(each, columns.strata) for each in part.T] for part in (columns.expected, columns.against)]
+    )
+
+
+def _by_signed_ranks(columns: Columns) -> FloatArray:
+    if len(columns.strata.sizes) > 1:
+        raise InputError(
+            "test='wilcoxon' ranks all queries together, but these results are means over categories "
+            "(average='macro'). Use test='sign-flip'.",
+            "test",
+        )
+    neither = (columns.ahead == 0).tolist()
+    return np.array([[*map(wilcoxon_test, part.T, neither)] for part in (columns.expected, columns.against)])
+
+
+def _by_tukey(columns: Columns) -> tuple[FloatArray, FloatArray]:
+    """Return p-values of each pair by itself, and among all pairs of systems, from the same permutations."""
+    weights, measures = columns.strata.weights[:, None], len(columns.values)
+    pairs = np.array([[columns.systems.index(name) for name in key[:2]] for key in columns.keys])
+    both = (
+        math.fsum(column.tolist()) for part in (columns.expected, columns.against) for column in (part * weights).T
+    )
+    sums = np.array(list(both)).reshape(2, measures, -1)
+    p_values = tukey(columns.values * weights, pairs[: len(pairs) // measures], np.moveaxis(sums, 0, -1))
+    alone, among_all = (np.moveaxis(each, -1, 0).reshape(2, -1) for each in p_values)
+    return alone, among_all
+
+
+_TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
+    "sign-flip": _by_sign_flips,
+    "t": _by_t,
+    "wilcoxon": _by_signed_ranks,
+}
+"""The tests of single pairs, which return (2, k)."""
+
+
+def _differences_of(
+    results: Mapping[str, Result], columns: Columns, test: str, correction: str | None, confidence: float
+) -> dict[Key, Difference]:
+    p_values, corrected = p_values_of(columns, test, correction)
+    intervals = bca(columns.expected, columns.strata, confidence)
     varies = columns.strata.varies(columns.expected)
-    found = {}
+    differences = {}
     for at, (a, b, measure) in enumerate(columns.keys):
-        mean = difference_of_means(results[a][measure], results[b][measure])
+        one, other = results[a][measure], results[b][measure]
+        std = math.sqrt(one.std * one.std + other.std * other.std)  # the ties of two systems are broken independently
+        mean = Estimate(one.lower - other.upper, one.expected - other.expected, one.upper - other.lower, std)
         ahead = int(columns.ahead[at])
         expected = -columns.expected[:, at] if ahead < 0 else columns.expected[:, at]
         wins, losses = int(np.count_nonzero(expected > 0)), int(np.count_nonzero(expected < 0))
         interval = (mean.expected, mean.expected)
         if varies[at]:
-            interval = within(-1.0, 1.0, turned(intervals[at], ahead), expected)
+            low, high = intervals[at]
+            interval = within(-1.0, 1.0, (0.0 - high, 0.0 - low) if ahead < 0 else (low, high), expected)
         evidence = Evidence(
             equal=not wins + losses,
             p_value=float(corrected[0, at]),
             p_lower=float(corrected[1, at]),
             lower=mean.lower,
             upper=mean.upper,
-            alpha=1 - procedure.confidence,
+            alpha=1 - confidence,
             ahead=ahead,
         )
-        sample = Sample(procedure.test, len(results), len(expected), wins + losses, bool(varies[at]))
-        found[a, b, measure] = Difference(
+        sample = Sample(test, len(results), len(expected), wins + losses, bool(varies[at]))
+        differences[a, b, measure] = Difference(
             lower=mean.lower,
             expected=mean.expected,
             upper=mean.upper,
@@ -182,16 +320,4 @@ def differences_of(results: Mapping[str, Result], columns: Columns, procedure: P
             draws=len(expected) - wins - losses,
             verdict=verdict_on(a, b, measure, mean, evidence, sample),
         )
-    return found
-
-
-def difference_of_means(a: Estimate[float], b: Estimate[float]) -> Estimate[float]:
-    """Return the first mean minus the second, when the ties of the two systems are broken independently."""
-    std = math.sqrt(a.std * a.std + b.std * b.std)
-    return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, std)
-
-
-def turned(ends: tuple[float, float], ahead: int) -> tuple[float, float]:
-    """Return the ends of an interval, mirrored at 0 if the second system is ahead."""
-    low, high = ends
-    return (0.0 - high, 0.0 - low) if ahead < 0 else (low, high)
+    return differences

@@ -2,40 +2,35 @@
 
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from tieproof.comparison.result import Comparison
 from tieproof.comparison.verdicts import Difference
 from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_sorted, sort
-from tieproof.show.parts import count as counted
+from tieproof.show.files import pictures
+from tieproof.show.parts import count
 from tieproof.show.style import families, shortened
 
-NAMES_WIDTH = 20
+if TYPE_CHECKING:
+    from tieproof.comparison.result import Comparison
+
+_NAMES_WIDTH = 20
 """The most columns of a system's name."""
 
-VERDICT = 26
+_VERDICT = 26
 """The most columns of a line of a verdict."""
 
-MOST = 40
+_MOST = 40
 """The most differences that a picture has room for."""
 
 
-class Line(NamedTuple):
-    """A row of the picture: a difference with its name and verdict, or the name of a measure."""
-
-    name: str
-    difference: Difference | None
-    verdict: str
-
-
-def height(found: Comparison) -> float:
+def height(comparison: "Comparison") -> float:
     """The height of the picture in inches, so that all differences are legible."""
-    return 1.9 + 0.4 * len(lines(found))
+    return 1.9 + 0.4 * len(_lines(comparison))
 
 
-def plot_comparison(found: Comparison, ax: Any = None) -> Any:
+def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
     """Draw the mean difference of every pair in every measure, with both its intervals, and the verdict in words.
 
     found : the result of `tieproof.compare`
@@ -57,32 +52,31 @@ def plot_comparison(found: Comparison, ax: Any = None) -> Any:
     - base; ours is better
     whatever the ties
     """
-    shown = lines(found)
+    shown, names = _lines(found), _names(found)
     ax = style.axes_or_new(ax, "Comparison.plot", height=height(found))
-    drawn = [(place, line.difference) for place, line in enumerate(shown) if line.difference is not None]
-    draw_differences(ax, [place for place, _ in drawn], [each for _, each in drawn], found.confidence)
-    beside = {"textcoords": "offset points", "va": "center", "fontsize": 8, "annotation_clip": False}
-    for place, line in enumerate(shown):
-        if line.difference is not None:
-            words = {**beside, "parse_math": False, "fontfamily": families()}
-            ax.annotate(line.verdict, (1, place), xytext=(8, 0), xycoords=ax.get_yaxis_transform(), **words)
-    ax.axvline(0, color=style.GREY, linewidth=1, zorder=0)
-    ends = [end for _, each in drawn for end in (0.0, each.lower, each.upper, *each.interval)]
+    drawn = {place: difference for place, (_, difference) in enumerate(shown) if difference is not None}
+    _draw_differences(ax, [*drawn], [*drawn.values()], found.confidence)
+    text = {"va": "center", "fontsize": 8, "parse_math": False, "fontfamily": families()}
+    beside = {"textcoords": "offset points", "xytext": (8, 0), "annotation_clip": False}
+    for place, difference in drawn.items():
+        ax.annotate(_verdict_of(difference, names), (1, place), xycoords=ax.get_yaxis_transform(), **beside, **text)
+    ax.axvline(0, color=style.GRAY, linewidth=1, zorder=0)
+    ends = [end for each in drawn.values() for end in (0.0, each.lower, each.upper, *each.interval)]
     margin = 0.05 * (max(ends) - min(ends)) or 1.0
     ax.set(xlim=(min(ends) - margin, max(ends) + margin), ylim=(len(shown) - 0.4, -0.6))
     ax.set_xlabel("mean difference: right of 0 the first system is better")
-    ax.set_yticks(range(len(shown)), [line.name for line in shown], parse_math=False)
-    for label, line in zip(ax.get_yticklabels(), shown, strict=True):
-        label.set(fontfamily=families(), fontsize=9, fontweight="normal" if line.difference else "bold")
+    ax.set_yticks(range(len(shown)), [name for name, _ in shown], parse_math=False)
+    for place, label in enumerate(ax.get_yticklabels()):
+        label.set(fontfamily=families(), fontsize=9, fontweight="normal" if place in drawn else "bold")
     ax.tick_params(axis="y", length=0)
     style.short_numbers(ax.xaxis)
-    ax.set_title(style.wrapped(title(found, len(drawn))), loc="left", fontsize=10)
+    ax.set_title(style.wrapped(_title(found)), loc="left", fontsize=10)
     style.legend_below(ax, 4)
     style.tidy(ax)
     return ax
 
 
-def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:
+def _draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:
     """Draw bars for the intervals over ties, and over them whiskers for the intervals over queries.
 
     Bootstrap intervals need not contain the value itself, so a whisker is a separate line.
@@ -102,46 +96,45 @@ def draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Diffe
     ax.plot(expected, places, marker="D", markerfacecolor="none", label="expected", **mark)
 
 
-def lines(found: Comparison) -> list[Line]:
-    """The rows of the picture: for each measure its name, then every pair."""
-    names = dict(zip(found.systems, shortened(found.systems, NAMES_WIDTH), strict=True))
-    result = []
-    for measure in measures_shown(found):
-        result.append(Line(measure, None, ""))
-        for a, b in found.pairs:
-            difference = found[a, b, measure]
-            result.append(Line(f"{names[a]}\n- {names[b]}", difference, verdict_of(difference, names)))
-    return result
+def _lines(comparison: "Comparison") -> list[tuple[str, Difference | None]]:
+    """The rows of the picture: for each measure its name, then every pair with its difference."""
+    names = _names(comparison)
+    lines: list[tuple[str, Difference | None]] = []
+    for measure in _measures_shown(comparison):
+        lines.append((measure, None))
+        lines += [(f"{names[a]}\n- {names[b]}", comparison[a, b, measure]) for a, b in comparison.pairs]
+    return lines
 
 
-def measures_shown(found: Comparison) -> tuple[str, ...]:
-    """The first measures, as many as there is room for."""
-    return found.measures[: max(1, MOST // len(found.pairs))]
+def _names(comparison: "Comparison") -> dict[str, str]:
+    return dict(zip(comparison.systems, shortened(comparison.systems, _NAMES_WIDTH), strict=True))
 
 
-def verdict_of(difference: Difference, names: dict[str, str]) -> str:
-    """A verdict in a few words, wrapped."""
+def _measures_shown(comparison: "Comparison") -> tuple[str, ...]:
+    return comparison.measures[: max(1, _MOST // len(comparison.pairs))]
+
+
+def _verdict_of(difference: Difference, names: dict[str, str]) -> str:
     verdict = difference.verdict
     if verdict.better is None:
-        return textwrap.fill(verdict.name, VERDICT)
+        return textwrap.fill(verdict.name, _VERDICT)
     return f"{names[verdict.better]} is better\n{verdict.name.removeprefix('better ')}"
 
 
-def title(found: Comparison, drawn: int) -> str:
-    """The title: the number of queries, and the test."""
-    corrected = f", {found.correction} correction" if found.correction else ""
-    tested = f"Differences on {counted(found.queries, 'query')}, {found.test} test{corrected}"
-    shown = len(measures_shown(found))
-    several = counted(len(found.measures), "measure")
-    return tested if shown == len(found.measures) else f"{tested}; the first {shown} of {several}"
+def _title(comparison: "Comparison") -> str:
+    corrected = f", {comparison.correction} correction" if comparison.correction else ""
+    tested = f"Differences on {count(comparison.queries, 'query')}, {comparison.test} test{corrected}"
+    shown = len(_measures_shown(comparison))
+    several = count(len(comparison.measures), "measure")
+    return tested if shown == len(comparison.measures) else f"{tested}; the first {shown} of {several}"
 
 
-NAME_WIDTH = 24
+_NAME_WIDTH = 24
 """The most columns of a system's name."""
 
 
 def plot_query_differences(
-    found: Comparison, a: str, b: str, measure: str | Measure | None = None, ax: Any = None
+    found: "Comparison", a: str, b: str, measure: str | Measure | None = None, ax: Any = None
 ) -> Any:
     """Draw the difference of two systems on each query, sorted by expected difference.
 
@@ -152,7 +145,7 @@ def plot_query_differences(
 
     Returns the axes. A band goes from the smallest to the largest difference over all orderings of tied items, where
     the orderings of the two systems are independent. More than 400 queries are drawn as 400 steps, each a mean over
-    neighbours in the sorted order. Queries whose value is NaN are left out. Raises InputError for a system or a
+    neighbors in the sorted order. Queries whose value is NaN are left out. Raises InputError for a system or a
     measure that the comparison does not have, and MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
@@ -171,8 +164,8 @@ def plot_query_differences(
     shown = sort(found.query_ids, values)
     ax = style.axes_or_new(ax, "Comparison.plot_queries", height=shown.height + 0.4)
     draw_sorted(ax, shown, "expected difference")
-    one, other = shortened([a, b], NAME_WIDTH)
-    ax.axhline(0, color=style.GREY, linewidth=1, zorder=0)
+    one, other = shortened([a, b], _NAME_WIDTH)
+    ax.axhline(0, color=style.GRAY, linewidth=1, zorder=0)
     ax.set_ylabel(f"difference in {measure}")
     style.short_numbers(ax.yaxis)
     outcomes = f"wins {difference.wins:,}, losses {difference.losses:,}, draws {difference.draws:,}"
@@ -182,3 +175,7 @@ def plot_query_differences(
     margin = 0.04 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)
     return ax
+
+
+COMPARISONS = pictures(plot_comparison, height)
+"""Extensions for the picture of all differences."""

@@ -1,40 +1,26 @@
 """`Comparison`: how systems that were evaluated on the same queries differ, with a verdict on each difference."""
 
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.comparison.verdicts import ROUNDING, Difference, QueryDifference, at_query, difference, values_in_order
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
+from tieproof.comparison.verdicts import ROUNDING, Difference, QueryDifference, difference, values_in_order
+from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
+from tieproof.show.parts import MOST_SHOWN, count, more_than
+from tieproof.show.printable import printable
+from tieproof.show.shown import AsFrame, Shown, Table, html, markdown
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 
-@dataclass(frozen=True)
-class Procedure:
-    """How systems were compared.
-
-    baseline : the system that all others are compared with; None if all are compared with each other
-    test : "sign-flip", "t", "wilcoxon" or "tukey"
-    correction : "holm", "bonferroni", "fdr" or None, over the pairs of each measure; None for "tukey", which includes
-        its own correction
-    confidence : of the intervals over queries; a p-value of at most 1 - confidence is significant
-    """
-
-    baseline: str | None
-    test: str
-    correction: str | None
-    confidence: float
-
-
-class Comparison:
+class Comparison(Shown, AsFrame):
     """Systems that were evaluated on the same queries, and how they differ; `tieproof.compare` returns it.
 
     `comparison[a, b, measure]` is the `Difference` of `a` minus `b`. `pairs` lists the pairs that were compared; each
@@ -45,7 +31,8 @@ class Comparison:
     measures : the names of the measures
     pairs : which systems were compared: with a baseline, (other, baseline) for each other system; otherwise every two
         systems, in the order given
-    baseline, test, correction, confidence : as passed to `tieproof.compare`
+    baseline, test, correction, confidence : as passed to `tieproof.compare`; correction is None for "tukey", which
+        includes its own correction
     query_ids : the queries, in the order of the first result; `queries` is their number
 
     >>> import tieproof as tp
@@ -56,6 +43,30 @@ class Comparison:
     ((('good', 'bad'),), 10)
     >>> comparison["bad", "good", "RR"].verdict.name
     'better whatever the ties'
+    >>> relevance, good = np.eye(8), np.eye(8)
+    >>> bad = good * [1, 1, 0, 0, 0, 0, 0, 0]
+    >>> systems = {"good": tp.evaluate_scores(good, relevance), "bad": tp.evaluate_scores(bad, relevance)}
+    >>> print(tp.compare(systems, measures=["RR"]))
+       lower  expected     upper         queries 95%        p  p lower
+    ------------------------------------------------------------------
+    RR
+    good - bad: good is better in expectation; won 6, lost 0, drawn 2
+      0.0000   +0.4952   +0.6562  +0.2476 to +0.6603   0.0312   1.0000
+    <BLANKLINE>
+    Compared 2 systems on 8 queries.
+    'lower' and 'upper' are the smallest and the largest difference of the means
+    over all orderings of tied items, where the orderings of the two systems are
+    independent; 'expected' is the difference if ties are broken at random.
+    'queries 95%' is the confidence interval of the expected difference over the
+    choice of queries, by the bootstrap (BCa) with 9,999 resamples from a fixed
+    seed.
+    'p' is by the paired sign-flip test (exact for up to 32 queries that differ,
+    otherwise with 99,999 random flips from a fixed seed), corrected by Holm for 1
+    pair; 'p lower' is the p-value if all ties are broken against the system that is
+    ahead and in favor of the other one.
+    Better in expectation: the choice of queries is unlikely to explain the
+    difference if ties are broken at random. A program that breaks ties in another
+    way may show no difference.
     """
 
     def __init__(
@@ -63,7 +74,11 @@ class Comparison:
         results: Mapping[str, Result],
         places: Mapping[str, IntArray],
         differences: Mapping[tuple[str, str, str], Difference],
-        procedure: Procedure,
+        *,
+        baseline: str | None,
+        test: str,
+        correction: str | None,
+        confidence: float,
     ) -> None:
         """Take the differences of every pair and measure.
 
@@ -74,9 +89,8 @@ class Comparison:
         self.query_ids = results[self.systems[0]].query_ids
         self.measures = tuple(dict.fromkeys(measure for _, _, measure in differences))
         self.pairs = tuple(dict.fromkeys((a, b) for a, b, _ in differences))
-        self.baseline, self.test = procedure.baseline, procedure.test
-        self.correction, self.confidence = procedure.correction, procedure.confidence
-        self._procedure, self._places, self._differences = procedure, places, differences
+        self.baseline, self.test, self.correction, self.confidence = baseline, test, correction, confidence
+        self._places, self._differences = places, differences
 
     @property
     def queries(self) -> int:
@@ -116,8 +130,12 @@ class Comparison:
         size = np.nan_to_num(np.abs(both.expected))
         chosen = np.argsort(-size, kind="stable")[:count]
         ids = self.query_ids.tolist()
+
+        def estimate_at(values: Estimate[FloatArray], at: int) -> Estimate[float]:
+            return Estimate(*(float(column[at]) for column in vars(values).values()))
+
         return tuple(
-            QueryDifference(ids[at], at_query(of_a, at), at_query(of_b, at), at_query(both, at))
+            QueryDifference(ids[at], estimate_at(of_a, at), estimate_at(of_b, at), estimate_at(both, at))
             for at in chosen.tolist()
             if size[at] > ROUNDING
         )
@@ -125,21 +143,20 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers, strings, lists and dictionaries."""
         return {
-            **asdict(self._procedure),
+            "baseline": self.baseline,
+            "test": self.test,
+            "correction": self.correction,
+            "confidence": self.confidence,
             "queries": self.queries,
             "systems": {
                 name: {measure: asdict(result[measure]) for measure in self.measures}
                 for name, result in self.results.items()
             },
             "differences": [
-                {"a": a, "b": b, "measure": measure, **asdict(found), "interval": list(found.interval)}
-                for (a, b, measure), found in self._differences.items()
+                {"a": a, "b": b, "measure": measure, **asdict(difference), "interval": list(difference.interval)}
+                for (a, b, measure), difference in self._differences.items()
             ],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON; the same bytes for the same data in any order."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A long table of every pair, measure and query, as arrays of equal length.
@@ -162,19 +179,20 @@ class Comparison:
             },
         }
 
-    def to_frame(self) -> Any:
-        """`columns` as a pandas data frame (extra `pandas`), with a row for every pair, measure and query."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("Comparison.to_frame", "pandas") from None
-        return pd.DataFrame(self.columns())
+    def _table(self) -> Table:
+        return scores_table(self)
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning.
+
+        width : the number of columns to fit into; None for 80
+        color : whether to use the escape sequences of a terminal
+        """
+        return differences_as_text(self, width, color)
 
     def to_markdown(self) -> str:
         """Markdown tables to paste into an issue: the scores of each system, and how every two systems differ."""
-        from tieproof.comparison.tables import comparison_as_markdown
-
-        return comparison_as_markdown(self)
+        return f"{markdown(self._table())}\n\n{markdown(differences_table(self))}"
 
     def to_latex(self) -> str:
         """A LaTeX table of each system's scores to paste into a paper; it uses the package booktabs.
@@ -182,15 +200,18 @@ class Comparison:
         After a score are the letters of the systems that it is better than by the verdicts. A score is bold if it is
         better than all others; none is bold where ties or the choice of queries could explain the differences.
         """
-        from tieproof.comparison.tables import comparison_as_latex
-
-        return comparison_as_latex(self)
+        return super().to_latex()
 
     def _repr_html_(self) -> str:
         """The tables that notebooks show."""
-        from tieproof.comparison.tables import comparison_as_html
+        return html(self._table(), differences_table(self))
 
-        return comparison_as_html(self)
+    def __repr__(self) -> str:
+        """A short text: what was compared, and how many differences have each verdict."""
+        verdicts = [self[a, b, measure].verdict.name for measure in self.measures for a, b in self.pairs]
+        counts = ", ".join(f"{verdicts.count(name):,} {name}" for name in dict.fromkeys(verdicts))
+        systems = ", ".join(map(printable, self.systems[:MOST_SHOWN])) + more_than(len(self.systems))
+        return f"<Comparison of {systems} on {count(self.queries, 'query')}: {counts}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw every difference with its two intervals, and return the axes of matplotlib (extra `plot`)."""
@@ -200,9 +221,10 @@ class Comparison:
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        from tieproof.comparison.page import report
+        from tieproof.comparison.page import contents
+        from tieproof.show.pages.page import write_page
 
-        return report(self, path)
+        write_page(self, path, contents)
 
     def plot_queries(self, a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
         """Draw how two systems differ on each query, with `views.pictures.query_differences` (extra `plot`).
@@ -212,18 +234,6 @@ class Comparison:
         from tieproof.comparison.pictures import plot_query_differences
 
         return plot_query_differences(self, a, b, measure, ax)
-
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        from tieproof.comparison.tables import render
-
-        return render(self)
-
-    def __repr__(self) -> str:
-        """A short text: what was compared, and how many differences have each verdict."""
-        from tieproof.comparison.tables import comparison_in_short
-
-        return comparison_in_short(self)
 
     def _known(self, key: tuple[str, str, str | Measure]) -> tuple[str, str, str]:
         """The pair and the name of the measure; an unknown name raises InputError that lists the known ones."""

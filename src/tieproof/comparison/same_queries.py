@@ -1,7 +1,6 @@
 """Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -11,78 +10,62 @@ from tieproof.evaluation.scoring import parse_measures
 from tieproof.measures import Measure
 from tieproof.ties import IntArray
 
-SAME_LABELS = "Evaluate both with the same labels or judgments."
+_SAME_LABELS = "Evaluate both with the same labels or judgments."
 
-SETTING = ("leave_one_out", "average", "empty")
-OF_RUNS = ("missing", "truncated", "n_items")
+_SETTING = ("leave_one_out", "average", "empty")
+_OF_RUNS = ("missing", "truncated", "n_items")
 """The settings of evaluations that must be equal."""
 
-MOST_NAMED = 3
+_MOST_NAMED = 3
 """The number of queries that a message names."""
 
 
 def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
     """Return the position of each query of the first result in every result; results that differ are refused."""
     for name, result in results.items():
-        check_distinct(name, result)
+        known, counts = np.unique(result.query_ids, return_counts=True)
+        if len(known) < len(result.query_ids):
+            raise InputError(
+                f"'{name}' has {counts.max()} queries with the name {known[np.argmax(counts)]}. Give each query a "
+                "different name: result.named(names).",
+                "results",
+            )
     (first, one), *others = results.items()
     places = {first: np.arange(len(one.query_ids))}
     for name, other in others:
-        check_policies(first, one, name, other)
-        check_queries(first, one, name, other)
+        _check_policies(first, one, name, other)
+        _check_queries(first, one, name, other)
         places[name] = np.argsort(other.query_ids)[np.argsort(np.argsort(one.query_ids))]
-        check_judgments(first, one, name, other, places[name])
-        check_categories(first, one, name, other, places[name])
+        _check_judgments(first, one, name, other, places[name])
+        _check_categories(first, one, name, other, places[name])
     return places
 
 
-def check_distinct(name: str, result: Result) -> None:
-    """Refuse several queries with the same name, which cannot be aligned."""
-    known, counts = np.unique(result.query_ids, return_counts=True)
-    if len(known) < len(result.query_ids):
-        raise InputError(
-            f"'{name}' has {counts.max()} queries with the name {known[np.argmax(counts)]}. Give each query a "
-            "different name: result.named(names).",
-            "results",
-        )
-
-
-def refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
-    """Refuse two results, and say what differs."""
+def _refuse(first: str, name: str, what: str, one: str, other: str, advice: str) -> None:
     raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
 
 
-def told(result: Result) -> dict[str, Any]:
-    """Return the policies of an evaluation."""
-    policies = {field: getattr(result.setting, field) for field in SETTING}
-    return policies | {field: result.evaluated.origin.options.get(field) for field in OF_RUNS}
-
-
-def check_policies(first: str, one: Result, name: str, other: Result) -> None:
-    """Refuse results that were evaluated with different policies."""
-    mine, theirs = (told(result) for result in (one, other))
+def _check_policies(first: str, one: Result, name: str, other: Result) -> None:
+    mine, theirs = (
+        {field: getattr(result.setting, field) for field in _SETTING}
+        | {field: result.evaluated.origin.options.get(field) for field in _OF_RUNS}
+        for result in (one, other)
+    )
     for field, value in mine.items():
         if value != theirs[field]:
-            refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both with the same value.")
+            _refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both with the same value.")
 
 
-def check_queries(first: str, one: Result, name: str, other: Result) -> None:
-    """Refuse results whose queries have different ids."""
+def _check_queries(first: str, one: Result, name: str, other: Result) -> None:
     if one.query_ids.dtype.kind != other.query_ids.dtype.kind:
         mine, theirs = (f"names such as {result.query_ids.tolist()[0]!r}" for result in (one, other))
-        refuse(
-            first,
-            name,
-            "queries",
-            mine,
-            theirs,
-            "Evaluate both from the same kind of data, or give the queries the same names: result.named(names).",
-        )
+        advice = "Evaluate both from the same kind of data, or give the queries the same names: result.named(names)."
+        _refuse(first, name, "queries", mine, theirs, advice)
     for here, there, owner, lacking in ((first, name, one, other), (name, first, other, one)):
         alone = owner.query_ids[~np.isin(owner.query_ids, lacking.query_ids)]
         if len(alone):
-            named = ", ".join(map(str, alone[:MOST_NAMED].tolist()))
-            more = f" and {len(alone) - MOST_NAMED:,} more" if len(alone) > MOST_NAMED else ""
+            named = ", ".join(map(str, alone[:_MOST_NAMED].tolist()))
+            more = f" and {len(alone) - _MOST_NAMED:,} more" if len(alone) > _MOST_NAMED else ""
             raise InputError(
                 f"{len(alone):,} of {len(owner.query_ids):,} queries of '{here}' are missing from '{there}': {named}"
                 f"{more}. Systems are compared on the same queries: evaluate both with the same ones.",
@@ -90,11 +73,11 @@ def check_queries(first: str, one: Result, name: str, other: Result) -> None:
             )
 
 
-def check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+def _check_judgments(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
     """Refuse results with different relevance; results of the same function are compared query by query."""
     if not np.array_equal(np.sort(one.empty_ids), np.sort(other.empty_ids)):
         mine, theirs = (f"{len(result.empty_ids):,} queries without relevant items" for result in (one, other))
-        refuse(first, name, "labels", mine, theirs, SAME_LABELS)
+        _refuse(first, name, "labels", mine, theirs, _SAME_LABELS)
     if one.evaluated.origin.call != other.evaluated.origin.call:
         return
     known, relevant = one.evaluated.origin.relevant, other.evaluated.origin.relevant
@@ -102,7 +85,7 @@ def check_judgments(first: str, one: Result, name: str, other: Result, place: In
         if one.evaluated.relevance_hash() != other.evaluated.relevance_hash():
             raise InputError(
                 f"'{first}' and '{name}' have different labels, or their queries were named in different orders: the "
-                f"hash of what is relevant to all queries, which a record has, differs. {SAME_LABELS}",
+                f"hash of what is relevant to all queries, which a record has, differs. {_SAME_LABELS}",
                 "results",
             )
         return
@@ -111,12 +94,12 @@ def check_judgments(first: str, one: Result, name: str, other: Result, place: In
         raise InputError(
             f"'{first}' and '{name}' have different labels: {np.count_nonzero(differs):,} of {len(differs):,} "
             "queries differ in their labels, their judgments or their number of relevant items; the first is query "
-            f"{one.query_ids[np.argmax(differs)]}. {SAME_LABELS}",
+            f"{one.query_ids[np.argmax(differs)]}. {_SAME_LABELS}",
             "results",
         )
 
 
-def check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
+def _check_categories(first: str, one: Result, name: str, other: Result, place: IntArray) -> None:
     """Refuse means over categories if a query has different categories in the results."""
     mine, theirs = one.category_of_query, other.category_of_query
     if one.setting.average == "micro":
@@ -125,15 +108,9 @@ def check_categories(first: str, one: Result, name: str, other: Result, place: I
     assert theirs is not None
     if not np.array_equal(mine, theirs[place]):
         at = int(np.argmin(mine == theirs[place]))
-        query = one.query_ids[at]
-        refuse(
-            first,
-            name,
-            "categories",
-            f"query {query} is in {str(mine[at])!r}",
-            f"in {str(theirs[place][at])!r}",
-            "Evaluate both with the same categories.",
-        )
+        mine_at = f"query {one.query_ids[at]} is in {str(mine[at])!r}"
+        advice = "Evaluate both with the same categories."
+        _refuse(first, name, "categories", mine_at, f"in {str(theirs[place][at])!r}", advice)
 
 
 def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measure] | None) -> list[str]:
@@ -143,16 +120,10 @@ def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measur
         names = [str(measure) for measure in parse_measures(wanted)]
         for result in results.values():
             for name in names:
-                result[name]
+                result[name]  # refuses a measure that it does not have
         return names
+    advice = "Evaluate both with the same measures, or pass the measures to compare as measures=."
     for name, other in others:
         if set(one.measures) != set(other.measures):
-            refuse(
-                first,
-                name,
-                "measures",
-                ", ".join(one.measures),
-                ", ".join(other.measures),
-                "Evaluate both with the same measures, or pass the measures to compare as measures=.",
-            )
+            _refuse(first, name, "measures", ", ".join(one.measures), ", ".join(other.measures), advice)
     return list(one.measures)

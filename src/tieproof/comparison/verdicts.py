@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.evaluation.result import Result
+from tieproof.show.printable import printable
 from tieproof.ties import Estimate, FloatArray, IntArray
 
 WHATEVER_THE_TIES = "better whatever the ties"
@@ -31,8 +32,6 @@ class Verdict:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
         """Show the sentence in a notebook."""
-        from tieproof.show.printable import printable
-
         return printer.text(printable(self.sentence))
 
 
@@ -94,7 +93,7 @@ RULES = (
         THE_SAME,
         "Both systems have the same expected value on every query.",
         "This measure cannot tell the systems apart on these queries.",
-        lambda found: found.equal,
+        lambda evidence: evidence.equal,
         names_better=False,
     ),
     Rule(
@@ -102,7 +101,7 @@ RULES = (
         "The difference is significant in expectation, and also if all ties are broken against the system that is "
         "ahead and in favor of the other one.",
         "Neither the order of tied items nor the choice of queries is likely to explain the difference.",
-        lambda found: found.ahead != 0 and max(found.p_value, found.p_lower) <= found.alpha,
+        lambda evidence: evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower) <= evidence.alpha,
         names_better=True,
     ),
     Rule(
@@ -111,7 +110,7 @@ RULES = (
         "ahead and in favor of the other one.",
         "The choice of queries is unlikely to explain the difference if ties are broken at random. A program that "
         "breaks ties in another way may show no difference.",
-        lambda found: found.ahead != 0 and found.p_value <= found.alpha,
+        lambda evidence: evidence.ahead != 0 and evidence.p_value <= evidence.alpha,
         names_better=True,
     ),
     Rule(
@@ -120,7 +119,7 @@ RULES = (
         "zero or reverse it.",
         "The choice of queries alone can explain the difference, and so can the order of tied items. The scores of a "
         "program that breaks ties in one order do not show which system is better.",
-        lambda found: found.lower <= 0 <= found.upper and found.lower < found.upper,
+        lambda evidence: evidence.lower <= 0 <= evidence.upper and evidence.lower < evidence.upper,
         names_better=False,
     ),
     Rule(
@@ -128,7 +127,7 @@ RULES = (
         "The difference is zero or not significant in expectation, and no order of tied items makes it zero or "
         "reverses it, or there are no ties.",
         "One system may be better; more queries would show it.",
-        lambda found: True,
+        lambda evidence: True,
         names_better=False,
     ),
 )
@@ -158,16 +157,17 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     if evidence.ahead < 0 or (evidence.ahead == 0 and a > b):
         a, b = b, a
         mean = Estimate(0.0 - mean.upper, 0.0 - mean.expected, 0.0 - mean.lower, mean.std)
-    p_value, p_lower = (as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
-    found = (
-        f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation, which the choice of queries "
-    )
-    found += f"alone can explain ({p_value})"
+    p_value, p_lower = (_as_p_value(p) for p in (evidence.p_value, evidence.p_lower))
     if evidence.ahead == 0:
-        found = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
-        found += "; only the ranks of their differences are uneven" if evidence.p_value <= evidence.alpha else ""
-        found += f" ({p_value})"
-    spread = f"from {lead(b, a, mean.lower)} to {lead(b, a, mean.upper)}"
+        open_question = f"neither is ahead, because '{a}' and '{b}' have the same mean {measure} in expectation"
+        uneven = evidence.p_value <= evidence.alpha
+        open_question += f"{'; only the ranks of their differences are uneven' if uneven else ''} ({p_value})"
+    else:
+        open_question = (
+            f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation, which the choice of "
+            f"queries alone can explain ({p_value})"
+        )
+    spread = f"from {_lead(b, a, mean.lower)} to {_lead(b, a, mean.upper)}"
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
         WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
@@ -175,17 +175,18 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
         f"({p_value}). The orders of tied items range {spread}; if all ties go against '{a}', the difference is not "
         f"significant ({p_lower}).",
-        QUERIES_OR_TIES: f"Queries or ties could explain it: {found}. The orders of tied items range {spread}.",
-        TOO_FEW_QUERIES: f"Too few queries to tell: {found}.",
+        QUERIES_OR_TIES: f"Queries or ties could explain it: {open_question}. The orders of tied items range "
+        f"{spread}.",
+        TOO_FEW_QUERIES: f"Too few queries to tell: {open_question}.",
     }
     sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
     return Verdict(rule.name, a if rule.names_better else None, sentence)
 
 
-def lead(a: str, b: str, difference: float) -> str:
+def _lead(a: str, b: str, difference: float) -> str:
     """Which of two systems a difference, the second minus the first, puts ahead, in words.
 
-    >>> lead("base", "ours", -0.25), lead("base", "ours", 0.5), lead("base", "ours", 0.0)
+    >>> _lead("base", "ours", -0.25), _lead("base", "ours", 0.5), _lead("base", "ours", 0.0)
     ("'base' ahead by 0.2500", "'ours' ahead by 0.5000", 'no difference')
     """
     if difference == 0:
@@ -222,10 +223,10 @@ def remark(sample: Sample, alpha: float) -> str:
     return f"With {few}, no p-value below {about}{smallest:.4f} is possible."
 
 
-def as_p_value(p_value: float) -> str:
+def _as_p_value(p_value: float) -> str:
     """A p-value as text for a sentence.
 
-    >>> as_p_value(0.25), as_p_value(0.00001)
+    >>> _as_p_value(0.25), _as_p_value(0.00001)
     ('p = 0.2500', 'p < 0.0001')
     """
     return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.4f}"
@@ -275,9 +276,8 @@ class Difference:
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
         """Show the interval and the verdict in a notebook."""
-        from tieproof.comparison.tables import difference_in_short
-
-        return printer.text(difference_in_short(self))
+        sentence = printable(self.verdict.sentence)
+        return printer.text(f"{self.lower:.4f} ≤ {self.expected:.4f} ≤ {self.upper:.4f}: {sentence}")
 
     def mirrored(self) -> "Difference":
         """The second system minus the first."""
@@ -306,8 +306,8 @@ class QueryDifference:
 
 def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
     """The values of a measure at the queries with the indices `place` (Q,) in a result."""
-    found = result.per_query(measure)
-    return Estimate(found.lower[place], found.expected[place], found.upper[place], found.std[place])
+    values = result.per_query(measure)
+    return Estimate(values.lower[place], values.expected[place], values.upper[place], values.std[place])
 
 
 def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
@@ -318,9 +318,3 @@ def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[Flo
     Estimate(lower=array([0.]), expected=array([0.25]), upper=array([0.5]), std=array([0.25]))
     """
     return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, np.sqrt(a.std**2 + b.std**2))
-
-
-def at_query(values: Estimate[FloatArray], place: int) -> Estimate[float]:
-    """The values of the query at the index `place`."""
-    numbers = (values.lower, values.expected, values.upper, values.std)
-    return Estimate(*(float(each[place]) for each in numbers))

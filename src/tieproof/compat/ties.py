@@ -30,6 +30,11 @@ def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = l
     return convert(getattr(estimate, ties))
 
 
+def of_queries(estimate: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
+    """The values of some queries, chosen by a mask or a slice."""
+    return Estimate(*(part[chosen] for part in astuple(estimate)))
+
+
 def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
     """The mean of a measure over at least one query.
 

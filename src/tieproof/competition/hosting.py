@@ -21,7 +21,7 @@ class HostedPhase(NamedTuple):
     start, end : times in UTC
     truth : the table that the scoring program reads, sorted by id; None for runs, which have `qrels` instead
     public : the files and folders that participants get
-    baseline : a submission of the organiser; None for random numbers
+    baseline : a submission of the organizer; None for random numbers
     """
 
     name: str
@@ -59,91 +59,82 @@ class Hosted(NamedTuple):
     phases: tuple[HostedPhase, ...]
 
 
-def hosted(found: Competition) -> Hosted:
+def hosted(competition: Competition) -> Hosted:
     """The competition for a platform; InputError if only a judge can run it, or something is missing."""
-    if found.task == DISTANCES:
+    path = competition.path
+    if competition.task == DISTANCES:
         raise InputError(
-            f"{found.path} has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it.",
-            "task",
+            f"{path} has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it.", "task"
         )
-    if len(found.title) > LONGEST_TITLE:
+    if len(competition.title) > LONGEST_TITLE:
         raise InputError(
-            f"{found.path} has a title of {len(found.title)} characters. Give at most {LONGEST_TITLE}.", "title"
+            f"{path} has a title of {len(competition.title)} characters. Give at most {LONGEST_TITLE}.", "title"
         )
-    if found.distance is not None and KNOWN[found.distance].bits:
+    if competition.distance is not None and KNOWN[competition.distance].bits:
         raise InputError(
-            f"{found.path} has the distance {found.distance}, which needs packed bits. Let participants hand in 0 "
+            f"{path} has the distance {competition.distance}, which needs packed bits. Let participants hand in 0 "
             "and 1 as numbers and use cityblock, which gives the same distances.",
             "distance",
         )
-    if len({(phase.gallery_labels is None) for phase in found.phases}) > 1:
-        raise InputError(
-            f"{found.path} has a gallery only in some phases. Give all phases one, or none.", "gallery_labels"
-        )
-    for place in (found.platform.logo, found.platform.terms):
-        check_there(place, found.path)
-    phases = tuple(phase_of(found, number, phase) for number, phase in enumerate(found.phases, 1))
+    if len({(phase.gallery_labels is None) for phase in competition.phases}) > 1:
+        raise InputError(f"{path} has a gallery only in some phases. Give all phases one, or none.", "gallery_labels")
+    for place in (competition.platform.logo, competition.platform.terms):
+        _check_there(place, path)
+    phases = tuple(_phase_of(competition, number, phase) for number, phase in enumerate(competition.phases, 1))
     if len({bool(phase.truth and phase.truth.groups) for phase in phases}) > 1:
-        raise InputError(f"{found.path} has groups only in some phases. Give all phases groups, or none.", "labels")
-    platform = found.platform
+        raise InputError(f"{path} has groups only in some phases. Give all phases groups, or none.", "labels")
+    platform = competition.platform
     scoring = Scoring(
-        "run" if found.task == RUN else "embeddings",
-        found.measures,
-        found.distance or "cosine",
+        "run" if competition.task == RUN else "embeddings",
+        competition.measures,
+        competition.distance or "cosine",
         platform.megabytes,
-        found.dimensions,
+        competition.dimensions,
         platform.digits,
     )
-    return Hosted(found.title, platform, scoring, phases)
+    return Hosted(competition.title, platform, scoring, phases)
 
 
-def phase_of(found: Competition, number: int, phase: Phase) -> HostedPhase:
+def _phase_of(competition: Competition, number: int, phase: Phase) -> HostedPhase:
     """A phase, after checking that its files exist and that the files for participants hold no secret."""
+    path = competition.path
     start, end = phase.start, phase.end
     if start is None or end is None:
         lacks = "start" if start is None else "end"
         raise InputError(
-            f"{found.path} lacks the key phases[{number}].{lacks}. Give a date or a time; platforms need it.", lacks
+            f"{path} lacks the key phases[{number}].{lacks}. Give a date or a time; platforms need it.", lacks
         )
     for place in (*phase.data, phase.baseline):
-        check_there(place, found.path)
+        _check_there(place, path)
     public = tuple(place for place in (phase.items, phase.gallery) if place is not None)
     if len({place.name for place in public}) < len(public):
         raise InputError(
-            f"{found.path} has items and a gallery that are both called {public[0].name}. Rename one of them.",
-            "gallery",
+            f"{path} has items and a gallery that are both called {public[0].name}. Rename one of them.", "gallery"
         )
     for place in public:
-        check_tells_nothing(place, found)
-    return HostedPhase(phase.name, slug(phase.name), start, end, truth_of(phase), phase.qrels, public, phase.baseline)
+        _check_tells_nothing(place, competition)
+    truth = None if phase.labels is None else read_labels(phase.labels)
+    if truth and phase.gallery_labels is not None:
+        truth = with_gallery(truth, read_labels(phase.gallery_labels), f"The phase {phase.name}")
+    truth = truth and truth.in_order()
+    return HostedPhase(phase.name, slug(phase.name), start, end, truth, phase.qrels, public, phase.baseline)
 
 
-def truth_of(phase: Phase) -> Truth | None:
-    """The truth of a phase, sorted by id; None for runs."""
-    if phase.labels is None:
-        return None
-    queries = read_labels(phase.labels)
-    if phase.gallery_labels is None:
-        return queries.in_order()
-    both = with_gallery(queries, read_labels(phase.gallery_labels), f"The phase {phase.name}")
-    return both.in_order()
-
-
-def check_there(place: Path | None, path: Path) -> None:
-    """Raise InputError if a file of the competition does not exist."""
+def _check_there(place: Path | None, path: Path) -> None:
     if place is not None and not place.exists():
         raise InputError(f"{path} names {place}, which does not exist. Give a path relative to the folder of {path}.")
 
 
-def check_tells_nothing(public: Path, found: Competition) -> None:
+def _check_tells_nothing(public: Path, competition: Competition) -> None:
     """Raise InputError if the files for participants include a secret file, or a link to one."""
-    secrets = [found.path, found.judge.seed]
-    secrets += [place for phase in found.phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
+    path = competition.path
+    secrets = [path, competition.judge.seed]
+    secrets += [place for phase in competition.phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
     hidden = {place.resolve() for place in secrets if place is not None}
     for place in (public, *(public.rglob("*") if public.is_dir() else ())):
         if place.resolve() in hidden:
             raise InputError(
-                f"{found.path} gives participants {public}, but {place} in it is secret. Move the secret file to "
+                f"{path} gives participants {public}, but {place} in it is secret. Move the secret file to "
                 "another folder.",
                 "items",
             )

@@ -3,16 +3,16 @@
 docs/competition_file.md describes it. The tables [platform] and [judge] have the keys that only one of them reads.
 """
 
+import difflib
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.competition.keys import Key, UnexpectedError, choice, seconds, taken, text, whole
 from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
@@ -28,78 +28,104 @@ WORST, LAST, DISQUALIFIED = REFUSED = ("worst", "last", "disqualified")
 disqualified: the same as worst, and the system gets no rank."""
 
 
-def as_measures(given: list[Any]) -> tuple[str, ...]:
-    """The names of measures, at least one."""
-    if not given or not all(isinstance(measure, str) for measure in given):
-        raise UnexpectedError
-    return tuple(str(measure) for measure in parse_measures(given))
+class Key(NamedTuple):
+    """The values that a key may have.
+
+    expected : the expected value, in words
+    types : the types of the value
+    default : the value if the key is missing; ... if the key is required
+    allows : whether a value of these types is allowed
+    take : converts an allowed value; InputError if that is impossible
+    """
+
+    expected: str
+    types: tuple[type, ...]
+    default: Any = None
+    allows: Callable[[Any], bool] = lambda value: True
+    take: Callable[[Any], Any] = lambda value: value
 
 
-def as_picture(name: str) -> str:
-    """The name of a picture file, if platforms accept its format."""
-    if Path(name).suffix.lower() not in (".png", ".jpg", ".jpeg"):
-        raise UnexpectedError
-    return name
+def _text(default: Any = None) -> Key:
+    return Key("a text", (str,), default, lambda value: bool(value.strip()))
 
 
-def in_utc(when: When) -> datetime:
+def _whole(default: Any, least: int = 1) -> Key:
+    return Key(f"a whole number of at least {least}", (int,), default, lambda value: value >= least)
+
+
+def _seconds(default: Any) -> Key:
+    return Key("a number of seconds above 0", (int, float), default, lambda value: 0 < value < float("inf"), float)
+
+
+def _choice(names: tuple[str, ...], default: str) -> Key:
+    return Key(f"one of {', '.join(names)}", (str,), default, lambda value: value in names)
+
+
+def _in_utc(when: When) -> datetime:
     """A date (its midnight) or a time in UTC; a time without a zone is read as UTC, as the platforms do.
 
-    >>> in_utc(date(2027, 1, 10)).isoformat()
+    >>> _in_utc(date(2027, 1, 10)).isoformat()
     '2027-01-10T00:00:00+00:00'
     """
     moment = when if isinstance(when, datetime) else datetime.combine(when, time())
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-MOMENT = Key("a date or a time", (datetime, date), None, in_utc)
+MOMENT = Key("a date or a time", (datetime, date), None, take=_in_utc)
 GIB = 2**30
+PICTURES = (".png", ".jpg", ".jpeg")
 
 COMPETITION: dict[str, Key] = {
-    "title": text(...),
-    "task": choice(TASKS, EMBEDDINGS),
-    "measures": Key("a list such as ['AP', 'P@1']", (list,), ("AP",), as_measures),
-    "distance": Key("the name of a distance, such as 'cosine'", (str,), None, our_name),
-    "dimensions": whole(4096),
+    "title": _text(...),
+    "task": _choice(TASKS, EMBEDDINGS),
+    "measures": Key(
+        "a list such as ['AP', 'P@1']",
+        (list,),
+        ("AP",),
+        lambda given: bool(given) and all(isinstance(measure, str) for measure in given),
+        lambda given: tuple(map(str, parse_measures(given))),
+    ),
+    "distance": Key("the name of a distance, such as 'cosine'", (str,), None, take=our_name),
+    "dimensions": _whole(4096),
     "phases": Key("a table [[phases]] for each", (list,), ...),
     "platform": Key("a table", (dict,), {}),
     "judge": Key("a table", (dict,), {}),
 }
 PHASES: dict[str, Key] = {
-    "name": text(...),
-    "items": text(),
-    "labels": text(),
-    "gallery": text(),
-    "gallery_labels": text(),
-    "qrels": text(),
+    "name": _text(...),
+    "items": _text(),
+    "labels": _text(),
+    "gallery": _text(),
+    "gallery_labels": _text(),
+    "qrels": _text(),
     "start": MOMENT,
     "end": MOMENT,
-    "baseline": text(),
+    "baseline": _text(),
 }
 PLATFORM: dict[str, Key] = {
-    "description": text(""),
-    "organizer": text(""),
-    "contact": text(""),
-    "image": text(""),
-    "logo": Key("a picture: .png, .jpg, .jpeg", (str,), None, as_picture),
-    "terms": text(),
-    "submissions": whole(100),
-    "submissions_per_day": whole(5),
-    "seconds": whole(600),
-    "megabytes": whole(100),
-    "digits": whole(4),
+    "description": _text(""),
+    "organizer": _text(""),
+    "contact": _text(""),
+    "image": _text(""),
+    "logo": Key("a picture: .png, .jpg, .jpeg", (str,), None, lambda name: Path(name).suffix.lower() in PICTURES),
+    "terms": _text(),
+    "submissions": _whole(100),
+    "submissions_per_day": _whole(5),
+    "seconds": _whole(600),
+    "megabytes": _whole(100),
+    "digits": _whole(4),
 }
 JUDGE: dict[str, Key] = {
-    "seed": text(),
-    "runs": whole(1),
-    "batch": whole(1000),
-    "repeats": whole(20, least=0),
+    "seed": _text(),
+    "runs": _whole(1),
+    "batch": _whole(1000),
+    "repeats": _whole(20, least=0),
     "symmetric": Key("true or false", (bool,), False),
-    "refused": choice(REFUSED, WORST),
-    "seconds": seconds(600.0),
-    "total_seconds": seconds(None),
-    "memory": Key("a size such as '4GiB'", (str, int), 4 * GIB, parse_memory),
-    "output": Key("a size such as '1GiB'", (str, int), GIB, parse_memory),
+    "refused": _choice(REFUSED, WORST),
+    "seconds": _seconds(600.0),
+    "total_seconds": _seconds(None),
+    "memory": Key("a size such as '4GiB'", (str, int), 4 * GIB, take=parse_memory),
+    "output": Key("a size such as '1GiB'", (str, int), GIB, take=parse_memory),
 }
 TABLES: dict[str, dict[str, Key]] = {"": COMPETITION, "phases": PHASES, "platform": PLATFORM, "judge": JUDGE}
 """All keys of the file, by table."""
@@ -112,11 +138,11 @@ FILES = {"phases": (*DATA, "baseline"), "platform": ("logo", "terms"), "judge": 
 class Phase(NamedTuple):
     """A test set and, on a platform, the time during which submissions to it are accepted.
 
-    items, labels : the items, and their labels, which only the organiser knows
+    items, labels : the items, and their labels, which only the organizer knows
     gallery, gallery_labels : the gallery that the items query; None if the items query each other
     qrels : the judgments for the task "run", instead of labels
     start, end : times in UTC
-    baseline : a submission of the organiser; None for random numbers
+    baseline : a submission of the organizer; None for random numbers
     """
 
     name: str
@@ -161,7 +187,7 @@ class Platform(NamedTuple):
 class Judging(NamedTuple):
     """How the judge runs systems, and the resources that they may use.
 
-    seed : the file with the organiser's secret, from which random names and orders are drawn
+    seed : the file with the organizer's secret, from which random names and orders are drawn
     runs : how often each system is run, because its answers may be random
     batch : the number of items or pairs that a system is given at a time
     repeats : the number of items or pairs that a system is asked about twice
@@ -185,7 +211,7 @@ class Judging(NamedTuple):
 
 
 class Competition(NamedTuple):
-    """The settings that an organiser fixes before a competition.
+    """The settings that an organizer fixes before a competition.
 
     title : the title of the competition
     task : "embeddings", "distances" or "run"
@@ -216,71 +242,99 @@ class Competition(NamedTuple):
         """
         place = Path(path)
         try:
-            found = tomllib.loads(place.read_text(encoding="utf-8"))
+            content = tomllib.loads(place.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
         except ValueError as error:
             raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
-        given = taken(found, COMPETITION, str(place))
-        phases = tuple(phase_of(table, number, place) for number, table in enumerate(given["phases"], 1))
-        platform = Platform(**placed(taken(given["platform"], PLATFORM, str(place), "platform."), "platform", place))
-        judging = Judging(**placed(taken(given["judge"], JUDGE, str(place), "judge."), "judge", place))
+        given = _taken(content, COMPETITION, str(place))
+        phases = []
+        for number, table in enumerate(given["phases"], 1):
+            name = f"phases[{number}]"
+            if not isinstance(table, dict):
+                raise InputError(f"{place} has {name} = {table!r}. Give a table with {', '.join(PHASES)}.", "phases")
+            phases.append(Phase(**_table(table, "phases", place, name)))
+        platform = Platform(**_table(given["platform"], "platform", place, "platform"))
+        judging = Judging(**_table(given["judge"], "judge", place, "judge"))
         if given["task"] == EMBEDDINGS:
             given["distance"] = given["distance"] or "cosine"
-        competition = cls(**given | {"phases": phases, "platform": platform, "judge": judging, "path": place})
-        check_together(competition)
+        competition = cls(**given | {"phases": tuple(phases), "platform": platform, "judge": judging, "path": place})
+        _check_together(competition)
         return competition
 
 
-def phase_of(table: Any, number: int, path: Path) -> Phase:
-    """The phase that a table of the file describes."""
-    if not isinstance(table, dict):
-        raise InputError(f"{path} has phases[{number}] = {table!r}. Give a table with {', '.join(PHASES)}.", "phases")
-    return Phase(**placed(taken(table, PHASES, str(path), f"phases[{number}]."), "phases", path))
+def _taken(content: Any, keys: Mapping[str, Key], file: str, table: str = "") -> dict[str, Any]:
+    """The values of all keys of a table; InputError if a key is unknown, missing, or has an unexpected value.
+
+    table : the prefix of keys in messages, such as `judge.`
+    """
+    for name in content:
+        if name not in keys:
+            near = "".join(f" Did you mean {table}{each}?" for each in difflib.get_close_matches(name, keys, 1))
+            raise InputError(f"{file} has the unknown key {table}{name}.{near} Known: {', '.join(keys)}.", name)
+    values = {}
+    for name, key in keys.items():
+        if name not in content:
+            if key.default is ...:
+                raise InputError(f"{file} lacks the key {table}{name}. Give {key.expected}.", name)
+            values[name] = key.default
+            continue
+        value = content[name]
+        is_expected = isinstance(value, key.types) and (bool in key.types or not isinstance(value, bool))
+        if not (is_expected and key.allows(value)):
+            raise InputError(f"{file} has {table}{name} = {value!r}. Give {key.expected}.", name)
+        try:
+            values[name] = key.take(value)
+        except InputError as error:
+            raise InputError(f"{file} has {table}{name} = {value!r}: {error}", name) from None
+    return values
 
 
-def placed(given: dict[str, Any], table: str, path: Path) -> dict[str, Any]:
+def _table(content: Any, table: str, path: Path, name: str) -> dict[str, Any]:
     """The values of a table, with paths relative to the current folder instead of the file's folder."""
-    return given | {name: given[name] and path.parent / given[name] for name in FILES[table]}
+    given = _taken(content, TABLES[table], str(path), f"{name}.")
+    return given | {key: given[key] and path.parent / given[key] for key in FILES[table]}
 
 
-def check_together(found: Competition) -> None:
+def _check_together(competition: Competition) -> None:
     """Raise InputError for keys that contradict each other."""
-    if not found.phases:
-        raise InputError(f"{found.path} has phases = []. Give a table [[phases]] for each phase.", "phases")
-    if found.task != EMBEDDINGS and found.distance is not None:
+    path = competition.path
+    if not competition.phases:
+        raise InputError(f"{path} has phases = []. Give a table [[phases]] for each phase.", "phases")
+    if competition.task != EMBEDDINGS and competition.distance is not None:
         raise InputError(
-            f"{found.path} has the task {found.task} and a distance, which applies only to embeddings. Leave it out.",
+            f"{path} has the task {competition.task} and a distance, which applies only to embeddings. Leave it out.",
             "distance",
         )
-    for number, phase in enumerate(found.phases, 1):
-        check_data(found, phase, f"{found.path} has phases[{number}]")
-    if found.judge.symmetric and (found.task != DISTANCES or any(phase.gallery_labels for phase in found.phases)):
+    for number, phase in enumerate(competition.phases, 1):
+        _check_data(competition, phase, f"{path} has phases[{number}]")
+    if competition.judge.symmetric and (
+        competition.task != DISTANCES or any(phase.gallery_labels for phase in competition.phases)
+    ):
         raise InputError(
-            f"{found.path} has judge.symmetric, which only the task distances without a gallery has. Leave it out.",
+            f"{path} has judge.symmetric, which only the task distances without a gallery has. Leave it out.",
             "symmetric",
         )
-    check_times(found.phases, found.path)
-    if len({slug(phase.name) for phase in found.phases}) < len(found.phases):
+    _check_times(competition.phases, path)
+    if len({slug(phase.name) for phase in competition.phases}) < len(competition.phases):
         raise InputError(
-            f"{found.path} has two phases whose names have the same letters and digits. Rename one of them.", "name"
+            f"{path} has two phases whose names have the same letters and digits. Rename one of them.", "name"
         )
 
 
-def check_data(found: Competition, phase: Phase, where: str) -> None:
+def _check_data(competition: Competition, phase: Phase, where: str) -> None:
     """Raise InputError for a phase whose files are not a test set of the task."""
-    truth, other = ("qrels", "labels") if found.task == RUN else ("labels", "qrels")
+    truth, other = ("qrels", "labels") if competition.task == RUN else ("labels", "qrels")
     if getattr(phase, truth) is None:
-        raise InputError(f"{where} without {truth}. The task {found.task} needs this truth file.", truth)
-    for name in (other, "gallery", "gallery_labels") if found.task == RUN else (other,):
+        raise InputError(f"{where} without {truth}. The task {competition.task} needs this truth file.", truth)
+    for name in (other, "gallery", "gallery_labels") if competition.task == RUN else (other,):
         if getattr(phase, name) is not None:
-            raise InputError(f"{where}.{name}, which the task {found.task} does not have. Leave it out.", name)
+            raise InputError(f"{where}.{name}, which the task {competition.task} does not have. Leave it out.", name)
     if phase.gallery is not None and phase.gallery_labels is None:
         raise InputError(f"{where}.gallery without gallery_labels. Give both, or neither.", "gallery_labels")
 
 
-def check_times(phases: Sequence[Phase], path: Path) -> None:
-    """Raise InputError for phases that end before they start, or that overlap."""
+def _check_times(phases: Sequence[Phase], path: Path) -> None:
     timed = [phase for phase in phases if phase.start and phase.end]
     for phase in timed:
         if phase.end <= phase.start:  # type: ignore[operator]
@@ -302,9 +356,9 @@ def slug(name: str) -> str:
     >>> slug("Final phase (2)")
     'final_phase_2'
     """
-    found = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-    if not found:
+    reduced = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
+    if not reduced:
         raise InputError(
             f"The name of the phase '{name}' has no ASCII letter or digit. Add one; files are named after it.", "name"
         )
-    return found
+    return reduced

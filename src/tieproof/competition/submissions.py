@@ -13,8 +13,8 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import check_code_points
-from tieproof.inputs.readers import npy, npz
-from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers import npy
+from tieproof.inputs.readers.location import reading
 from tieproof.ties import Array
 
 TABLE = "a table in UTF-8 text (.csv)"
@@ -49,32 +49,32 @@ def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
     if not submission.is_dir():
         if submission.suffix.lower() not in extensions:
             raise SubmissionError(
-                f"{submission.name} has the extension '{submission.suffix}'. Hand in a file in {either(extensions)}."
+                f"{submission.name} has the extension '{submission.suffix}'. Hand in a file in {_either(extensions)}."
             )
         return submission
     wanted = [name + extension for extension in extensions]
-    found = [submission / each for each in wanted if os.path.lexists(submission / each)]
-    if len(found) != 1:
-        there = ", ".join(path.name for path in found) or "no file that can be scored"
+    present = [submission / each for each in wanted if os.path.lexists(submission / each)]
+    if len(present) != 1:
+        there = ", ".join(path.name for path in present) or "no file that can be scored"
         raise SubmissionError(
             f"The submission has {there} at its top level. Hand in one of {', '.join(wanted)}, not inside a folder."
         )
-    return found[0]
+    return present[0]
 
 
 def check_file(path: Path, limits: Limits) -> None:
     """Raise SubmissionError unless a path is a regular file (not a link) that is neither too large nor packed."""
     try:
-        seen = path.stat(follow_symlinks=False)
-        if not stat.S_ISREG(seen.st_mode):
+        status = path.stat(follow_symlinks=False)
+        if not stat.S_ISREG(status.st_mode):
             raise SubmissionError(f"{path.name} is not a regular file. Hand in the file itself, not a link to it.")
         with path.open("rb") as file:
             beginning = file.read(len(PACKED))
     except OSError as error:
         raise SubmissionError(f"{path.name} cannot be read ({error.strerror}). Hand it in again.") from error
-    if seen.st_size > limits.size:
+    if status.st_size > limits.size:
         raise SubmissionError(
-            f"{path.name} has {seen.st_size:,} bytes, but only {limits.size:,} are allowed. "
+            f"{path.name} has {status.st_size:,} bytes, but only {limits.size:,} are allowed. "
             "Make it smaller, with fewer dimensions, or float32 or float16."
         )
     if beginning == PACKED:
@@ -111,15 +111,15 @@ def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
     return vectors[rows_of(given, ids, path.name)]
 
 
-def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
+def _from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
     """The arrays `ids` and `embeddings` of an archive, which has no others and is within the limits when unpacked."""
-    with reading(path, npz.KIND), ZipFile(path) as archive:
+    with reading(path, npy.ARCHIVE), ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
     if unpacked > limits.size:
         raise SubmissionError(
             f"{path.name} unpacks to {unpacked:,} bytes, but only {limits.size:,} are allowed. Make it smaller."
         )
-    entries = {entry.name: entry for entry in npz.entries(path)}
+    entries = {entry.name: entry for entry in npy.archive(path)}
     if set(entries) != set(ENTRIES):
         raise SubmissionError(
             f"{path.name} contains {named_few(sorted(entries)) or 'nothing'}. It must contain the arrays ids and "
@@ -133,13 +133,12 @@ def from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
     return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
 
 
-def from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
-    """The only array of a file."""
+def _from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
     (entry,) = npy.entries(path)
     return None, np.asarray(entry.load())
 
 
-def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
+def _from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
     """The column `id`, and the columns of numbers after it."""
     with reading(path, TABLE), path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
@@ -149,7 +148,7 @@ def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
                 f"{path.name} must begin with the line id,0,1,2,… with one column for each dimension."
             )
         if len(header) - 1 > limits.dimensions:
-            raise SubmissionError(too_wide(path.name, len(header) - 1, limits))
+            raise SubmissionError(_too_wide(path.name, len(header) - 1, limits))
         ids, vectors = [], []
         for row in rows:
             if len(row) != len(header):
@@ -158,21 +157,17 @@ def from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
                     "Give every row as many cells."
                 )
             ids.append(row[0])
-            vectors.append(np.array(as_numbers(row[1:], path.name, rows.line_num)))
+            try:
+                vectors.append(np.array([float(cell) for cell in row[1:]]))
+            except ValueError:
+                raise SubmissionError(
+                    f"{path.name} has a cell on line {rows.line_num} that is not a number. Write only numbers after "
+                    "the id."
+                ) from None
     return ids, np.array(vectors, dtype=np.float64).reshape(len(ids), len(header) - 1)
 
 
-READERS = {".npz": from_npz, ".npy": from_npy, ".csv": from_csv}
-
-
-def as_numbers(cells: Sequence[str], name: str, line: int) -> list[float]:
-    """The cells of a row as numbers."""
-    try:
-        return [float(cell) for cell in cells]
-    except ValueError:
-        raise SubmissionError(
-            f"{name} has a cell on line {line} that is not a number. Write only numbers after the id."
-        ) from None
+READERS = {".npz": _from_npz, ".npy": _from_npy, ".csv": _from_csv}
 
 
 def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits) -> None:
@@ -184,7 +179,7 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
             f"{name} has the shape {vectors.shape}. Embeddings must have one vector in each row: (n, d)."
         )
     if vectors.shape[1] > limits.dimensions:
-        raise SubmissionError(too_wide(name, vectors.shape[1], limits))
+        raise SubmissionError(_too_wide(name, vectors.shape[1], limits))
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
     if bad.size:
         first = vectors[bad[0]]
@@ -195,8 +190,7 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
         )
 
 
-def too_wide(name: str, dimensions: int, limits: Limits) -> str:
-    """The message about vectors with too many dimensions."""
+def _too_wide(name: str, dimensions: int, limits: Limits) -> str:
     return f"{name} has vectors of {dimensions:,} dimensions, but only {limits.dimensions:,} are allowed. Use fewer."
 
 
@@ -231,10 +225,10 @@ def named_few(names: Iterable[object]) -> str:
     return f"{few} and {rest:,} more" if rest > 0 else few
 
 
-def either(words: Sequence[str]) -> str:
+def _either(words: Sequence[str]) -> str:
     """Words joined by commas and "or".
 
-    >>> either([".npz", ".npy", ".csv"])
+    >>> _either([".npz", ".npy", ".csv"])
     '.npz, .npy or .csv'
     """
     return " or ".join([", ".join(words[:-1]), words[-1]]) if len(words) > 1 else words[0]

@@ -1,4 +1,4 @@
-"""The truth, which only the organiser has: a table of ids and labels, or judgments (qrels)."""
+"""The truth, which only the organizer has: a table of ids and labels, or judgments (qrels)."""
 
 import csv
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,8 +9,7 @@ from typing import NamedTuple
 from tieproof.competition.submissions import repeated
 from tieproof.errors import InputError
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.readers.location import check
+from tieproof.inputs.readers.location import check, reading
 
 KIND = "a table of ids and labels in UTF-8 text (.csv)"
 ENCODING = "utf-8-sig"
@@ -78,12 +77,12 @@ def read_labels(path: Path) -> Truth:
     ...     read_labels(Path(folder, "labels.csv"))
     Truth(ids=('b', 'a'), labels=('7', '2'), groups=(), roles=())
     """
-    return Truth.of(columns_in(path, (ID, LABEL, GROUP)), str(path))
+    return Truth.of(_columns_in(path, (ID, LABEL, GROUP)), str(path))
 
 
 def read_truth(path: Path) -> Truth:
     """Read what `Truth.to_csv` wrote, sorted by id."""
-    return Truth.of(columns_in(path, COLUMNS), str(path)).in_order()
+    return Truth.of(_columns_in(path, COLUMNS), str(path)).in_order()
 
 
 def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
@@ -97,7 +96,7 @@ def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
     return Truth.of(both.columns | {ROLE: roles}, name)
 
 
-def columns_in(path: Path, names: Sequence[str]) -> Columns:
+def _columns_in(path: Path, names: Sequence[str]) -> Columns:
     """The named columns, as far as the table has them; it must have ids and labels."""
     check(path)
     with reading(path, KIND), path.open(encoding=ENCODING, newline="") as file:
@@ -114,10 +113,10 @@ def read_judgments(path: Path) -> dict[str, dict[str, int]]:
     numbers = trec.numbering()
     documents, grades = trec.read(path, trec.QRELS, numbers)
     names = [name.decode() for name in numbers]
-    found: dict[str, dict[str, int]] = {name: {} for name in names}
+    judgments: dict[str, dict[str, int]] = {name: {} for name in names}
     for row, grade in enumerate(grades.tolist()):
-        found[names[documents.query[row]]][documents.id(row).decode()] = int(grade)
-    return found
+        judgments[names[documents.query[row]]][documents.id(row).decode()] = int(grade)
+    return judgments
 
 
 def table(rows: Iterable[Sequence[object]]) -> str:

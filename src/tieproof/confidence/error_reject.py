@@ -1,9 +1,8 @@
 """Means of the errors of the 1, 2, …, n most confident queries, computed in integers and rounded once."""
 
-import json
 import math
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,122 +10,15 @@ import numpy.typing as npt
 from tieproof.confidence.inputs import ConfidenceTies, Groups, as_column, as_floats
 from tieproof.errors import InputError
 from tieproof.measures.rank_weights import HARMONIC
+from tieproof.show.shown import AsJson
 from tieproof.ties import Estimate, FloatArray
 
-Integers = npt.NDArray[np.object_]
+_Integers = npt.NDArray[np.object_]
 """Python integers of any size. Their quotients are rounded to the nearest float64."""
 
 
-class ExactErrors(NamedTuple):
-    """The errors of n queries without rounding: integers (n,) in units of 2^-shift."""
-
-    lower: Integers
-    expected: Integers
-    upper: Integers
-    std: Integers
-    shift: int
-
-
-class Sums(NamedTuple):
-    """Sums over the l queries of each group, (G,) each.
-
-    expected : the sum of the expected errors, in units of 2^-shift
-    variance : the sum of the errors' variances, in units of 2^-(2 shift)
-    spread : l times the sum of the squared deviations of the expected errors from their mean, in units of 2^-(2
-        shift)
-    """
-
-    expected: Integers
-    variance: Integers
-    spread: Integers
-    shift: int
-
-
-def exact(errors: Estimate[FloatArray]) -> ExactErrors:
-    """The columns of an estimate as integers in the largest unit 2^-shift that represents all of them exactly.
-
-    >>> parts = exact(Estimate(*np.array([[0.25], [0.5], [3.0], [0.0]])))
-    >>> [int(column[0]) for column in parts[:4]], parts.shift
-    ([1, 2, 12, 0], 2)
-    """
-    mantissa, exponent = np.frexp(np.stack([errors.lower, errors.expected, errors.upper, errors.std]))
-    digits = (mantissa * 2.0**53).astype(np.int64)
-    lowest = digits & -digits  # the last digit that is not zero
-    exponent = np.where(digits == 0, 0, exponent - 53 + np.frexp(lowest.astype(np.float64))[1] - 1)
-    shift = max(0, -int(exponent.min()))
-    digits //= np.maximum(lowest, 1)
-    integers = digits.astype(object) << (exponent + shift).astype(object)
-    return ExactErrors(integers[0], integers[1], integers[2], integers[3], shift)
-
-
-def sums_of_groups(errors: ExactErrors, groups: Groups) -> Sums:
-    """The sums that the expectation and the variance need."""
-    order = np.argsort(groups.of_query, kind="stable")
-
-    def sums(values: Integers) -> Integers:
-        return np.add.reduceat(values[order], groups.start)
-
-    expected = sums(errors.expected)
-    spread = groups.length.astype(object) * sums(errors.expected**2) - expected**2
-    return Sums(expected, sums(errors.std**2), spread, errors.shift)
-
-
-def running_means(
-    errors: ExactErrors, sums: Sums, values: Estimate[FloatArray], groups: Groups
-) -> Estimate[FloatArray]:
-    """The curve: the estimates, over ties, of the mean error of the 1, 2, …, n most confident queries.
-
-    values : the errors as floats, by which the errors of a tie are sorted
-    """
-    rank = np.arange(1, len(groups.of_query) + 1)
-    group = np.repeat(np.arange(len(groups.start)), groups.length)
-    place, length = (array.astype(object) for array in (rank - groups.start[group], groups.length[group]))
-    divisor = np.asarray(rank.astype(object) << errors.shift, dtype=object)
-
-    def before_and_within(totals: Integers) -> Integers:
-        """`length` times the sum of the totals before the tie and of the tie's mean at each position so far."""
-        before = running_sums(totals) - totals
-        return np.asarray(before[group] * length + totals[group] * place)
-
-    others = np.maximum(length - 1, 1)
-    variance = before_and_within(sums.variance) * length * others + place * (length - place) * sums.spread[group]
-    rising = np.lexsort((values.lower, groups.of_query))
-    falling = np.lexsort((-values.upper, groups.of_query))
-    return Estimate(
-        quotients(running_sums(errors.lower[rising]), divisor),
-        quotients(before_and_within(sums.expected), divisor * length),
-        quotients(running_sums(errors.upper[falling]), divisor),
-        np.sqrt(quotients(variance, (divisor * length) ** 2 * others)),
-    )
-
-
-def running_sums(values: Integers) -> Integers:
-    """The sums of the first 1, 2, … values."""
-    return np.asarray(np.add.accumulate(values), dtype=object)
-
-
-def quotients(numerator: Integers, denominator: Integers) -> FloatArray:
-    """The quotients, each rounded once."""
-    return np.asarray(numerator / denominator, dtype=np.float64)
-
-
-def area_std(sums: Sums, groups: Groups) -> float:
-    """The standard deviation of the mean of the curve."""
-    count, length = len(groups.of_query), groups.length.astype(object)
-    rank = np.arange(1, count + 1)
-    group = np.repeat(np.arange(len(groups.start)), groups.length)
-    weight = HARMONIC.sum(rank - 1, np.full(count, count)).hi / count
-    fall = HARMONIC.sum(groups.start[group], rank - 1).hi / count  # from the weight at the start of the tie
-    squares, falls, squared_falls = (np.bincount(group, values) for values in (weight * weight, fall, fall * fall))
-    spread = squared_falls - falls * falls / groups.length
-    unit = 1 << 2 * sums.shift
-    of_order = quotients(sums.spread, length * np.maximum(length - 1, 1) * unit)
-    of_errors = quotients(sums.variance, length * unit)
-    return math.sqrt(math.fsum((spread * of_order + squares * of_errors).tolist()))
-
-
 @dataclass(frozen=True)
-class ErrorRejectCurve:
+class ErrorRejectCurve(AsJson):
     """The mean error of the i most confident of n queries, i = 1, …, n, and the mean over all i.
 
     error : arrays (n,), the curve; its last value is the mean error of all queries
@@ -153,10 +45,6 @@ class ErrorRejectCurve:
             "ties": self.ties._asdict(),
             "error": {name: values.tolist() for name, values in vars(self.error).items()},
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
@@ -212,26 +100,13 @@ def error_reject_curve(errors: Any, confidence: Any) -> ErrorRejectCurve:
     (0.20833333333333331, 0.2708333333333333, 0.3333333333333333)
 
     """
-    values = as_errors(errors)
+    values = _as_errors(errors)
     groups = Groups.of(as_column(confidence, "confidences", len(values.lower)))
-    parts = exact(values)
-    sums = sums_of_groups(parts, groups)
-    curve = running_means(parts, sums, values, groups)
-    lower, expected, upper = (
-        math.fsum(column.tolist()) / len(column) for column in (curve.lower, curve.expected, curve.upper)
-    )
-    area = Estimate(lower, expected, upper, area_std(sums, groups))
+    curve, area = _curve_and_area(values, groups)
     return ErrorRejectCurve(curve, area, groups.ties)
 
 
-def errors_of(scores: Estimate[FloatArray]) -> Estimate[FloatArray]:
-    """The errors 1 - score of the queries whose score is not NaN."""
-    known = ~np.isnan(scores.lower)
-    columns = (1 - scores.upper, 1 - scores.expected, 1 - scores.lower, scores.std)
-    return Estimate(*(column[known] for column in columns))
-
-
-def as_errors(errors: Any) -> Estimate[FloatArray]:
+def _as_errors(errors: Any) -> Estimate[FloatArray]:
     """Errors as arrays of equal length; bounds that are out of order are refused."""
     if not isinstance(errors, Estimate):
         known = as_floats(errors, "errors")
@@ -248,3 +123,75 @@ def as_errors(errors: Any) -> Estimate[FloatArray]:
             f"{lower[place]}, {expected[place]}, {upper[place]} and {std[place]}."
         )
     return Estimate(lower, expected, upper, std)
+
+
+def _as_integers(errors: Estimate[FloatArray]) -> tuple[list[_Integers], int]:
+    """The lower, expected, upper errors and their std as integers, in the largest unit 2^-shift that is exact."""
+    mantissa, exponent = np.frexp(np.stack([errors.lower, errors.expected, errors.upper, errors.std]))
+    digits = (mantissa * 2.0**53).astype(np.int64)
+    lowest = digits & -digits  # the last digit that is not zero
+    exponent = np.where(digits == 0, 0, exponent - 53 + np.frexp(lowest.astype(np.float64))[1] - 1)
+    shift = max(0, -int(exponent.min()))
+    digits //= np.maximum(lowest, 1)
+    return [*(digits.astype(object) << (exponent + shift).astype(object))], shift
+
+
+def _running_sums(values: _Integers) -> _Integers:
+    """The sums of the first 1, 2, … values."""
+    return np.asarray(np.add.accumulate(values), dtype=object)
+
+
+def _quotients(numerator: _Integers, denominator: _Integers) -> FloatArray:
+    """The quotients, each rounded once."""
+    return np.asarray(numerator / denominator, dtype=np.float64)
+
+
+def _curve_and_area(errors: Estimate[FloatArray], groups: Groups) -> tuple[Estimate[FloatArray], Estimate[float]]:
+    """The mean error of the 1, 2, …, n most confident queries, and the mean of these, as estimates over ties."""
+    (lower, expected, upper, std), shift = _as_integers(errors)
+    length, order = groups.length.astype(object), np.argsort(groups.of_query, kind="stable")
+
+    # Sums over the queries of each group: of the expected errors and of the errors' variances; and the length of the
+    # group times the sum of the squared deviations of the expected errors from their mean.
+    totals, squares, variances = (
+        np.add.reduceat(each[order], groups.start) for each in (expected, expected**2, std**2)
+    )
+    spreads = length * squares - totals**2
+
+    count = len(groups.of_query)
+    rank = np.arange(1, count + 1)
+    group = np.repeat(np.arange(len(groups.start)), groups.length)
+    tied, place = length[group], (rank - groups.start[group]).astype(object)
+    pairs = np.maximum(length - 1, 1)
+    divisor = np.asarray(rank.astype(object) << shift, dtype=object)
+
+    def before_and_within(sums: _Integers) -> _Integers:
+        """`tied` times the sum of the sums before the tie and of the tie's mean at each position so far."""
+        before = _running_sums(sums) - sums
+        return np.asarray(before[group] * tied + sums[group] * place)
+
+    variance = before_and_within(variances) * tied * pairs[group] + place * (tied - place) * spreads[group]
+    rising = np.lexsort((errors.lower, groups.of_query))
+    falling = np.lexsort((-errors.upper, groups.of_query))
+    curve = Estimate(
+        _quotients(_running_sums(lower[rising]), divisor),
+        _quotients(before_and_within(totals), divisor * tied),
+        _quotients(_running_sums(upper[falling]), divisor),
+        np.sqrt(_quotients(variance, (divisor * tied) ** 2 * pairs[group])),
+    )
+
+    weight = HARMONIC.sum(rank - 1, np.full(count, count)).hi / count
+    fall = HARMONIC.sum(groups.start[group], rank - 1).hi / count  # from the weight at the start of the tie
+    weights, falls, squared_falls = (np.bincount(group, each) for each in (weight * weight, fall, fall * fall))
+    unit = 1 << 2 * shift
+    of_order = (squared_falls - falls * falls / groups.length) * _quotients(spreads, length * pairs * unit)
+    of_errors = weights * _quotients(variances, length * unit)
+    low, mean, high = (math.fsum(each.tolist()) / count for each in (curve.lower, curve.expected, curve.upper))
+    return curve, Estimate(low, mean, high, math.sqrt(math.fsum((of_order + of_errors).tolist())))
+
+
+def errors_of(scores: Estimate[FloatArray]) -> Estimate[FloatArray]:
+    """The errors 1 - score of the queries whose score is not NaN."""
+    known = ~np.isnan(scores.lower)
+    columns = (1 - scores.upper, 1 - scores.expected, 1 - scores.lower, scores.std)
+    return Estimate(*(column[known] for column in columns))

@@ -1,16 +1,15 @@
-"""The confidences and samples that users pass, checked."""
+"""The confidences that users pass, checked, and the ties among them."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers, check_count, check_finite
 from tieproof.inputs.options import as_shares
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 LARGEST = 1e60
 """The largest number accepted: squares of such numbers, and quotients of these squares, do not overflow float64."""
@@ -52,6 +51,12 @@ def within_range(array: Array, name: str) -> FloatArray:
             f"The {name} contain {floats[place]} at {list(place)}, larger than {LARGEST:g}. Divide all by one number."
         )
     return floats
+
+
+def finite_floats(array: Array, name: str) -> FloatArray:
+    """The numbers as float64; NaN, infinity and too large numbers are refused."""
+    check_finite(array, name)
+    return within_range(array, name)
 
 
 def check_scale(scale: FloatArray) -> FloatArray:
@@ -119,33 +124,3 @@ class Groups(NamedTuple):
         """Counts of the groups with more than one query."""
         tied = self.length[self.length > 1]
         return ConfidenceTies(len(tied), int(tied.sum()), int(tied.max(initial=0)))
-
-
-@dataclass(frozen=True)
-class Interval:
-    """From `low` to `high`: arrays of shape (), or (d,) with an interval for each column of the samples."""
-
-    low: FloatArray
-    high: FloatArray
-
-    def contains(self, values: Any) -> BoolArray:
-        """Whether each value is inside its interval."""
-        array = as_numbers(values, "values")
-        check_finite(array, "values")
-        return np.asarray((self.low <= array) & (array <= self.high))
-
-
-def interval(samples: Any, mass: float) -> Interval:
-    """The shortest interval with the mass for each column of samples, (n,) or (n, d), by arviz (extra `stats`)."""
-    array = as_numbers(samples, "samples")
-    if array.ndim not in (1, 2) or not array.size:
-        raise InputError(
-            f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
-        )
-    check_finite(array, "samples")
-    try:
-        from arviz_stats.base import array_stats
-    except ImportError:
-        raise MissingExtraError("A credible region of samples", "stats") from None
-    ends = np.asarray(array_stats.hdi(within_range(array, "samples"), prob=mass, axis=0))
-    return Interval(ends[..., 0], ends[..., 1])

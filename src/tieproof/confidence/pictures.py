@@ -1,8 +1,8 @@
 """The pictures of confidence: error-versus-reject curves, accuracy, rank correlation, and credible regions."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from tieproof.confidence import (
 from tieproof.errors import InputError
 from tieproof.measures import parse
 from tieproof.show import style
+from tieproof.ties import FloatArray
 
 
 def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
@@ -36,14 +37,8 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     """
     ax = style.axes_or_new(ax, "plot_confidence_accuracy", height=3.8)
     several, nothing, average, best = style.LOOKS[:4]
-    ax.plot(
-        found.thresholds.astype(np.float64),
-        found.accuracy[1:],
-        color=several.color,
-        marker=several.marker,
-        markersize=3,
-        label="each threshold",
-    )
+    marks = {"color": several.color, "marker": several.marker, "markersize": 3}
+    ax.plot(found.thresholds.astype(np.float64), found.accuracy[1:], label="each threshold", **marks)
     lines = (
         (nothing, ":", 2.5, "nothing accepted", float(found.accuracy[0])),
         (average, "--", 1.5, "mean", found.mean),
@@ -57,10 +52,10 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     return ax
 
 
-LEGIBLE = 8
+_LEGIBLE = 8
 """The largest ratio of width and height, or of height and width, of an ellipse that is drawn in its true shape."""
 
-ANGLES = np.linspace(-math.pi, math.pi, 361)
+_ANGLES = np.linspace(-math.pi, math.pi, 361)
 
 
 def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> Any:
@@ -81,56 +76,48 @@ def plot_credible_region(region: Ellipsoid | Cap | Interval, ax: Any = None) -> 
     [2.0, 1.0]
     """
     ax = style.axes_or_new(ax, "plot_credible_region", width=4.5, height=4.5)
-    DRAW[type(region)](region, ax)
+    if isinstance(region, Cap):
+        _draw_cap(region, ax)
+    elif isinstance(region, Ellipsoid) and len(region.mean) > 1:
+        _draw_ellipsoid(region, ax)
+    elif isinstance(region, Ellipsoid):
+        half = region.radius * region.scale
+        _draw_columns(region.mean - half, region.mean + half, ax)
+    else:
+        _draw_columns(np.atleast_1d(region.low), np.atleast_1d(region.high), ax)
     style.tidy(ax)
     return ax
 
 
-def draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
+def _draw_ellipsoid(region: Ellipsoid, ax: Any) -> None:
     """Draw the projection onto the first two dimensions."""
     half = region.radius * region.scale
-    if len(half) == 1:
-        draw_columns(Interval(region.mean - half, region.mean + half), ax)
-        return
     (x, y), (width, height) = region.mean[:2], half[:2]
-    ax.plot(x + width * np.cos(ANGLES), y + height * np.sin(ANGLES), color=style.BLUE)
+    ax.plot(x + width * np.cos(_ANGLES), y + height * np.sin(_ANGLES), color=style.BLUE)
     ax.plot([x], [y], color=style.ink(), marker="+", linestyle="")
-    in_shape = max(width, height) <= LEGIBLE * min(width, height)
+    in_shape = max(width, height) <= _LEGIBLE * min(width, height)
     ax.set(xlabel="dimension 0", ylabel="dimension 1", aspect="equal" if in_shape else "auto")
 
 
-def draw_cap(region: Cap, ax: Any) -> None:
-    """Draw a circle around the centre of the sphere, and the arc of the cap, with the mode at the top."""
-    inside = np.linspace(-region.angle, region.angle, len(ANGLES))
-    ax.plot(np.sin(ANGLES), np.cos(ANGLES), color=style.GREY, linewidth=1)
+def _draw_cap(region: Cap, ax: Any) -> None:
+    """Draw a circle around the center of the sphere, and the arc of the cap, with the mode at the top."""
+    inside = np.linspace(-region.angle, region.angle, len(_ANGLES))
+    ax.plot(np.sin(_ANGLES), np.cos(_ANGLES), color=style.GRAY, linewidth=1)
     ax.plot(np.sin(inside), np.cos(inside), color=style.BLUE, linewidth=4)
     ax.plot([0, 0], [0, 1], color=style.ink(), marker="+")
     ax.set(xlabel="across the mode", ylabel="along the mode", aspect="equal")
     ax.set_title(f"within {math.degrees(region.angle):.1f} degrees")
 
 
-def draw_columns(region: Interval, ax: Any) -> None:
-    """Draw the interval of each column as a line."""
-    low, high = np.atleast_1d(region.low), np.atleast_1d(region.high)
+def _draw_columns(low: FloatArray, high: FloatArray, ax: Any) -> None:
     places = np.arange(len(low))
     ax.hlines(places, low, high, color=style.BLUE, linewidth=min(4, 150 / len(low)))
     ax.set(ylim=(len(low) - 0.5, -0.5), xlabel="value", ylabel="column")
     style.whole_numbers(ax.yaxis)
 
 
-DRAW: dict[type, Callable[[Any, Any], None]] = {Ellipsoid: draw_ellipsoid, Cap: draw_cap, Interval: draw_columns}
-
-
-class Curve(NamedTuple):
-    """One of the three curves, and how it is drawn; the wider of two equal curves is visible around the other."""
-
-    name: str
-    dashes: str
-    width: float
-    marker: float
-
-
-CURVES = (Curve("coverage", "-", 5, 10), Curve("recall", "--", 2.5, 6.5), Curve("precision", "-.", 1, 3.5))
+_CURVES = (("coverage", "-", 5, 10), ("recall", "--", 2.5, 6.5), ("precision", "-.", 1, 3.5))
+"""The curves: name, dashes, width and size of marks; the wider of two equal curves is visible around the other."""
 
 
 def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
@@ -152,17 +139,11 @@ def plot_credible_retrieval(found: CredibleRetrieval, ax: Any = None) -> Any:
     """
     ax = style.axes_or_new(ax, "plot_credible_retrieval", width=5, height=5)
     points = sorted(found.points, key=lambda point: point.mass)
-    ax.plot([0, 1], [0, 1], color=style.GREY, linestyle=":", label="coverage as promised")
+    ax.plot([0, 1], [0, 1], color=style.GRAY, linestyle=":", label="coverage as promised")
     masses = [point.mass for point in points]
-    for curve, look in zip(CURVES, style.LOOKS, strict=False):
-        line = {
-            "linestyle": curve.dashes,
-            "linewidth": curve.width,
-            "marker": look.marker,
-            "markersize": curve.marker,
-        }
-        values = [getattr(point, curve.name) for point in points]
-        ax.plot(masses, values, color=look.color, label=curve.name, **line)
+    for (name, dashes, width, size), look in zip(_CURVES, style.LOOKS, strict=False):
+        line = {"linestyle": dashes, "linewidth": width, "marker": look.marker, "markersize": size}
+        ax.plot(masses, [getattr(point, name) for point in points], color=look.color, label=name, **line)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), xlabel="mass of the regions", ylabel="share held")
     style.legend_below(ax, 2)
     style.tidy(ax)
@@ -197,21 +178,22 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
         band = {"color": line["color"], "alpha": 0.3, "linewidth": 0}
         ax.fill_between(across, error.lower[shown], error.upper[shown], **band)
         area = f"upper area {curve.area.upper:.3f}"
-        label = f"{error_of(name)}, {area}" if name else area
+        label = f"{_error_of(name)}, {area}" if name else area
         # Equal curves have their marks at different positions.
         marks = {"markevery": (0.2 * (place % 7) / 7, 0.2), "markersize": 5}
         ax.plot(across, error.expected[shown], label=label, **line, **marks)
-    ax.set(xlim=(-0.02, 1.02), ylabel="mean error of the others", ylim=error_limits([*named.values()]))
+    highest = max((float(curve.error.upper.max()) for curve in named.values()), default=0.0)
+    ax.set(xlim=(-0.02, 1.02), ylabel="mean error of the others", ylim=style.limits(0.0, highest))
     ax.set_xlabel("share of queries rejected, the least confident first")
     style.legend_below(ax, 2)
     style.tidy(ax)
     return ax
 
 
-def error_of(name: str) -> str:
+def _error_of(name: str) -> str:
     """The name of a curve; a measure is named by its error.
 
-    >>> error_of("ndcg@10"), error_of("1 - P@1"), error_of("float16")
+    >>> _error_of("ndcg@10"), _error_of("1 - P@1"), _error_of("float16")
     ('1 - ndcg@10', '1 - P@1', 'float16')
     """
     try:
@@ -219,11 +201,6 @@ def error_of(name: str) -> str:
     except InputError:
         return name
     return f"1 - {name}"
-
-
-def error_limits(curves: Sequence[ErrorRejectCurve]) -> tuple[float, float]:
-    """The limits of the axis: from 0 to a little more than the largest error."""
-    return style.limits(0.0, max((float(curve.error.upper.max()) for curve in curves), default=0.0))
 
 
 def plot_rank_correlations(found: Mapping[float, RankCorrelation], ax: Any = None) -> Any:

@@ -1,6 +1,5 @@
 """`confidence_vs_recall_at_1`: how well a threshold on the confidence separates right answers from wrong ones."""
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -9,11 +8,12 @@ import numpy as np
 
 from tieproof.confidence.inputs import Groups, as_column
 from tieproof.errors import InputError
+from tieproof.show.shown import AsJson
 from tieproof.ties import Array, BoolArray, FloatArray
 
 
 @dataclass(frozen=True)
-class ConfidenceAccuracy:
+class ConfidenceAccuracy(AsJson):
     """The share of queries that a threshold classifies correctly, for every possible threshold.
 
     thresholds : (t,) the distinct confidences, in descending order
@@ -31,10 +31,6 @@ class ConfidenceAccuracy:
         return {
             name: value.tolist() if isinstance(value, np.ndarray) else value for name, value in vars(self).items()
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
@@ -78,7 +74,7 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     ([0.5, 0.75, 0.75, 0.5], 0.625, 0.75)
 
     """
-    right = as_hits(hits)
+    right = _as_hits(hits)
     values = as_column(confidence, "confidences", len(right))
     groups = Groups.of(values)
     hits_of = np.bincount(groups.of_query, right, minlength=len(groups.length)).astype(np.int64)
@@ -90,7 +86,7 @@ def confidence_vs_recall_at_1(hits: Any, confidence: Any) -> ConfidenceAccuracy:
     )
 
 
-def as_hits(values: Any) -> BoolArray:
+def _as_hits(values: Any) -> BoolArray:
     """Check hits, which are bools or 0 and 1, and return them as bools."""
     array = as_column(values, "hits")
     wrong = ~np.isin(array, (0, 1))

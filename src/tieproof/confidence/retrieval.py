@@ -1,6 +1,5 @@
 """`credible_retrieval`: the items inside the credible regions of probabilistic embeddings."""
 
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable
@@ -10,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.confidence.distributions import squared_radius
-from tieproof.confidence.inputs import as_masses, check_scale, within_range
+from tieproof.confidence.inputs import as_masses, check_scale, finite_floats
+from tieproof.confidence.regions import squared_radius
 from tieproof.errors import InputError
-from tieproof.exact.blas import check_products
-from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, gamma
-from tieproof.inputs.arrays import as_embeddings, as_numbers, check_finite
+from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, check_products, gamma
+from tieproof.inputs.arrays import as_embeddings, as_numbers
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lookalikes import warn_of_similarities
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+from tieproof.show.shown import AsJson
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -40,12 +39,12 @@ class Held:
     @property
     def precision(self) -> float:
         """The mean over queries of the share of items in the region that are of the class; 0 for an empty region."""
-        return mean_of_shares(self.relevant_held, np.maximum(self.held, 1))
+        return _mean_of_shares(self.relevant_held, np.maximum(self.held, 1))
 
     @property
     def recall(self) -> float:
         """The mean over queries of the share of the class that is in the region."""
-        return mean_of_shares(self.relevant_held, self.relevant)
+        return _mean_of_shares(self.relevant_held, self.relevant)
 
     @property
     def coverage(self) -> float:
@@ -62,7 +61,7 @@ class Held:
 
 
 @dataclass(frozen=True)
-class CredibleRetrieval:
+class CredibleRetrieval(AsJson):
     """The numbers of items inside credible regions, for each mass.
 
     query_ids : (Q,) the items that share their class with another item
@@ -90,10 +89,6 @@ class CredibleRetrieval:
             "without_class": self.without_class,
             "points": [{name: getattr(point, name) for name in names} for point in self.points],
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
 
 @unchanged_files
@@ -148,23 +143,23 @@ def credible_retrieval(mean: Any, scale: Any, labels: Any, mass: float | Iterabl
 
     """
     masses = as_masses(mass)
-    means = as_rows(as_embeddings(mean, "means"), "means")
+    means = finite_floats(as_embeddings(mean, "means"), "means")
     if len(means) == means.shape[1]:
         warn_of_similarities(means, "means")
-    scales = as_scales(scale, means.shape)
+    scales = _as_scales(scale, means.shape)
     own = as_labels(labels, len(means), "labels", "means", columns=False)
     _, classes, sizes = np.unique(own, return_inverse=True, return_counts=True)
     queries = np.flatnonzero(sizes[classes] > 1)
     if not len(queries):
         raise InputError("No two items are of the same class. Check that labels and means belong together.")
     limits = np.array([squared_radius(each, means.shape[1]) for each in masses])
-    held, relevant_held = counts_inside(means, scales, classes.astype(np.int64), queries, limits)
+    held, relevant_held = _counts_inside(means, scales, classes.astype(np.int64), queries, limits)
     relevant = sizes[classes[queries]] - 1
     points = tuple(Held(*parts, relevant) for parts in zip(masses, held - 1, relevant_held - 1, strict=True))
     return CredibleRetrieval(queries, len(means) - len(queries), points)
 
 
-def as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
+def _as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
     """Standard deviations of shape (n, d), or (n, 1) if there is one for each item."""
     array = as_numbers(scale, "scales")
     if array.shape == shape[:1]:
@@ -173,28 +168,22 @@ def as_scales(scale: Any, shape: tuple[int, ...]) -> FloatArray:
         raise InputError(
             f"The scales must have shape ({shape[0]},) or {shape}, the shape of the means, not {array.shape}."
         )
-    return check_scale(as_rows(array, "scales"))
+    return check_scale(finite_floats(array, "scales"))
 
 
-def as_rows(array: Array, name: str) -> FloatArray:
-    """The numbers as float64; NaN, infinity and too large numbers are refused."""
-    check_finite(array, name)
-    return within_range(array, name)
-
-
-def mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
+def _mean_of_shares(parts: IntArray, wholes: IntArray) -> float:
     """The mean of parts / wholes, rounded once."""
     return math.fsum((parts / wholes).tolist()) / len(wholes)
 
 
-TINY = 1e-290
+_TINY = 1e-290
 """An upper bound on what a sum can lose by underflow."""
 
-QUERIES, ITEMS = 256, 4096
+_QUERIES, _ITEMS = 256, 4096
 """The shape of a tile, in queries and items."""
 
 
-def counts_inside(
+def _counts_inside(
     means: FloatArray, scales: FloatArray, classes: IntArray, queries: IntArray, limits: FloatArray
 ) -> tuple[IntArray, IntArray]:
     """Count the means inside each query's ellipsoid, including the query itself, and those among them of its class.
@@ -210,60 +199,60 @@ def counts_inside(
     check_products()
     held = np.zeros((len(limits), len(queries)), dtype=np.int64)
     relevant = np.zeros_like(held)
-    for first in range(0, len(means), ITEMS):
-        points, of_points = means[first : first + ITEMS], classes[first : first + ITEMS]
+    for first in range(0, len(means), _ITEMS):
+        points, of_points = means[first : first + _ITEMS], classes[first : first + _ITEMS]
         squares = points * points
-        for start in range(0, len(queries), QUERIES):
-            span = slice(start, start + QUERIES)
+        for start in range(0, len(queries), _QUERIES):
+            span = slice(start, start + _QUERIES)
             rows = queries[span]
-            centres, units = means[rows], scales[rows]
-            distances, error = by_product(points, squares, centres, units)
+            centers, units = means[rows], scales[rows]
+            distances, error = by_product(points, squares, centers, units)
             same = classes[rows][:, None] == of_points
             for at, limit in enumerate(limits.tolist()):
                 inside = distances <= limit
                 query, item = np.nonzero(np.abs(distances - limit) <= error)
-                inside[query, item] = decide(points[item], centres[query], units[query], limit)
+                inside[query, item] = decide(points[item], centers[query], units[query], limit)
                 held[at, span] += np.count_nonzero(inside, axis=1)
                 relevant[at, span] += np.count_nonzero(inside & same, axis=1)
     return held, relevant
 
 
 def by_product(
-    points: FloatArray, squares: FloatArray, centres: FloatArray, units: FloatArray
+    points: FloatArray, squares: FloatArray, centers: FloatArray, units: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Squared distances of points (n, d) from centres (q, d), shape (q, n), and a bound on the error of each.
+    """Squared distances of points (n, d) from centers (q, d), shape (q, n), and a bound on the error of each.
 
     squares : the squares of the points' entries
     units : (q, d) or (q, 1)
     """
     weights = 1 / (units * units)
-    weighted = centres * weights
-    size = weights @ squares.T if weights.shape == centres.shape else weights * squares.sum(axis=1)
-    size += (weighted * centres).sum(axis=1)[:, None]
+    weighted = centers * weights
+    size = weights @ squares.T if weights.shape == centers.shape else weights * squares.sum(axis=1)
+    size += (weighted * centers).sum(axis=1)[:, None]
     distances = size - 2 * (weighted @ points.T)
-    size *= 4 * roundings(points.shape[1])
-    size += TINY
+    size *= 4 * _roundings(points.shape[1])
+    size += _TINY
     return distances, size
 
 
-def decide(points: FloatArray, centres: FloatArray, units: FloatArray, limit: float) -> BoolArray:
-    """Whether each point (p, d) is inside the ellipsoid with the centre and unit in the same row."""
-    distances = (((points - centres) / units) ** 2).sum(axis=1)
+def decide(points: FloatArray, centers: FloatArray, units: FloatArray, limit: float) -> BoolArray:
+    """Whether each point (p, d) is inside the ellipsoid with the center and unit in the same row."""
+    distances = (((points - centers) / units) ** 2).sum(axis=1)
     inside = distances <= limit
-    error = roundings(points.shape[1]) * distances + TINY
+    error = _roundings(points.shape[1]) * distances + _TINY
     for at in np.flatnonzero(np.abs(distances - limit) <= error):
-        inside[at] = is_inside(points[at], centres[at], units[at], limit)
+        inside[at] = is_inside(points[at], centers[at], units[at], limit)
     return np.asarray(inside)
 
 
-def is_inside(point: FloatArray, centre: FloatArray, unit: FloatArray, limit: float) -> bool:
+def is_inside(point: FloatArray, center: FloatArray, unit: FloatArray, limit: float) -> bool:
     """Whether a point is inside, computed in fractions; dimensions with the same unit share a denominator."""
     sums: defaultdict[float, Fraction] = defaultdict(Fraction)
-    for x, m, s in zip(point.tolist(), centre.tolist(), np.broadcast_to(unit, point.shape).tolist(), strict=True):
+    for x, m, s in zip(point.tolist(), center.tolist(), np.broadcast_to(unit, point.shape).tolist(), strict=True):
         sums[s] += (Fraction(x) - Fraction(m)) ** 2
     return sum(total / Fraction(s) ** 2 for s, total in sums.items()) <= Fraction(limit)
 
 
-def roundings(dimensions: int) -> float:
-    """The relative error of a sum of `dimensions` terms with a few roundings each, in float64."""
+def _roundings(dimensions: int) -> float:
+    """The relative error of a sum of `dimensions` terms with a few _roundings each, in float64."""
     return gamma(dimensions + 10, UNIT_ROUNDOFF[np.dtype(np.float64)]) * SAFETY

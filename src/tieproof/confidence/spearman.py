@@ -53,8 +53,8 @@ def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:
 
     Notes
     -----
-    With centred ranks a and b (mean ranks in ties), `coefficient` is sum ab / sqrt(sum a² sum b²). Ranks without ties
-    have sum a² = sum b² = (n³ - n) / 12, so `expected` is sum ab divided by that, which is closer to 0 than the
+    With centered ranks a and b (mean ranks in ties), `coefficient` is sum ab / sqrt(sum a² sum b²). Ranks without
+    ties have sum a² = sum b² = (n³ - n) / 12, so `expected` is sum ab divided by that, which is closer to 0 than the
     coefficient. The sum is largest if each tie of one side is in the order of the other side, and items that are tied
     on both sides are in the same order on both; it is smallest if all these orders are reversed. With ties of lengths
     l on one side and m on the other, the variance of the sum is the sum of three terms: over the ties of the first
@@ -74,18 +74,20 @@ def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:
     (0.5, 1.0)
 
     """
-    sides = [ranked(confidence, "confidences"), ranked(truth, "true confidences", len(np.atleast_1d(confidence)))]
+    sides = [_ranked(confidence, "confidences"), _ranked(truth, "true confidences", len(np.atleast_1d(confidence)))]
     (first, a), (second, b) = sides
     count = len(a)
-    product = total(a * b)
-    coefficient = product / math.sqrt(total(a * a) * total(b * b))
-    strict = (count**3 - count) / 3  # centred ranks are doubled
-    lower, upper = (total(np.multiply(*extreme(first, second, sign))) / strict for sign in (-1, 1))
-    return RankCorrelation(coefficient, Estimate(lower, product / strict, upper, std(first, second, a, b) / strict))
+    product = _total(a * b)
+    coefficient = product / math.sqrt(_total(a * a) * _total(b * b))
+    strict = (count**3 - count) / 3  # centered ranks are doubled
+    lower, upper = (_total(np.multiply(*_extreme(first, second, sign))) / strict for sign in (-1, 1))
+    return RankCorrelation(
+        coefficient, Estimate(lower, product / strict, upper, _std_of_product(first, second, a, b) / strict)
+    )
 
 
-def ranked(values: Any, name: str, count: int | None = None) -> tuple[Groups, FloatArray]:
-    """The groups of equal values, and the mean rank of each item, centred and doubled: whole numbers (n,)."""
+def _ranked(values: Any, name: str, count: int | None = None) -> tuple[Groups, FloatArray]:
+    """The groups of equal values, and the mean rank of each item, centered and doubled: whole numbers (n,)."""
     array = as_column(values, name, count, "confidences")
     groups = Groups.of(array)
     if len(groups.length) == 1:
@@ -93,33 +95,31 @@ def ranked(values: Any, name: str, count: int | None = None) -> tuple[Groups, Fl
             f"The {name} are all equal ({array[0]}), so their rank correlation is undefined. Pass at least two "
             "different values."
         )
-    centred = 2 * groups.start + groups.length - len(array)
-    return groups, centred[groups.of_query].astype(np.float64)
+    centered = 2 * groups.start + groups.length - len(array)
+    return groups, centered[groups.of_query].astype(np.float64)
 
 
-def total(values: FloatArray) -> float:
+def _total(values: FloatArray) -> float:
     """The sum of whole numbers, rounded once."""
     return math.fsum(values.tolist())
 
 
-def extreme(first: Groups, second: Groups, sign: int) -> tuple[FloatArray, FloatArray]:
-    """Ranks without ties, centred and doubled, that agree as much as ties allow (sign 1), or as little (-1)."""
-    one, other = first.of_query, second.of_query
-    item = np.arange(len(one))
-    return strict_ranks(np.lexsort((item, sign * other, one))), strict_ranks(
-        np.lexsort((sign * item, sign * one, other))
-    )
+def _extreme(first: Groups, second: Groups, sign: int) -> tuple[FloatArray, FloatArray]:
+    """Ranks without ties, centered and doubled, that agree as much as ties allow (sign 1), or as little (-1)."""
+    one, other, item = first.of_query, second.of_query, np.arange(len(first.of_query))
+    of_one = _strict_ranks(np.lexsort((item, sign * other, one)))
+    return of_one, _strict_ranks(np.lexsort((sign * item, sign * one, other)))
 
 
-def strict_ranks(order: npt.NDArray[np.intp]) -> FloatArray:
-    """The ranks of items in this order, centred and doubled."""
+def _strict_ranks(order: npt.NDArray[np.intp]) -> FloatArray:
+    """The ranks of items in this order, centered and doubled."""
     ranks = np.empty(len(order))
     ranks[order] = 2.0 * np.arange(len(order)) + 1 - len(order)
     return ranks
 
 
-def std(first: Groups, second: Groups, a: FloatArray, b: FloatArray) -> float:
-    """The standard deviation of the sum of ab over all orders, in the unit of `ranked`."""
+def _std_of_product(first: Groups, second: Groups, a: FloatArray, b: FloatArray) -> float:
+    """The standard deviation of the sum of ab over all orders, in the unit of `_ranked`."""
     cells, size = np.unique(first.of_query * len(second.length) + second.of_query, return_counts=True)
     own, theirs = (
         groups.length[cell].astype(np.float64)
@@ -127,11 +127,11 @@ def std(first: Groups, second: Groups, a: FloatArray, b: FloatArray) -> float:
     )
     both = np.where((own > 1) & (theirs > 1), size.astype(np.float64), 0.0)
     crossed = both * (own + 1) * (theirs + 1) / 9 * ((own - 1) * (theirs - 1) + (both - 1))
-    parts = np.concatenate([spread(first, b), spread(second, a), crossed])
-    return math.sqrt(total(parts))
+    parts = np.concatenate([_spread(first, b), _spread(second, a), crossed])
+    return math.sqrt(_total(parts))
 
 
-def spread(groups: Groups, values: FloatArray) -> FloatArray:
+def _spread(groups: Groups, values: FloatArray) -> FloatArray:
     """For each tie of length l: l (l + 1) / 3 times the squared deviations of its values from their mean."""
     order = np.argsort(groups.of_query, kind="stable")
     whole = values[order].astype(np.int64).astype(object)

@@ -21,7 +21,7 @@ DistanceFunction = Callable[[Any, Any], Any]
 """Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""
 
 
-def numbers(values: Any, name: str, bits: int | None) -> Embeddings:
+def any_numbers(values: Any, name: str, bits: int | None) -> Embeddings:
     """Check embeddings of any numbers; `bits` does not apply to them."""
     return as_embeddings(values, name)
 
@@ -45,7 +45,7 @@ class Distance:
     other_names: tuple[str, ...] = ()
     up_to_factor: bool = False
     bits: bool = False
-    takes: Callable[[Any, str, int | None], Embeddings] = numbers
+    takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
 
 
 class Registry(MutableMapping[str, Distance]):
@@ -58,10 +58,10 @@ class Registry(MutableMapping[str, Distance]):
         self.known = known
 
     def __getitem__(self, name: str) -> Distance:
-        found = self.known[name]
-        if isinstance(found, Distance):
-            return found
-        module, _, constant = found.partition(":")
+        entry = self.known[name]
+        if isinstance(entry, Distance):
+            return entry
+        module, _, constant = entry.partition(":")
         record: Distance = getattr(import_module(module), constant)
         self.known[name] = record
         return record
@@ -93,8 +93,8 @@ DISTANCES = Registry(
     }
 )
 
-SPELT_ALIKE = 0.75
-"""The least similarity, by `difflib`, of a misspelt name to the suggested one."""
+SPELLED_ALIKE = 0.75
+"""The least similarity, by `difflib`, of a misspelled name to the suggested one."""
 
 
 def our_name(name: str) -> str:
@@ -113,7 +113,7 @@ def our_name(name: str) -> str:
         return others[spelling]
     from difflib import get_close_matches
 
-    near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=SPELT_ALIKE)
+    near = get_close_matches(spelling, [*DISTANCES, *others], n=1, cutoff=SPELLED_ALIKE)
     nearest = f" Nearest: {others.get(near[0], near[0])}." if near else ""
     raise InputError(
         f"Unknown distance {name!r}.{nearest} Known distances: {', '.join(DISTANCES)}; or pass a function."

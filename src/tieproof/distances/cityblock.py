@@ -21,7 +21,7 @@ from tieproof.exact import bounds, reals, slices
 from tieproof.exact.pairs import city_block_distances
 from tieproof.exact.reals import Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Batch, ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
 
@@ -39,24 +39,29 @@ class CityBlock(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
-        found = as_integers(*sides, per_row=False)
+        whole = as_integers(*sides, per_row=False)
         largest = (
             np.inf
-            if found is None
-            else items.dimensions * sum((side.largest / side.divisor).max() for side in (found[0], found[-1]))
+            if whole is None
+            else items.dimensions * sum((side.largest / side.divisor).max() for side in (whole[0], whole[-1]))
         )
         self.integers = bool(largest <= bounds.EXACT_INTEGERS[FLOAT64])
-        divided = found if found is not None and self.integers else share_divisor(*sides)
+        divided = whole if whole is not None and self.integers else share_divisor(*sides)
         self.queries, self.items = divided[0], divided[-1]
-        self.resources = resources
         self.scale = Scale.of(self.integers, float(self.items.divisor[0]))
         if self.integers:
-            self.tile_type = FLOAT32 if largest <= bounds.EXACT_INTEGERS[FLOAT32] else FLOAT64
+            self.in_float32 = bool(largest <= bounds.EXACT_INTEGERS[FLOAT32])
         else:
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
-            in_float32 = all(side.exact_in_float32 for side in divided)
-            in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
-            self.tile_type = resources.dtype if in_float32 else FLOAT64
+            self.in_float32 = all(side.exact_in_float32 for side in divided)
+            self.in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
+        self.choose_tiles(resources)
+
+    def choose_tiles(self, resources: Resources) -> None:
+        """Choose the type of the tiles."""
+        self.resources = resources
+        wanted = FLOAT32 if self.integers else resources.dtype
+        self.tile_type = wanted if self.in_float32 else FLOAT64
         self.prepare_rows()
         self.describe_tiles()
 
@@ -94,7 +99,7 @@ class CityBlock(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of minus the distance in units of 2^base."""
         exact = self.exact_rows
-        batches = exact.batches(rows, columns, reals.count(exact.product_bits))
+        batches = exact.batches(rows, columns, reals.digit_count(exact.product_bits))
         return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
 
 
@@ -112,7 +117,7 @@ class CityBlockGauge(SpaceGauge):
             self.relative, self.absolute = space.inexact(FLOAT64)
 
     @staticmethod
-    def sums(exact: ExactRows, batch: Batch) -> Sums:
+    def sums(exact: ExactRows, batch: PairBatch) -> Sums:
         """The exact sum of |x - y| of each pair of a batch."""
         return slices.distances(*batch, exact.bits)
 

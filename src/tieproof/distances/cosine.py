@@ -9,71 +9,71 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
-from tieproof.distances.inner import InnerSpace, fits, minus_products
 from tieproof.distances.space import (
     FLOAT64,
     Error,
     Form,
+    InnerSpace,
     Resources,
     Scale,
     make_error,
 )
-from tieproof.exact import bounds, pair_keys, reals, slices
-from tieproof.exact.pair_keys import integers
+from tieproof.exact import bounds, reals, slices
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
-from tieproof.exact.slices import Batch, ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
 FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
 
 
-def squared_norms(exact: ExactRows, rows: slices.Slices) -> reals.Sums:
+def _squared_norms(exact: ExactRows, rows: slices.Slices) -> reals.Sums:
     """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
-    centre = exact.centre_slices
-    return squares_about(centre, slices.squares(rows), slices.dots_with(rows, centre))
+    center = exact.center_slices
+    return _squares_about(center, slices.squares(rows), slices.dots_with(rows, center))
 
 
-def squares_about(centre: slices.Slices, squared: reals.Sums, with_centre: reals.Sums) -> reals.Sums:
+def _squares_about(center: slices.Slices, squared: reals.Sums, with_center: reals.Sums) -> reals.Sums:
     """Return |c + b|^2 from |b|^2 and b.c."""
-    return slices.added(squared, 2 * with_centre, slices.squares(centre))
+    return slices.added(squared, 2 * with_center, slices.squares(center))
 
 
-def ratio_length(exact: ExactRows) -> int:
+def _ratio_length(exact: ExactRows) -> int:
     """Return the number of digits of a ratio in which distinct ratios differ (README, 7)."""
-    return reals.count(exact.product_bits) + reals.count(2 * exact.product_bits + 1)
+    return reals.digit_count(exact.product_bits) + reals.digit_count(2 * exact.product_bits + 1)
 
 
-def ratios(exact: ExactRows, batch: Batch) -> Digits:
+def ratios(exact: ExactRows, batch: PairBatch) -> Digits:
     """sign(s) floor(s^2 2^K / n) with s = x.y = a.b + a.c + b.c + c.c and n = |y|^2."""
     a_with_c, b_with_c, c_with_c = (
-        slices.dots_with(side, exact.centre_slices) for side in (batch.x, batch.y, exact.centre_slices)
+        slices.dots_with(side, exact.center_slices) for side in (batch.x, batch.y, exact.center_slices)
     )
     s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
-    n = exact.digits(squared_norms(exact, batch.y))
-    return reals.ratios(s, n, batch.columns, ratio_length(exact))
+    n = exact.digits(_squared_norms(exact, batch.y))
+    return reals.ratios(s, n, batch.columns, _ratio_length(exact))
 
 
-def minus_squared_sines(exact: ExactRows, batch: Batch) -> tuple[FloatArray, FloatArray]:
+def _minus_squared_sines(exact: ExactRows, batch: PairBatch) -> tuple[FloatArray, FloatArray]:
     """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
 
     Minus the squared sine is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c
     - a.c - |a|^2, X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
     """
     a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
-    centre = exact.centre_slices
-    a_with_c, b_with_c = (slices.dots_with(side, centre) for side in (batch.x, batch.y))
+    center = exact.center_slices
+    a_with_c, b_with_c = (slices.dots_with(side, center) for side in (batch.x, batch.y))
     pairs = slices.dots(*batch)
     e, e_error = batch.summands(pairs, -2, a_squared, b_squared).rounded(exact.bits)
     f, f_error = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c).rounded(exact.bits)
     x_square, y_square = (
-        reals.rounded_digits(exact.digits(squares_about(centre, squared, with_centre)))
-        for squared, with_centre in ((a_squared, a_with_c), (b_squared, b_with_c))
+        reals.rounded_digits(exact.digits(_squares_about(center, squared, with_center)))
+        for squared, with_center in ((a_squared, a_with_c), (b_squared, b_with_c))
     )
-    relative = 32 * reals.count(exact.product_bits) * FLOAT64_ROUNDOFF
+    relative = 32 * reals.digit_count(exact.product_bits) * FLOAT64_ROUNDOFF
     combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
     return e, e_error
 
@@ -100,11 +100,12 @@ class Cosine(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
-        found = as_integers(*sides, per_row=True)
-        integers = found is not None and fits(found[0], found[-1], FLOAT64)
-        if found is not None and integers:
-            queries, items = found[0], found[-1]
-        super().__init__(queries, items, integers, not integers, resources)
+        whole = as_integers(*sides, per_row=True)
+        integers = whole is not None and fits(whole[0], whole[-1], FLOAT64)
+        if whole is not None and integers:
+            queries, items = whole[0], whole[-1]
+        super().__init__(queries, items, integers, not integers, fits)
+        self.norm_error = 2 * bounds.norm(items.dimensions)  # of two computed norms, relative to the similarity
         self.ratio = False
         if integers:
             self.ratio_of = np.maximum(items.square, 1.0)  # a zero vector has s = 0, whatever it is divided by
@@ -113,7 +114,7 @@ class Cosine(InnerSpace):
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
         self.scale = Scale(("integers", self.ratio) if integers else ("similarity",))
-        self.describe_tiles()
+        self.choose_tiles(resources)
 
     def make_form(self) -> Form:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
@@ -140,11 +141,6 @@ class Cosine(InnerSpace):
             column=(self.items.norm[columns] > 0).astype(np.float64),
         )
 
-    @property
-    def norm_error(self) -> float:
-        """The error due to the two computed norms, relative to the similarity."""
-        return 2 * bounds.norm(self.items.dimensions)
-
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """The similarity, or the ratio of integers."""
         products = inner_products(self.queries, self.items, rows, columns)
@@ -166,15 +162,15 @@ class Cosine(InnerSpace):
         exact = self.exact_rows
         if not exact.can_round:
             return None
-        found = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
-        keys, errors = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        of_batches = [_minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
+        keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key, which is a ratio."""
-        return ratio_length(exact)
+        return _ratio_length(exact)
 
-    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
         return ratios(exact, batch)
 
@@ -221,7 +217,7 @@ class CosineGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the signed squares of the similarities."""
-        return minus_squared_cosines(self.space.exact_rows, rows, columns)
+        return _minus_squared_cosines(self.space.exact_rows, rows, columns)
 
     def near(self, key: Real) -> float:
         """Return the value of a key: the key itself for integers, otherwise the similarity."""
@@ -232,8 +228,8 @@ class CosineGauge(SpaceGauge):
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Return squared sines from exact differences; beyond a right angle, 2 minus the squared sine."""
-        found = self.space.sharp_keys(rows, columns)
-        return None if found is None else (-found[0], found[1])
+        sharp = self.space.sharp_keys(rows, columns)
+        return None if sharp is None else (-sharp[0], sharp[1])
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The cosine distance, 1 - x.y / (|x| |y|), of a key."""
@@ -262,15 +258,15 @@ class CosineGauge(SpaceGauge):
         return self.absolute, max(self.relative, NEAR)
 
 
-def minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
+def _minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
     """- s |s| / (|x|^2 |y|^2) with s = x.y of each pair; 0 for a zero vector."""
-    found = []
-    for batch in pair_keys.batches(exact, rows, columns):
-        x_square, y_square = (integers(squared_norms(exact, side), exact.bits) for side in (batch.x, batch.y))
-        products = integers(minus_products(exact, batch), exact.bits)
+    fractions = []
+    for batch in slices.key_batches(exact, rows, columns):
+        sums = (_squared_norms(exact, batch.x), _squared_norms(exact, batch.y), minus_products(exact, batch))
+        x_square, y_square, products = (slices.as_integers(each, exact.bits) for each in sums)
         of_pairs = zip(products, batch.rows.tolist(), batch.columns.tolist(), strict=True)
-        found += [Fraction(s * abs(s), (x_square[row] * y_square[column]) or 1) for s, row, column in of_pairs]
-    return found
+        fractions += [Fraction(s * abs(s), (x_square[row] * y_square[column]) or 1) for s, row, column in of_pairs]
+    return fractions
 
 
 COSINE = Distance(

@@ -1,19 +1,33 @@
-"""Dot product: x.y, larger is nearer."""
+"""Dot product: x.y, larger is nearer; and what distances share that are made of inner products."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.inner import InnerSpace, fits, minus_products
-from tieproof.distances.space import FLOAT64, Error, Resources, Scale, make_error
+from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.pairs import inner_products
-from tieproof.exact.reals import Digits
+from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Batch, ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.ties import FloatArray, IntArray
+
+
+def fits(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
+    """Whether every sum of products of these integers, in any order, is exact in `dtype`: |x| |y| bounds it."""
+    return bool(queries.norm.max() * items.norm.max() * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
+
+
+def minus_products(exact: ExactRows, batch: PairBatch) -> Sums:
+    """- x.y, which is - (a.b + a.c + b.c + c.c)."""
+    a_with_c, b_with_c, c_with_c = (
+        slices.dots_with(side, exact.center_slices) for side in (batch.x, batch.y, exact.center_slices)
+    )
+    of_row = -slices.added(a_with_c, c_with_c)
+    return batch.sums(slices.dots(*batch), -1, of_row, -b_with_c)
 
 
 class Dot(InnerSpace):
@@ -21,17 +35,17 @@ class Dot(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         symmetric = queries is items
-        found = [as_integers(side, per_row=False) for side in ((queries,) if symmetric else (queries, items))]
-        integer_sides = [side[0] for side in found if side is not None]
-        integers = len(integer_sides) == len(found) and fits(integer_sides[0], integer_sides[-1], FLOAT64)
+        whole = [as_integers(side, per_row=False) for side in ((queries,) if symmetric else (queries, items))]
+        integer_sides = [side[0] for side in whole if side is not None]
+        integers = len(integer_sides) == len(whole) and fits(integer_sides[0], integer_sides[-1], FLOAT64)
         if integers:
             queries, items = integer_sides[0], integer_sides[-1]
         else:
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
-        super().__init__(queries, items, integers, False, resources)
+        super().__init__(queries, items, integers, False, fits)
         self.scale = Scale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
-        self.describe_tiles()
+        self.choose_tiles(resources)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to both norms."""
@@ -60,9 +74,9 @@ class Dot(InnerSpace):
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
 
-    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return x.(y - c), where c is the common row: x.c is the same for all items."""
-        b_with_c = slices.dots_with(batch.y, exact.centre_slices)
+        b_with_c = slices.dots_with(batch.y, exact.center_slices)
         return exact.digits(batch.sums(slices.dots(*batch), 1, slices.nothing(batch.x), b_with_c))
 
 

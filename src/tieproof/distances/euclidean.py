@@ -7,11 +7,11 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import ROOT, Curve, SpaceGauge, curve
-from tieproof.distances.inner import InnerSpace
 from tieproof.distances.space import (
     FLOAT64,
     Error,
     Form,
+    InnerSpace,
     Resources,
     Scale,
     make_error,
@@ -20,7 +20,7 @@ from tieproof.exact import bounds, slices
 from tieproof.exact.pairs import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import Batch, ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -29,13 +29,14 @@ class Euclidean(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
-        found = as_integers(*sides, per_row=False)
-        integers = found is not None and self.fit(found[0], found[-1], FLOAT64)
-        divided = found if found is not None and integers else share_divisor(*sides)
-        super().__init__(divided[0], divided[-1], integers, False, resources, self.fit)
+        whole = as_integers(*sides, per_row=False)
+        integers = whole is not None and self.fit(whole[0], whole[-1], FLOAT64)
+        divided = whole if whole is not None and integers else share_divisor(*sides)
+        super().__init__(divided[0], divided[-1], integers, False, self.fit)
         divisor = float(self.items.divisor[0])
         self.scale = Scale.of(integers, divisor, divisor)
-        self.describe_tiles()
+        self.square_error = 4 * bounds.norm(items.dimensions)  # relative, of the squared norms
+        self.choose_tiles(resources)
 
     @staticmethod
     def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
@@ -66,11 +67,6 @@ class Euclidean(InnerSpace):
             constant=square * (self.square_error + rounding) + underflow,
         )
 
-    @property
-    def square_error(self) -> float:
-        """Relative error of the squared norms."""
-        return 4 * bounds.norm(self.items.dimensions)
-
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """The nearness 2 x.y - |y|^2 in float64, and bounds on its errors."""
         square = self.items.square[columns]
@@ -82,7 +78,7 @@ class Euclidean(InnerSpace):
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
 
-    def keys_of_batch(self, exact: ExactRows, batch: Batch) -> Digits:
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return 2 x.y - |y|^2 of rows minus the common row, which changes no distance."""
         sums = batch.sums(slices.dots(*batch), 2, slices.nothing(batch.x), -slices.squares(batch.y))
         return exact.digits(sums)
@@ -108,7 +104,7 @@ class SquaredEuclideanGauge(SpaceGauge):
             self.absolute += 4 * bounds.underflow(space.items.dimensions, FLOAT64)
 
     @staticmethod
-    def sums(exact: ExactRows, batch: Batch) -> Sums:
+    def sums(exact: ExactRows, batch: PairBatch) -> Sums:
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 

@@ -1,4 +1,7 @@
-"""Curves from values to distances: increasing functions of one number, computed in float64 with a known error."""
+"""`Gauge`: all distances on one scale, to compare pairs of different queries, and the curve from values to distances.
+
+A curve is an increasing function of one number, computed in float64 with a known error.
+"""
 
 import math
 from abc import ABC, abstractmethod
@@ -9,9 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
-from tieproof.exact import bounds, pair_keys
+from tieproof.errors import InputError
+from tieproof.exact import bounds, slices
 from tieproof.exact.reals import Real, Rounding, Sums, rounded
-from tieproof.exact.slices import Batch, ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.ties import FloatArray, IntArray
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
@@ -35,14 +40,19 @@ class Curve(NamedTuple):
     error: float  # relative error of `distance_of`
 
 
+_LARGEST_EXPONENT = 1023
+"""The exponent of the largest power of two among float64."""
+
+
 def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
     """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
     exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
     factor = scale / Fraction(2) ** exponent
     is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
     error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
-    half = exponent // 2
-    return Curve(shape, float(factor), 2.0**half, 2.0 ** (exponent - half), error)
+    first = min(exponent // 2, _LARGEST_EXPONENT)
+    second = min(exponent - first, _LARGEST_EXPONENT)
+    return Curve(shape, float(factor * 2 ** (exponent - first - second)), 2.0**first, 2.0**second, error)
 
 
 NEAR = 2.0**-50
@@ -60,6 +70,10 @@ LARGEST_STRIPE = 512
 
 COLUMNS = 2048
 """The number of item rows that are prepared at a time."""
+
+
+FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
+"""The largest block of queries and of items for a distance function, and the most distances kept at a time."""
 
 
 def resources_of_gauge(keep_bytes: int) -> Resources:
@@ -164,7 +178,7 @@ class SpaceGauge(Gauge):
 
     space: Any
     scale = Fraction(1)
-    sums: Callable[[ExactRows, Batch], Sums]
+    sums: Callable[[ExactRows, PairBatch], Sums]
 
     def __init__(self, space: Space) -> None:
         space.keep_rows()
@@ -189,11 +203,11 @@ class SpaceGauge(Gauge):
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """The exact keys, rounded."""
-        return pair_keys.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
+        return slices.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs."""
-        return pair_keys.keys(self.sums, self.space.exact_rows, rows, columns)
+        return slices.keys_of_pairs(self.sums, self.space.exact_rows, rows, columns)
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""
@@ -219,3 +233,60 @@ def minus(tile: Entries) -> FloatArray:
     """Return minus the entries of a tile in float64; a float64 tile is changed in place."""
     values: FloatArray = tile.astype(np.float64, copy=False)
     return np.negative(values, out=values)
+
+
+class FunctionGauge(Gauge):
+    """Distances of a function, which is called with blocks whose shape depends only on the size of the data.
+
+    A function may round differently for blocks of other shapes, so memory and threads must not affect them.
+    """
+
+    def __init__(self, function: Callable[[Any, Any], Any], queries: Embeddings, items: Embeddings) -> None:
+        self.function, self.queries, self.items = function, queries, items
+        self.identity = (np.arange(len(queries)), np.arange(len(items)))
+        self.weight = (np.ones(len(queries), dtype=np.int64), np.ones(len(items), dtype=np.int64))
+        self.symmetric = False
+        self.stripe_rows = max(1, min(FUNCTION_ROWS, FUNCTION_ENTRIES // len(items)))
+
+    def values(self, rows: slice, columns: slice) -> FloatArray:
+        """Compute the distances of all columns, because a function may round fewer ones differently; return some."""
+        distances = np.empty((rows.stop - rows.start, len(self.items)))
+        for first in range(0, len(self.items), FUNCTION_COLUMNS):
+            span = slice(first, min(first + FUNCTION_COLUMNS, len(self.items)))
+            returned = self.function(self.queries[rows], self.items[span])
+            distances[:, span] = _checked_distances(returned, rows, span)
+        return np.ascontiguousarray(distances[:, columns])
+
+    def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
+        """The exact keys of pairs: what the function returned, as fractions."""
+        return [Fraction(value) for value in values.tolist()]
+
+    def near(self, key: Real) -> float:
+        """A key as the nearest float."""
+        return rounded(key)
+
+
+def _checked_distances(values: Any, rows: slice, columns: slice) -> FloatArray:
+    """Return the distances of a function after checking that they are a matrix of finite numbers of this shape."""
+    distances = as_numbers(values, "distances")
+    expected = (rows.stop - rows.start, columns.stop - columns.start)
+    if distances.shape != expected:
+        raise InputError(
+            f"The distance function returned the shape {distances.shape} for {expected[0]} queries and "
+            f"{expected[1]} gallery items. It must return the shape {expected}.",
+            "distance",
+        )
+    if not np.isfinite(distances).all():
+        query, item = np.argwhere(~np.isfinite(distances))[0]
+        raise InputError(
+            f"The distance function returned {distances[query, item]} for query {rows.start + query} and gallery "
+            f"item {columns.start + item}. It must return finite numbers.",
+            "distance",
+        )
+    if distances.dtype.kind in "iu" and (np.abs(distances.astype(np.float64)) >= 2.0**53).any():
+        raise InputError(
+            f"The distance function returned integers beyond 2^53 ({distances.dtype.name}), which float64 cannot "
+            "represent exactly. It must return floats, or smaller integers.",
+            "distance",
+        )
+    return distances.astype(np.float64)

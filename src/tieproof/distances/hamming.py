@@ -31,7 +31,7 @@ def hamming_tile(x: WordArray, y: WordArray, out: Output[Array]) -> None:
 
 
 class Hamming(Space):
-    """Keys: minus the distance. The rows' embeddings are `packed_halves`."""
+    """Keys: minus the distance. The rows' embeddings are `_packed_halves`."""
 
     integers = True
     scale = Scale(("bits",))
@@ -39,10 +39,13 @@ class Hamming(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         self.queries, self.items = queries, items
+        self.item_words = _distinct_words(items)
+        self.query_words = self.item_words if queries is items else _distinct_words(queries)
+        self.choose_tiles(resources)
+
+    def choose_tiles(self, resources: Resources) -> None:
+        """Choose float32, which represents distances of up to 2^24 bits exactly, unless there are more bits."""
         self.resources = resources
-        self.item_words = distinct_words(items)
-        self.query_words = self.item_words if queries is items else distinct_words(queries)
-        # Float32 represents distances of up to 2^24 bits exactly.
         self.tile_type = FLOAT32 if 64 * self.item_words.shape[1] <= EXACT_INTEGERS[FLOAT32] else FLOAT64
         self.describe_tiles()
 
@@ -84,7 +87,7 @@ class HammingGauge(SpaceGauge):
         """No sharper keys: the values are exact already."""
 
 
-def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
+def _as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
     """Bool arrays (n, bits), or packed integers of any type with `bits`, as packed half words.
 
     Distances depend neither on the order of bytes and bits, nor on an offset that flips the same bit of every row:
@@ -97,12 +100,12 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
             raise InputError(
                 f"bits={bits}, but each row of the {name} has {codes.shape[1]} bits. Leave bits= out for bools."
             )
-        return packed_halves(np.packbits(codes, axis=1))
+        return _packed_halves(np.packbits(codes, axis=1))
     numbers = as_embeddings(array, name)
     if numbers.dtype.kind not in "iu" or bits is None:
         raise InputError(
             f"Hamming distance takes bool arrays, or packed integers with bits=, but the type of the {name} is "
-            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. {as_bits(numbers)}"
+            f"{type_name(array.dtype)}{'' if bits is None else f' with bits={bits}'}. {_as_bits(numbers)}"
         )
     most = 8 * numbers.itemsize * numbers.shape[1]
     fewest = most - 7 if numbers.itemsize == 1 else most
@@ -111,7 +114,7 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
         advice = "Pass the number of bits of a code; bits that are 0 in every row may be counted, too."
         raise InputError(
             f"Each row of the {name} has {counts} bits, but bits={bits}. "
-            f"{as_bits(numbers) if two_values(numbers) else advice}"
+            f"{_as_bits(numbers) if _two_values(numbers) else advice}"
         )
     packed = np.ascontiguousarray(numbers).view(np.uint8)
     if (packed[:, -1] & np.uint8(2 ** (most - bits) - 1)).any():
@@ -119,12 +122,12 @@ def as_codes(values: Any, name: str, bits: int | None) -> Embeddings:
             f"Some rows of the {name} have bits set beyond bits={bits}. Clear these bits; numpy.packbits fills the "
             "last byte with zeros."
         )
-    return packed_halves(packed)
+    return _packed_halves(packed)
 
 
-def as_bits(numbers: Embeddings) -> str:
+def _as_bits(numbers: Embeddings) -> str:
     """Return the advice for numbers that are neither bools nor packed integers with the number of their bits."""
-    if two_values(numbers) or (numbers != np.rint(numbers)).any():
+    if _two_values(numbers) or (numbers != np.rint(numbers)).any():
         return "Convert them to bools first, for example with x > 0."
     if numbers.dtype.kind == "f":
         return "If they are packed codes, convert them to integers and pass bits=; x > 0 would lose the codes."
@@ -133,12 +136,12 @@ def as_bits(numbers: Embeddings) -> str:
     return f"If they are packed codes, pass bits={bits}{fewer}; x > 0 would lose the codes."
 
 
-def two_values(numbers: Embeddings) -> bool:
+def _two_values(numbers: Embeddings) -> bool:
     """Whether numbers are bits that are not packed: 0 and 1, or -1 and 1."""
     return bool(np.isin(numbers, (0, 1)).all() or np.isin(numbers, (-1, 1)).all())
 
 
-def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
+def _packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     """Return packed bytes (n, b) as an even number of half words, padded with zeros, which never differ.
 
     Half words are used because float64 represents them exactly when rows are scanned.
@@ -147,11 +150,11 @@ def packed_halves(codes: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint32]:
     return np.ascontiguousarray(padded).view(np.uint32)
 
 
-def distinct_words(rows: Rows) -> WordArray:
+def _distinct_words(rows: Rows) -> WordArray:
     """The distinct rows as words of 64 bits."""
     return np.ascontiguousarray(rows.embeddings[rows.first]).view(np.uint64)
 
 
 HAMMING = Distance(
-    meaning="the number of bits that differ", space=Hamming, gauge=HammingGauge, bits=True, takes=as_codes
+    meaning="the number of bits that differ", space=Hamming, gauge=HammingGauge, bits=True, takes=_as_codes
 )

@@ -1,14 +1,21 @@
-"""`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers."""
+"""`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers.
+
+`InnerSpace` is the common base of the distances whose tiles are matrix products.
+"""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.exact.reals import Digits
 from tieproof.exact.rows import Rows, spans
-from tieproof.exact.slices import ExactRows
+from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -16,6 +23,9 @@ Entries = npt.NDArray[np.floating[Any]]
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+
+NO_UNDERFLOW = 2.0**-60
+"""Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
 
 
 class Error(NamedTuple):
@@ -53,14 +63,14 @@ def make_error(
         raise AssertionError(f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64")
     return Error(
         relative=relative,
-        row=np.zeros(height) if row is None else infinite_if_unknown(row),
-        column=np.zeros(width) if column is None else infinite_if_unknown(column),
-        constant=infinite_if_unknown(np.broadcast_to(constant, width).astype(np.float64)),
+        row=np.zeros(height) if row is None else _infinite_if_unknown(row),
+        column=np.zeros(width) if column is None else _infinite_if_unknown(column),
+        constant=_infinite_if_unknown(np.broadcast_to(constant, width).astype(np.float64)),
         certain=relative == 0.0 and row is None and not np.any(constant),
     )
 
 
-def infinite_if_unknown(bound: Array) -> FloatArray:
+def _infinite_if_unknown(bound: Array) -> FloatArray:
     """Replace NaN in a bound by infinity."""
     return np.where(np.isnan(bound), np.inf, bound)
 
@@ -131,23 +141,30 @@ class Space(ABC):
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
+    entries_are_nearness: bool  # the form changes no entry
     all_errors: Error  # the error of all queries and items
 
     @abstractmethod
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
-        """Choose the tiles for these rows. Every constructor must end with `describe_tiles`."""
+        """Find out what is known of the rows for all kinds of tiles. Constructors must end with `choose_tiles`."""
 
-    def prepare_rows(self, normalise: bool = False) -> None:
-        """Set `prepared`, the rows from which tiles are computed, normalised to norm 1 if `normalise`."""
-        items = Prepared(self.items, self.tile_type, normalise, self.resources)
+    def choose_tiles(self, resources: Resources) -> None:
+        """Set all that depends on the resources: the type of tiles, their rows, their form and their errors."""
+        self.resources, self.tile_type = resources, resources.dtype
+        self.describe_tiles()
+
+    def prepare_rows(self, normalize: bool = False) -> None:
+        """Set `prepared`, the rows from which tiles are computed, normalized to norm 1 if `normalize`."""
+        items = Prepared(self.items, self.tile_type, normalize, self.resources)
         self.prepared = (
-            items if self.symmetric else Prepared(self.queries, self.tile_type, normalise, self.resources),
+            items if self.symmetric else Prepared(self.queries, self.tile_type, normalize, self.resources),
             items,
         )
 
     def describe_tiles(self) -> None:
-        """Set `form` and `all_errors`."""
-        self.form = self.make_form()
+        """Set what `form` and `error` say of all entries, the last step of `choose_tiles`."""
+        self.form = form = self.make_form()
+        self.entries_are_nearness = not (form.ratio or (form.factor != 1).any() or form.shift.any())
         self.all_errors = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
 
     def keep_rows(self) -> None:
@@ -206,7 +223,7 @@ class Space(ABC):
             return 4 * rounding * np.sqrt(largest)
         relative = error.relative / (1 - error.relative) * SAFETY
         absolute = (error.row[rows] * error.column.max() + error.constant.max()) * SAFETY
-        absolute = infinite_if_unknown(absolute * (1 + relative) * SAFETY)
+        absolute = _infinite_if_unknown(absolute * (1 + relative) * SAFETY)
         if relative == 0.0 and not absolute.any():
             return np.zeros(len(rows))
         return absolute + (relative + rounding) * largest
@@ -217,25 +234,29 @@ class Space(ABC):
             return self
         return self.variant(FLOAT64, self.items.dimensions)
 
-    def variant(self, dtype: np.dtype[Any], chunk: int, **resources: Any) -> "Space":
-        """Return this space with other resources, and with tiles of another type unless they are exact."""
-        return type(self)(self.queries, self.items, self.resources._replace(dtype=dtype, chunk=chunk, **resources))
+    def variant(self, dtype: np.dtype[Any], chunk: int) -> "Space":
+        """Return this space with tiles of another type, or with sums of other lengths, unless its tiles are exact."""
+        own, dimensions = self.resources, self.items.dimensions
+        if dtype == own.dtype and min(chunk, dimensions) == min(own.chunk, dimensions):
+            return self
+        variant = copy(self)
+        variant.choose_tiles(own._replace(dtype=dtype, chunk=chunk))
+        return variant
 
     def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
         """Return `keys` of all pairs of some rows and columns, from a tile, and one error bound for each row."""
-        form = self.form.part(columns)
         keys = self.tile(rows, columns).astype(np.float64)
-        if form.ratio:
+        if self.form.ratio:
             keys *= np.abs(keys)
-            keys /= form.square
-        elif (form.factor != 1).any() or form.shift.any():
-            keys *= form.factor
-            keys -= form.shift
-        error = self.all_errors.part(rows, columns)
+            keys /= self.form.square[columns]
+        elif not self.entries_are_nearness:
+            keys *= self.form.factor[columns]
+            keys -= self.form.shift[columns]
+        error = self.all_errors
         if error.certain:
             return keys, np.zeros(len(keys))
         bound = error.relative * np.abs(keys).max(axis=1) if error.relative else np.zeros(len(keys))
-        return keys, bound + error.row * error.column.max() + error.constant.max()
+        return keys, bound + error.row[rows] * error.column[columns].max() + error.constant[columns].max()
 
     @abstractmethod
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
@@ -259,10 +280,10 @@ class Space(ABC):
 class Prepared:
     """Rows prepared for tiles: divided, rounded to the tile's type, and kept after `keep` if memory allows."""
 
-    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalise: bool, resources: Resources) -> None:
+    def __init__(self, rows: Rows, dtype: np.dtype[Any], normalize: bool, resources: Resources) -> None:
         self.rows, self.threads = rows, resources.threads
         self.dtype = dtype
-        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalise else None
+        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalize else None
         self.keeps = len(rows) * rows.dimensions * dtype.itemsize <= resources.keep_bytes
         self.kept: Entries | None = None
 
@@ -288,3 +309,62 @@ class Prepared:
     def __getitem__(self, span: slice | IntArray) -> Entries:
         """The rows of `span`."""
         return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]
+
+
+class InnerSpace(Space):
+    """A distance whose key is a function of the inner product and of the norms."""
+
+    def __init__(
+        self,
+        queries: Rows,
+        items: Rows,
+        integers: bool,
+        normalize: bool,
+        fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
+    ) -> None:
+        self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
+        self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
+        self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
+        # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
+        self.relative = not (queries.negative or items.negative) and (
+            min(_smallest_ready(queries, normalize), _smallest_ready(items, normalize)) >= NO_UNDERFLOW
+        )
+
+    def choose_tiles(self, resources: Resources) -> None:
+        """Choose the type of the products, and how many dimensions are summed at a time."""
+        self.resources = resources
+        self.tile_type = self.integer_type if self.integers else resources.dtype
+        self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
+        self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+        self.prepare_rows(self.normalize)
+        self.describe_tiles()
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
+        """Return inner products of prepared rows, summed in chunks of dimensions."""
+        queries, items = self.prepared
+        x, y = queries[rows], items[columns]
+        tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
+        for start in range(self.chunk, x.shape[1], self.chunk):
+            tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
+        return tile
+
+    def key_length(self, exact: ExactRows) -> int:
+        """Return the number of digits of an exact key."""
+        return reals.digit_count(exact.product_bits)
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Digits of integers made of exact inner products."""
+        exact = self.exact_rows
+        batches = exact.batches(rows, columns, self.key_length(exact))
+        keys = [self.keys_of_batch(exact, batch) for batch in batches]
+        return keys[0] if len(keys) == 1 else np.concatenate(keys)
+
+    @abstractmethod
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
+        """Return the exact keys of the pairs of a batch."""
+
+
+def _smallest_ready(rows: Rows, normalize: bool) -> float:
+    """Return the smallest nonzero magnitude in the rows prepared for tiles."""
+    ready = rows.smallest / rows.divisor
+    return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalize else ready).min())

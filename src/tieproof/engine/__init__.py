@@ -10,60 +10,32 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.space import Space
-from tieproof.engine.others import count_others, space_of
+from tieproof.engine.counting import count_others, whole_area
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranking import rank
-from tieproof.engine.tiles import whole_area
-from tieproof.exact.blas import check_products, single_threaded
-from tieproof.later import handed_on
-from tieproof.problem import GivenLists, Problem, Watch, unwatched
+from tieproof.exact.bounds import check_products, single_threaded
+from tieproof.lazy import exports
+from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Parts, Ties
 
 if TYPE_CHECKING:
-    from tieproof.engine.collisions import FoundTies, collisions_of, paint
-    from tieproof.engine.dense import last_ties
-    from tieproof.engine.handed import RankedQueries
-    from tieproof.engine.nearest import Neighbours, nearest_of, nearest_of_numbers, neighbours_of
-    from tieproof.engine.portions import Others, Portion, others_of, ranked_of, ties_with_others
+    from tieproof.engine.collisions import FoundTies as FoundTies
+    from tieproof.engine.collisions import collisions_of as collisions_of
+    from tieproof.engine.collisions import paint as paint
+    from tieproof.engine.dense import last_ties as last_ties
+    from tieproof.engine.dense import ties_of_lists as ties_of_lists
+    from tieproof.engine.nearest import Neighbors as Neighbors
+    from tieproof.engine.nearest import nearest_of as nearest_of
+    from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers
+    from tieproof.engine.nearest import neighbors_of as neighbors_of
+    from tieproof.engine.portions import Others as Others
+    from tieproof.engine.portions import Portion as Portion
+    from tieproof.engine.portions import others_of as others_of
+    from tieproof.engine.portions import ranked_of as ranked_of
+    from tieproof.engine.portions import ties_with_others as ties_with_others
+    from tieproof.engine.ranked import RankedQueries as RankedQueries
 else:
-    __getattr__, __dir__ = handed_on(
-        __name__,
-        {
-            "FoundTies": "tieproof.engine.collisions",
-            "Neighbours": "tieproof.engine.nearest",
-            "Others": "tieproof.engine.portions",
-            "Portion": "tieproof.engine.portions",
-            "RankedQueries": "tieproof.engine.handed",
-            "collisions_of": "tieproof.engine.collisions",
-            "last_ties": "tieproof.engine.dense",
-            "nearest_of": "tieproof.engine.nearest",
-            "nearest_of_numbers": "tieproof.engine.nearest",
-            "neighbours_of": "tieproof.engine.nearest",
-            "others_of": "tieproof.engine.portions",
-            "paint": "tieproof.engine.collisions",
-            "ranked_of": "tieproof.engine.portions",
-            "ties_with_others": "tieproof.engine.portions",
-        },
-    )
-
-__all__ = [
-    "FoundTies",
-    "Neighbours",
-    "Others",
-    "Portion",
-    "RankedQueries",
-    "TiesByPart",
-    "collisions_of",
-    "last_ties",
-    "nearest_of",
-    "nearest_of_numbers",
-    "neighbours_of",
-    "others_of",
-    "paint",
-    "ranked_of",
-    "ties_of",
-    "ties_with_others",
-]
+    __getattr__, __dir__ = exports(__name__, "TiesByPart", "ties_of")
 
 
 class TiesByPart(NamedTuple):
@@ -77,12 +49,8 @@ class TiesByPart(NamedTuple):
     zero_vectors: int = 0
 
 
-def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPart:
-    """The ties with a relevant item of all queries, computed by one of four methods."""
-    if isinstance(problem, GivenLists):
-        from tieproof.engine.dense import ties_of_lists
-
-        return TiesByPart(ties_of_lists(problem))
+def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
+    """The ties with a relevant item of all queries, computed by one of three methods."""
     if not isinstance(problem.distance, Distance):
         from tieproof.engine.dense import ties_by_function
 
@@ -93,7 +61,7 @@ def ties_of(problem: Problem | GivenLists, watch: Watch = unwatched) -> TiesByPa
         if few_levels(problem):
             return TiesByPart(ties_by_level(problem, watch))
     plan = Plan(problem.budget)
-    space = space_of(problem, plan)
+    space = plan.space_of(problem)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 

@@ -10,8 +10,10 @@ import numpy.typing as npt
 
 from tieproof.distances.gauge import Curve, Gauge
 from tieproof.engine.order import spans_of_runs
-from tieproof.engine.tiles import stripe_by_stripe
+from tieproof.engine.plan import stripes
+from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.native.calls import Output, native
+from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
@@ -22,7 +24,7 @@ APART, CLOSE, OPEN = 0, 1, 2
 """The states of the gap between an item and the next one."""
 
 UNORDERED = 4
-"""Added to the state if float64 cannot decide which of the two neighbours is nearer."""
+"""Added to the state if float64 cannot decide which of the two neighbors is nearer."""
 
 
 TINY = 2.0**-1068
@@ -30,7 +32,7 @@ TINY = 2.0**-1068
 
 
 class Scale(NamedTuple):
-    """The curve from values to distances, the errors of values, and the epsilon from which neighbours are apart."""
+    """The curve from values to distances, the errors of values, and the epsilon from which neighbors are apart."""
 
     curve: Curve
     absolute: float
@@ -93,7 +95,7 @@ def rank_rows(
     """Sort rows of values and decide the gap after each; return the number of open gaps.
 
     The i-th smallest true distance is between the i-th smallest lower bound and the i-th smallest upper bound, in
-    whatever order the items are. So the bounds at neighbouring positions bound the gap between them.
+    whatever order the items are. So the bounds at neighboring positions bound the gap between them.
     """
 
 
@@ -155,7 +157,7 @@ def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, st
 
     values, order, states : (q, w) for each position the value, the column, and the state of the gap after it
     """
-    for step in (by_sharp_values, by_fractions) if epsilon else (by_digits,):
+    for step in (_by_sharp_values, _by_fractions) if epsilon else (_by_digits,):
         start, stop = chains(states)
         length = stop - start
         number = np.repeat(np.arange(len(start)), length)
@@ -182,7 +184,7 @@ def chains(states: States) -> tuple[IntArray, IntArray]:
     return start[is_open], stop[is_open]
 
 
-def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+def _by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     """Find exact ties by the digits of exact keys."""
     digits = gauge.digits(links.rows, links.columns)
     varying = [~digit for digit in digits.T[::-1] if (digit != digit[0]).any()]
@@ -191,8 +193,8 @@ def by_digits(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     return sorting, np.where((digits[1:] == digits[:-1]).all(axis=1), CLOSE, APART)
 
 
-def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
-    """Decide which neighbours are close by values whose errors are small even for small distances."""
+def _by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | None:
+    """Decide which neighbors are close by values whose errors are small even for small distances."""
     sharp = gauge.sharp(links.rows, links.columns)
     if sharp is None:
         return None
@@ -204,8 +206,8 @@ def by_sharp_values(gauge: Gauge, links: Links, epsilon: float) -> Decided | Non
     return np.lexsort((sharp[0], links.chain)), states
 
 
-def by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
-    """Decide which neighbours are close by fractions, which decides all remaining gaps."""
+def _by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
+    """Decide which neighbors are close by fractions, which decides all remaining gaps."""
     exact_epsilon, chain = Fraction(epsilon), links.chain.tolist()
     keys = [key * gauge.unit for key in gauge.exact(links.values, links.rows, links.columns)]
     sorting = sorted(range(len(keys)), key=lambda i: (chain[i], keys[i]))
@@ -241,7 +243,7 @@ class FoundTies(NamedTuple):
 def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[FoundTies, None, None]:
     """Yield the ties of all queries, with or without a relevant item.
 
-    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbours in the
+    With epsilon 0, a tie is a set of items at exactly the same distance. Otherwise it is a run of neighbors in the
     ranking whose distances each differ from the next by less than epsilon, as real numbers.
     """
     gauge = problem.gauge()
@@ -249,7 +251,12 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     weight = gauge.weight[1].astype(np.int32)
     columns = slice(0, len(weight))
 
-    def ties_of(queries: IntArray, rows: IntArray) -> FoundTies:
+    order = np.argsort(gauge.identity[0], kind="stable")
+    threads = 1 if gauge.stripe_rows else problem.budget.threads  # a function need not be safe in threads
+
+    @single_threaded()
+    def ties_of(span: slice) -> FoundTies:
+        queries, rows = order[span], gauge.identity[0][order[span]]
         block = problem.relevance.block(queries)
         items = Items(
             weight,
@@ -259,22 +266,26 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
         values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)
         if len(rows) > len(values):
             values = values[rows - rows[0]]
-        rankings, room = make_rankings(values.shape), make_room(len(weight))
+        rankings = OrderedItems(
+            np.empty(values.shape, dtype=np.int32),
+            np.zeros(values.shape, dtype=np.int8),
+            *np.zeros((2, len(values)), dtype=np.int64),
+        )
+        room = make_room(len(weight))
         if rank_rows(values, items, scale, rankings, room):
-            decide_open(gauge, rows, values, rankings, epsilon)
+            some = np.flatnonzero(rankings.open)
+            ranked, states = rankings.order[some].astype(np.int64), rankings.states[some]
+            decide(gauge, rows[some], values[some], ranked, states, epsilon)
+            rankings.order[some], rankings.states[some] = ranked, states
         advance(values.size)
         del values
         return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
 
+    check_products()
+    of_relevant = BYTES_PER_RELEVANT * problem.relevance.at_most()[order]
+    memory = problem.budget.memory // 2 // threads
     with watch(problem.pairs) as advance:
-        yield from stripe_by_stripe(problem, gauge, BYTES_PER_ITEM, BYTES_PER_RELEVANT, ties_of)
-
-
-def make_rankings(shape: tuple[int, ...]) -> OrderedItems:
-    """Empty rankings of this shape."""
-    return OrderedItems(
-        np.empty(shape, dtype=np.int32), np.zeros(shape, dtype=np.int8), *np.zeros((2, shape[0]), dtype=np.int64)
-    )
+        yield from in_order(ties_of, stripes(gauge, BYTES_PER_ITEM * len(weight), of_relevant, memory), threads)
 
 
 def make_room(width: int) -> RowRoom:
@@ -287,14 +298,6 @@ def make_room(width: int) -> RowRoom:
     )
 
 
-def decide_open(gauge: Gauge, rows: IntArray, values: FloatArray, rankings: OrderedItems, epsilon: float) -> None:
-    """Decide the open gaps in the rankings that have any."""
-    some = np.flatnonzero(rankings.open)
-    order, states = rankings.order[some].astype(np.int64), rankings.states[some]
-    decide(gauge, rows[some], values[some], order, states, epsilon)
-    rankings.order[some], rankings.states[some] = order, states
-
-
 def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:
     """The ties of rankings as rows query, k, n, l and m."""
     count, width = rankings.order.shape
@@ -302,6 +305,6 @@ def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArra
     ties = np.empty((5, max(width, TIES)), dtype=np.int64)
     parts, query = [ties[:, :0]], 0
     while query < count:
-        query, found = write_ties(rankings, items, query, single, room, ties)
-        parts.append(ties[:, :found].copy())
+        query, written = write_ties(rankings, items, query, single, room, ties)
+        parts.append(ties[:, :written].copy())
     return np.concatenate(parts, axis=1)

@@ -1,17 +1,23 @@
-"""Count a tile: near items are listed and then placed, or counted by buckets in rows with many of them.
+"""Count the items that are not relevant for a block of ranked queries: the one loop over tiles, in threads.
 
-Usually, few items are as near as a threshold of a query. All other items need no counting and are skipped.
+Usually, few items are as near as a threshold of a query. All other items need no counting and are skipped. In each
+tile, near items are listed and then placed, or counted by buckets in rows with many of them.
 
 The results are first collected in a thread's own memory and then added to the counts under a lock.
 """
 
+from collections import deque
 from collections.abc import Callable, Iterator
-from threading import Lock
+from threading import Event, Lock
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Error
+from tieproof.distances.space import Entries, Error, Space
+from tieproof.engine.plan import Plan, cheapest, with_margins
+from tieproof.engine.ranked import Ranked
+from tieproof.engine.resolve import count_pairs, resolve
 from tieproof.engine.structures import (
     Columns,
     Counted,
@@ -26,7 +32,8 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
-from tieproof.native.calls import Output, native
+from tieproof.native.calls import Output, native, packed
+from tieproof.problem import Progress
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -61,6 +68,177 @@ FEW = 40
 
 FIRST_ROWS = 16
 """The number of rows of a transposed tile that are sampled to see whether it is crowded."""
+
+CROWDED = 0.03
+"""The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
+
+
+class Stripe(NamedTuple):
+    """Consecutive distinct query rows, and the queries that have these rows."""
+
+    rows: slice
+    start: int
+    stop: int
+    columns: Columns
+    lock: Lock
+
+
+class Area(NamedTuple):
+    """The tiles that are counted.
+
+    rows, items : distinct query rows, and distinct items; with `both`, two parts of the same rows, or one part twice
+    both : whether tiles are also counted for their columns, which are then query rows, too
+    """
+
+    rows: slice
+    items: slice
+    both: bool = False
+
+    @property
+    def sides(self) -> list[tuple[slice, slice]]:
+        """Pairs of the query rows that count, and the items that they count."""
+        turned = self.both and self.rows != self.items
+        return [(self.rows, self.items), (self.items, self.rows)] if turned else [(self.rows, self.items)]
+
+
+def whole_area(space: Space, ranked: Ranked) -> Area:
+    """The area of all items for all ranked queries; with `both` if these are all queries of a leave-one-out."""
+    rows = ranked.targets.row
+    everything = space.symmetric and len(rows) == len(space.queries.identity)
+    first, last = (0, len(space.queries)) if everything else (int(rows[0]), int(rows[-1]) + 1)
+    return Area(slice(first, last), slice(0, len(space.items)), everything)
+
+
+def count_others(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
+    """Count the items of an area, except the relevant ones, for the queries of a block, in the cheapest way."""
+    if len(ranked.partial.query):  # items of which a query excludes only some, which no tile can count
+        resolve(space, ranked, ranked.partial, Lock())
+    chosen = cheapest(space, ranked)
+    if chosen is None:
+        count_pairs(space, ranked, plan, area.sides, progress)
+    else:
+        TileLoop(chosen, with_margins(ranked, chosen), plan, area, progress).run()
+
+
+class Desk(NamedTuple):
+    """The data with which a thread counts its tiles: the block of queries, and the thread's own working memory."""
+
+    work: Work
+    room: Room
+
+
+class TileLoop:
+    """Counts the tiles of an area for one block of ranked queries."""
+
+    def __init__(self, space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
+        self.space, self.ranked, self.area, self.progress = space, ranked, area, progress
+        self.side = min(plan.side, max(len(space.queries), len(space.items)))
+        self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
+        self.form, self.error = space.form, space.all_errors
+        self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
+        self.desks: deque[Desk] = deque()  # as many as threads; each takes one for a tile and returns it
+        self.stop = Event()
+
+    def run(self) -> None:
+        """Count all tiles; an interruption stops every thread after its current tile."""
+        self.space.keep_rows()
+        to_count = list(self.tasks())
+        for _ in range(min(self.threads, len(to_count))):
+            self.desks.append(self.make_desk())
+        if len(to_count) == 1:  # not worth starting a thread
+            self.count(*to_count[0])
+            return
+        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+        with ThreadPoolExecutor(self.threads) as pool:
+            try:
+                tasks = [pool.submit(self.count, *task) for task in to_count]
+                wait(tasks, return_when=FIRST_EXCEPTION)
+            finally:
+                self.stop.set()
+                pool.shutdown(cancel_futures=True)
+            for task in tasks:
+                if not task.cancelled():
+                    task.result()
+
+    def tasks(self) -> Iterator[tuple[Stripe, slice, Stripe | None]]:
+        """Yield tasks: the stripe of query rows, the item rows, and the stripe for the transposed tile if any."""
+        rows, items, both = self.area
+        stripes = list(self.stripes(rows.start, rows.stop))
+        if not both:
+            for start in range(items.start, items.stop, self.side):
+                for stripe in stripes:
+                    yield stripe, slice(start, min(start + self.side, items.stop)), None
+        elif rows == items:
+            for i, stripe in enumerate(stripes):
+                yield stripe, stripe.rows, None
+                for other in stripes[i + 1 :]:
+                    yield stripe, other.rows, other
+        else:
+            others = list(self.stripes(items.start, items.stop))
+            for stripe in stripes:
+                for other in others:
+                    yield stripe, other.rows, other
+
+    def stripes(self, first: int, last: int) -> Iterator[Stripe]:
+        """Yield stripes of distinct rows with their queries."""
+        targets = self.ranked.targets
+        for start in range(first, last, self.side):
+            rows = slice(start, min(start + self.side, last))
+            span = np.searchsorted(targets.row, (rows.start, rows.stop))
+            own = (int(span[0]), int(span[1]))
+            yield Stripe(rows, *own, columns_of(targets, self.limits, rows, *own), Lock())
+
+    def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
+        """Count one tile for its rows and, if its columns are another stripe, for its columns."""
+        if self.stop.is_set():
+            return
+        entries = self.space.tile(stripe.rows, columns)
+        desk = self.desks.pop()
+        try:
+            self.count_rows(stripe, columns, entries, desk)
+            if other is not None:
+                self.count_columns(other, stripe.rows, entries, desk)
+        finally:
+            self.desks.append(desk)
+        self.progress(entries.size * (1 if other is None else 2))
+
+    def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
+        """Count a tile for the queries of a stripe."""
+        tile, error = self.tile(stripe, items, entries)
+        work, room = desk
+        counted = count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock)
+        self.settle(stripe, counted, work.undecided)
+
+    def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
+        """Count a transposed tile for the queries of a stripe; a crowded tile is transposed back first."""
+        tile, error = self.tile(stripe, items, entries)
+        if is_crowded(tile, stripe.columns, CROWDED):
+            self.count_rows(stripe, items, transposed(entries), desk)
+        else:
+            work, room = desk
+            counted = count_columns(tile, error, work, stripe.columns, room, stripe.lock)
+            self.settle(stripe, counted, work.undecided)
+
+    def settle(self, stripe: Stripe, counted: Iterator[int], undecided: Undecided) -> None:
+        """Resolve the undecided items of a tile, in the batches that counting yields."""
+        for used in counted:
+            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in undecided)), stripe.lock)
+            if self.stop.is_set():
+                return
+
+    def tile(self, stripe: Stripe, items: slice, entries: Entries) -> tuple[Tile, Error]:
+        """The entries of the stripe's rows and some items, as a tile with its errors."""
+        error = self.error.part(stripe.rows, items)
+        return Tile(entries, self.form.part(items), stripe.rows.start, items.start), error
+
+    def make_desk(self) -> Desk:
+        """The working memory of a thread."""
+        ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
+        room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
+        undecided = room_for_items(len(room.listed.query) + self.undecided)
+        work = Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided)
+        return Desk(packed(work), packed(room))
 
 
 def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
@@ -154,7 +332,7 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     def count(query: int, undecided: int) -> Counted:
         return count_in_rows(tile, error, work, query, stop, undecided, room)
 
-    yield from in_pieces(count, start, stop, error, work, room, lock)
+    return _in_pieces(count, start, stop, error, work, room, lock)
 
 
 def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
@@ -163,11 +341,17 @@ def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: 
     def count(item: int, undecided: int) -> Counted:
         return count_in_columns(tile, error, work, columns, item, undecided, room)
 
-    yield from in_pieces(count, 0, len(tile.entries), error, work, room, lock)
+    return _in_pieces(count, 0, len(tile.entries), error, work, room, lock)
 
 
-def in_pieces(
-    count: Callable[[int, int], Counted], start: int, stop: int, error: Error, work: Work, room: Room, lock: Lock
+def _in_pieces(
+    count: Callable[[int, int], Counted],
+    start: int,
+    stop: int,
+    error: Error,
+    work: Work,
+    room: Room,
+    lock: Lock,
 ) -> Iterator[int]:
     """Count from `start` to `stop` in pieces whose results fit into the working memory."""
     counted = Counted(start, 0, 0, 0)

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.engine.plan import stripes
 from tieproof.engine.rounded import nearness_of, target_of
-from tieproof.engine.tiles import stripes
-from tieproof.inputs.count_room import CountRoom
+from tieproof.inputs.lists import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
@@ -56,7 +56,7 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     total = int(given.start[-1])
     cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
     spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
-    parts = list(in_order(lambda span: count_span(given, span), spans, given.threads))
+    parts = list(in_order(lambda span: _count_span(given, span), spans, given.threads))
     for span, part in zip(spans, parts, strict=True):
         part.ties[0] += span.start
     query, k, n, l, m = parts[0].ties if len(parts) == 1 else np.concatenate([part.ties for part in parts], axis=1)  # noqa: E741
@@ -73,7 +73,7 @@ def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     )
 
 
-def count_span(given: GivenLists, span: slice) -> CountedSpan:
+def _count_span(given: GivenLists, span: slice) -> CountedSpan:
     """The ties of some lists."""
     block = given.relevant(span)
     relevant, excluded = np.diff(block.pointer), np.diff(block.excluded_pointer)
@@ -81,10 +81,10 @@ def count_span(given: GivenLists, span: slice) -> CountedSpan:
     grades = np.empty(0 if block.grades is None else relevant.sum())
     room = list_room(int(relevant.max()), int(excluded.max()), block.grades is not None, given.numbers.dtype)
     start = given.start[span.start : span.stop + 1]
-    found = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
-    if not found.finite:
+    counted = count_lists(given.numbers, start, block, given.small_is_near, room, ties, grades)
+    if not counted.finite:
         given.refuse()
-    return CountedSpan(ties[:, : found.ties], None if block.grades is None else grades, relevant, excluded)
+    return CountedSpan(ties[:, : counted.ties], None if block.grades is None else grades, relevant, excluded)
 
 
 def list_room(most: int, most_excluded: int, graded: bool, element: np.dtype[Any]) -> ListRoom:
@@ -141,11 +141,11 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
             nearness = -distances if target is None else nearness_of(distances, target)
-            yield queries, ties_of_scores(nearness, relevance.block(queries))
+            yield queries, _ties_of_scores(nearness, relevance.block(queries))
             advance(distances.size)
 
 
-def ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
+def _ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
     """The ties of a (q, n) matrix whose larger entries are nearer."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width

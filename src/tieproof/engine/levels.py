@@ -1,4 +1,4 @@
-"""Hamming distances of labelled items: there are so few values that items are counted at each, without ranking."""
+"""Hamming distances of labeled items: there are so few values that items are counted at each, without ranking."""
 
 from collections.abc import Iterator
 
@@ -41,15 +41,15 @@ def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ti
     def count(part: IntArray) -> tuple[IntArray, Ties]:
         known = labels.query_class[part]
         start = labels.start[known]
-        found = counts_of(own[part], items, start, start + labels.size[known])
+        counts = _counts_of(own[part], items, start, start + labels.size[known])
         if labels.leave_one_out:
-            found[0, :, 0] -= 1
+            counts[0, :, 0] -= 1
         advance(len(part) * len(items))
-        ties = np.empty((5, np.count_nonzero(found[0])), dtype=np.int64)
-        ties_of_levels(found.reshape(-1, found.shape[2]), ties)
+        ties = np.empty((5, np.count_nonzero(counts[0])), dtype=np.int64)
+        ties_of_levels(counts.reshape(-1, counts.shape[2]), ties)
         query, k, n, l, m = ties
         n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
-        return part, Ties(query, k, n, l, m, n_relevant=found[0].sum(axis=1), n_items=n_items)
+        return part, Ties(query, k, n, l, m, n_relevant=counts[0].sum(axis=1), n_items=n_items)
 
     order = labels.order()[0]
     size = max(
@@ -60,7 +60,7 @@ def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ti
         yield from in_order(count, parts, threads)
 
 
-def counts_of(queries: WordArray, items: WordArray, start: IntArray, stop: IntArray) -> IntArray:
+def _counts_of(queries: WordArray, items: WordArray, start: IntArray, stop: IntArray) -> IntArray:
     """The numbers of items at each distance from each query, (2, queries, levels): start … stop-1, and others."""
     count, words = queries.shape
     counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
@@ -80,7 +80,7 @@ def count_levels(
     lanes: Output[IntArray],
     counts: Output[IntArray],
 ) -> None:
-    """Compute `counts_of`, with a row for each query, and then a second row for each.
+    """Compute `_counts_of`, with a row for each query, and then a second row for each.
 
     `position` has room for a block of items, `lanes` contains zeros.
     """

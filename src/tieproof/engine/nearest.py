@@ -6,14 +6,12 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.functions import FunctionGauge
-from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.gauge import FunctionGauge, SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.order import RoomToSort, exact_order
 from tieproof.engine.plan import Plan
 from tieproof.engine.rounded import RoundedSpace, nearness_of, target_of
-from tieproof.exact.blas import check_products, single_threaded
-from tieproof.exact.bounds import ARITHMETIC, SAFETY
+from tieproof.exact.bounds import ARITHMETIC, SAFETY, check_products, single_threaded
 from tieproof.exact.reals import rounded
 from tieproof.problem import Problem
 from tieproof.ties import FloatArray, IntArray
@@ -41,7 +39,7 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     excluded : the items that each of these queries does not rank
     """
     rows = space.queries.identity[queries]
-    keys, errors = all_keys(space, rows)
+    keys, errors = _all_keys(space, rows)
     keys = keys[:, space.items.identity]
     for row, items in zip(keys, excluded, strict=True):
         row[items] = -np.inf
@@ -53,15 +51,15 @@ def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], co
     query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
     pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
     room = RoomToSort.of(len(space.items))
-    found = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items), room)
-    tie = np.empty_like(found.order)
-    tie[found.order] = np.cumsum(found.starts_tie) - 1
+    ordered = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items), room)
+    tie = np.empty_like(ordered.order)
+    tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1
     tie = tie[of_pair]
     nearest_first = np.lexsort((item, tie))
     return NearestItems(query, item[nearest_first], tie[nearest_first])
 
 
-def all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
+def _all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
     """`key_block` of some rows and all columns, computed in blocks of columns."""
     keys, errors = np.empty((len(rows), len(space.items))), np.zeros(len(rows))
     for start in range(0, len(space.items), COLUMNS):
@@ -85,7 +83,7 @@ def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> 
     return NearestItems(np.zeros(stop, dtype=np.int64), ranked[:stop], tie)
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest items of one query, with complete ties.
 
     item, tie : (c,) as in `NearestItems`, with ties counted from 0
@@ -97,13 +95,13 @@ class Neighbours(NamedTuple):
     distance: FloatArray
 
 
-def neighbours_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Neighbours]:
+def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Neighbors]:
     """The `count` nearest items of each query, and all items tied with the last one."""
     gauge = problem.gauge()
     block = problem.relevance.block(queries)
     excluded = np.split(block.excluded, block.excluded_pointer[1:-1])
     if not isinstance(problem.distance, Distance):
-        yield from by_function(problem, cast(FunctionGauge, gauge), queries, excluded, count)
+        yield from _by_function(problem, cast(FunctionGauge, gauge), queries, excluded, count)
         return
     space = cast(SpaceGauge, gauge).space
     if problem.format is not None:
@@ -112,24 +110,24 @@ def neighbours_of(problem: Problem, queries: IntArray, count: int) -> Iterator[N
     count = min(count, problem.relevance.n_items)
     with single_threaded():
         for place, query in enumerate(queries):
-            found = nearest_of(space, np.array([query]), [excluded[place]], count)
-            yield with_distances(problem, cast(SpaceGauge, gauge), query, found)
+            nearest = nearest_of(space, np.array([query]), [excluded[place]], count)
+            yield _with_distances(problem, cast(SpaceGauge, gauge), query, nearest)
 
 
-def with_distances(problem: Problem, gauge: SpaceGauge, query: int, found: NearestItems) -> Neighbours:
+def _with_distances(problem: Problem, gauge: SpaceGauge, query: int, nearest: NearestItems) -> Neighbors:
     """The items of one query, with the distance of each tie."""
-    numbers, first = np.unique(found.tie, return_index=True)
-    columns = gauge.identity[1][found.item[first]]
+    numbers, first = np.unique(nearest.tie, return_index=True)
+    columns = gauge.identity[1][nearest.item[first]]
     rows = np.full(len(columns), gauge.identity[0][query])
     rounding = rounded if problem.format is None else problem.format.rounded
     keys = gauge.exact(gauge.values_of_pairs(rows, columns), rows, columns)
     distances = np.array([gauge.distance(key * gauge.unit, rounding) for key in keys], dtype=np.float64)
-    return Neighbours(found.item, np.searchsorted(numbers, found.tie), distances)
+    return Neighbors(nearest.item, np.searchsorted(numbers, nearest.tie), distances)
 
 
-def by_function(
+def _by_function(
     problem: Problem, gauge: FunctionGauge, queries: IntArray, excluded: list[IntArray], count: int
-) -> Iterator[Neighbours]:
+) -> Iterator[Neighbors]:
     """The nearest items by a distance function, which is called with the same blocks as in an evaluation."""
     relevance = problem.relevance
     target = None if problem.format is None else target_of(problem.format)
@@ -140,4 +138,4 @@ def by_function(
         nearness = -distances if target is None else nearness_of(distances[None], target)[0]
         _, item, tie = nearest_of_numbers(nearness, excluded[place], count)
         _, first = np.unique(tie, return_index=True)
-        yield Neighbours(item, tie, distances[item[first]])
+        yield Neighbors(item, tie, distances[item[first]])

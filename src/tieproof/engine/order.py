@@ -52,10 +52,10 @@ def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, r
     """Sort pairs (query ascending, item) by exact nearness within each query; `room` fits the pairs of any query."""
     keys, errors = space.keys(rows[query], item)
     count = len(query)
-    found = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
-    if sort_by_key(query, keys, errors, room, found):
-        rank_runs(space, rows, query, item, found)
-    return found
+    ordered = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    if sort_by_key(query, keys, errors, room, ordered):
+        _rank_runs(space, rows, query, item, ordered)
+    return ordered
 
 
 @native
@@ -68,9 +68,9 @@ def sort_by_key(
     """
 
 
-def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, found: Ordered) -> None:
+def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, ordered: Ordered) -> None:
     """Rank the pairs of each run of overlapping intervals by exact keys, unless no pair in it has an error."""
-    order, keys, errors, starts_tie = found
+    order, keys, errors, starts_tie = ordered
     run = np.flatnonzero(starts_tie)
     length = np.diff(np.append(run, len(query)))
     is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0)
@@ -79,7 +79,7 @@ def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, fou
     for span in spans_of_runs(number[place]):
         chosen = place[span]
         exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
-        sorting = nearest_first(exact, number[chosen])
+        sorting = _nearest_first(exact, number[chosen])
         for column in (order, keys, errors):
             column[chosen] = column[chosen[sorting]]
         exact = exact[sorting]
@@ -87,19 +87,19 @@ def rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, fou
         starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
 
 
-def nearest_first(exact: IntArray, number: IntArray) -> IntArray:
+def _nearest_first(exact: IntArray, number: IntArray) -> IntArray:
     """Indices that sort exact keys in descending order within each run, by a few digits if these all differ."""
     # The complement of every digit reverses the lexicographic order.
     varying = [~digit for digit in exact.T if (digit != digit[0]).any()]
     few = varying[:FEW_DIGITS]
     sorting = np.lexsort((*few[::-1], number))
-    if len(few) < len(varying) and not told_apart(few, number, sorting):
+    if len(few) < len(varying) and not _told_apart(few, number, sorting):
         sorting = np.lexsort((*varying[::-1], number))
     return sorting
 
 
-def told_apart(digits: list[IntArray], number: IntArray, sorting: IntArray) -> bool:
-    """Whether no two neighbours of a run have the same digits."""
+def _told_apart(digits: list[IntArray], number: IntArray, sorting: IntArray) -> bool:
+    """Whether no two neighbors of a run have the same digits."""
     same = np.ones(len(sorting) - 1, dtype=np.bool_)
     for column in (number, *digits):
         in_order = column[sorting]
@@ -120,7 +120,7 @@ def spans_of_runs(number: IntArray) -> Iterator[slice]:
 
 @native
 def make_falling(low: Output[FloatArray], high: Output[FloatArray], query: IntArray) -> None:
-    """Narrow overlapping intervals of neighbouring thresholds: each is below the one before it."""
+    """Narrow overlapping intervals of neighboring thresholds: each is below the one before it."""
 
 
 class Masks(NamedTuple):
@@ -191,12 +191,12 @@ def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Pair
     of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
     ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
     identity, weight = space.items.identity, space.items.weight
-    found = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
+    written = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
     return Paired(
-        Pairs(*pairs[:, : found.pairs]),
+        Pairs(*pairs[:, : written.pairs]),
         of_item,
-        Masks(ends[:-1], ends[1:], run[: found.runs]),
-        Undecided(*partial[:, : found.partial]),
+        Masks(ends[:-1], ends[1:], run[: written.runs]),
+        Undecided(*partial[:, : written.partial]),
     )
 
 
@@ -220,8 +220,6 @@ def pair_up(
 
 def join(parts: list[Masks]) -> Masks:
     """The masks of consecutive queries as one."""
-    if len(parts) == 1:
-        return parts[0]
     before = np.cumsum([0, *(len(part.run) for part in parts)])
     return Masks(
         np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),

@@ -1,15 +1,17 @@
 """How much is computed at a time, so that memory stays within its budget; and which kind of tiles is cheapest."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances import Distance, make_space
+from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.space import Resources, Space
 from tieproof.engine.ranked import Ranked
-from tieproof.problem import Budget
+from tieproof.problem import Budget, Problem
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7
@@ -40,44 +42,41 @@ SMALLEST_BUDGET = 8 * 2**20
 """Smaller budgets are treated as this one, below which no memory can be saved."""
 
 
-@dataclass(frozen=True)
 class Plan:
-    """Sizes of blocks, parts and tiles for a budget."""
+    """Sizes of blocks, parts and tiles for a budget, all computed when the plan is made.
 
-    budget: Budget
+    threads : the number of threads that work at a time
+    memory : the bytes that are distributed: the budget without each thread's lists of items
+    undecided : the number of undecided items of a thread; all threads together use a tenth of the budget for them
+    side : the number of rows and columns of a tile; all threads together use a ninth of the budget for tiles
+    part_size : the number of pairs that are ranked or measured at a time, in a ninth of the budget
+    resources : those of a space: up to a twelfth of the budget for converted rows, of each side and tile dtype
+    """
 
-    @property
-    def threads(self) -> int:
-        """The number of threads that work at a time."""
-        return self.budget.threads
-
-    @property
-    def memory(self) -> int:
-        """The bytes that are distributed: the budget without each thread's lists of items."""
-        whole = max(self.budget.memory, SMALLEST_BUDGET)
-        return whole - min(self.threads * LISTS, whole // 4)
-
-    @property
-    def undecided(self) -> int:
-        """The number of undecided items of a thread; all threads together use a tenth of the budget for them."""
+    def __init__(self, budget: Budget) -> None:
+        self.threads = budget.threads
+        whole = max(budget.memory, SMALLEST_BUDGET)
+        self.memory = whole - min(self.threads * LISTS, whole // 4)
         fewest, most = UNDECIDED
-        return min(max(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, fewest), most)
-
-    @property
-    def side(self) -> int:
-        """The number of rows and columns of a tile; all threads together use a ninth of the budget for tiles."""
+        self.undecided = min(max(self.memory // 10 // self.threads // BYTES_PER_UNDECIDED, fewest), most)
         entries = self.memory / 9 / self.threads / 24
-        return min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
+        self.side = min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
+        self.part_size = self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
+        self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
 
-    @property
-    def resources(self) -> Resources:
-        """The resources of a space: up to a twelfth of the budget for converted rows, of each side and tile dtype."""
-        return Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
+    def space_of(self, problem: Problem, ends: tuple[int, ...] = ()) -> Space:
+        """Return the space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
+        assert isinstance(problem.distance, Distance)
+        resources = self.resources
+        if problem.format is not None:
+            resources = resources_of_gauge(resources.keep_bytes)
+        sides = problem.queries, problem.gallery
+        space = make_space(problem.distance, *sides, problem.relevance.order(), resources, ends)
+        if problem.format is None:
+            return space
+        from tieproof.engine.rounded import RoundedSpace
 
-    @property
-    def part_size(self) -> int:
-        """The number of pairs that are ranked or measured at a time, in a ninth of the budget."""
-        return self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
+        return RoundedSpace(problem.distance.gauge(space), problem.format, self.undecided)
 
     def blocks(self, pairs: npt.NDArray[np.int64]) -> Iterator[list[slice]]:
         """Yield blocks of consecutive queries, each a list of parts, from the queries' numbers of relevant items.
@@ -110,6 +109,18 @@ def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
         start = stop
 
 
+def stripes(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: int) -> Iterator[slice]:
+    """Slices of consecutive queries whose whole rankings fit into `memory` bytes.
+
+    of_items, of_relevant : the bytes for all items, and for each query's relevant items
+    """
+    if gauge.stripe_rows:
+        for start in range(0, len(of_relevant), gauge.stripe_rows):
+            yield slice(start, min(start + gauge.stripe_rows, len(of_relevant)))
+    else:
+        yield from cut(max(of_items, memory // LARGEST_STRIPE) + of_relevant, memory)
+
+
 class Choice(NamedTuple):
     """A kind of tile, and the cost of its product, in units of float32 products."""
 
@@ -137,7 +148,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
     if space.integers or len(asking) * len(space.items) <= FEW_PAIRS:
         return space
     asking = asking[evenly(len(asking), QUERIES)]
-    nearest = nearest_threshold(space, ranked, asking)
+    nearest = _nearest_threshold(space, ranked, asking)
     best, least = space, np.inf
     for choice in CHOICES:
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
@@ -150,9 +161,9 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
     return best if least < LEFT_OPEN else None
 
 
-def nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:
+def _nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:
     """The differences between the keys of a sample of items and the nearest threshold of each query."""
-    precise = space.variant(np.dtype(np.float64), LONG, keep_bytes=0)
+    precise = space.variant(np.dtype(np.float64), LONG)
     keys, _ = precise.key_block(ranked.targets.row[queries], evenly(len(space.items), ITEMS))
     distances = np.empty_like(keys)
     for i, query in enumerate(queries):
@@ -170,9 +181,9 @@ def evenly(length: int, count: int) -> IntArray:
 
 def largest(ranked: Ranked, queries: IntArray) -> FloatArray:
     """The largest absolute nearness among the thresholds of queries that have any."""
-    keys, reach = ranked.thresholds.key, ranked.thresholds.reach[queries]
-    ends = (ranked.thresholds.start[queries], ranked.thresholds.stop[queries] - 1)
-    return np.asarray(np.maximum(*(np.abs(keys[end]) for end in ends)) + reach)
+    thresholds = ranked.thresholds
+    first, last = thresholds.key[thresholds.start[queries]], thresholds.key[thresholds.stop[queries] - 1]
+    return np.asarray(np.maximum(np.abs(first), np.abs(last)) + thresholds.reach[queries])
 
 
 def with_margins(ranked: Ranked, space: Space) -> Ranked:

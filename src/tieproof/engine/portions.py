@@ -12,13 +12,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.handed import Known, RankedQueries
-from tieproof.engine.others import count_others, space_of
+from tieproof.engine.counting import Area, count_others
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Ranked
+from tieproof.engine.ranked import Known, Ranked, RankedQueries
 from tieproof.engine.ranking import Window, rank
-from tieproof.engine.tiles import Area
-from tieproof.exact.blas import check_products, single_threaded
+from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.inputs.relevance import ranges
 from tieproof.problem import Budget, Problem, Progress
 from tieproof.ties import IntArray, Ties
@@ -54,17 +52,17 @@ def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progre
     """The counts of each block of the portion, tie by tie, in the order of the queries in `known`."""
     order, _, ranked = count(portion, known, progress)
     number = np.zeros(len(order), dtype=np.int64)
-    found = []
+    counts_of_parts = []
     for part in cut(portion.problem.relevance.at_most()[order], Plan(portion.problem.budget).part_size):
         ties = ranked.ties(part.start, part.stop)
         number[order[part]] = np.diff(ties.starts)
-        found.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
+        counts_of_parts.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
     # The counts are in the order of rows, and are moved to the positions of their queries.
     ends = np.cumsum(number)
     place = ranges((ends - number)[order], number[order])[1]
     others = np.empty((2, int(ends[-1])), dtype=np.int64)
     start = 0
-    for counts in found:
+    for counts in counts_of_parts:
         others[:, place[start : start + counts.shape[1]]] = counts
         start += counts.shape[1]
     last = np.cumsum(portion.blocks)
@@ -111,27 +109,27 @@ def count(
     """
     problem, plan = portion.problem, Plan(portion.problem.budget)
     ends = np.cumsum(portion.counted)
-    space = space_of(problem, plan, tuple(ends.tolist()))
+    space = plan.space_of(problem, tuple(ends.tolist()))
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity[: sum(portion.blocks)], kind="stable")
     # Distinct rows are numbered one part after the other.
     parts = [int(space.items.identity[:end].max()) + 1 for end in ends]
-    area = area_of(parts, len(space.queries), problem.gallery is None)
+    area = _area_of(parts, len(space.queries), problem.gallery is None)
     rows = space.queries.identity[order]
     window = Window(np.zeros_like(rows), np.zeros_like(rows))
     for own, items in [] if known is None else area.sides:
         mine = (own.start <= rows) & (rows < own.stop)
         window.first[mine], window.last[mine] = items.start, items.stop
     spans = [order[part] for part in cut(problem.relevance.at_most()[order], plan.part_size)]
-    found = None if known is None else Known.of(known, space.scale)
+    converted = None if known is None else Known.of(known, space.scale)
     with single_threaded():
-        ranked = rank(space, problem.relevance, spans, plan, window, found)
+        ranked = rank(space, problem.relevance, spans, plan, window, converted)
         if known is not None:
             count_others(space, ranked, plan, area, progress)
     return order, space, ranked
 
 
-def area_of(parts: list[int], queries: int, in_leave_one_out: bool) -> Area:
+def _area_of(parts: list[int], queries: int, in_leave_one_out: bool) -> Area:
     """The area of tiles for parts of rows: one block with itself, two with each other, or queries with items."""
     first = slice(0, parts[0])
     if not in_leave_one_out:

@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.handed import Known
 from tieproof.engine.order import (
     Masks,
     Ordered,
@@ -23,7 +22,7 @@ from tieproof.engine.order import (
     room_for,
 )
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Block, Ranked, ThresholdItems
+from tieproof.engine.ranked import Block, Known, Ranked, ThresholdItems
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
@@ -77,12 +76,12 @@ def rank(
         return rank_part((space, fine), relevance, single, spans[place], offsets[place], block, window, known)
 
     masks, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
-    mask = join(list(masks))
+    mask = masks[0] if len(masks) == 1 else join(list(masks))
 
     def find_items(places: IntArray) -> None:
         for part in cut(block.stop[places] - block.start[places], plan.undecided):
             some = places[part]
-            block.item[block.places_of(some)] = ranked_items(space, rows[some], relevance.block(queries[some]))
+            block.item[block.places_of(some)] = _ranked_items(space, rows[some], relevance.block(queries[some]))
             block.known[some] = True
 
     return Ranked(
@@ -133,10 +132,13 @@ def rank_part(
         first[members], last[members] = count, count + len(runs[-1])
         count += len(runs[-1])
     rest = np.flatnonzero(left)
-    masked, partial = rank_pairs(space, relevance, queries[rest], block, offset + rest, window, known)
-    first[rest], last[rest] = masked.first + count, masked.last + count
-    partial = partial._replace(query=offset + rest[partial.query])
-    return Masks(first, last, np.concatenate([*runs, masked.run])), partial
+    partial = Undecided(*np.empty((5, 0), dtype=np.int64))
+    if len(rest):
+        masked, partial = _rank_pairs(space, relevance, queries[rest], block, offset + rest, window, known)
+        first[rest], last[rest] = masked.first + count, masked.last + count
+        partial = partial._replace(query=offset + rest[partial.query])
+        runs.append(masked.run)
+    return Masks(first, last, np.concatenate(runs)), partial
 
 
 def rank_shared(
@@ -150,7 +152,7 @@ def rank_shared(
     Returns whether each query was ranked; if it was not, two of its keys are too close, and exact keys have to
     decide.
     """
-    keys, errors = space.key_block(as_slice(rows), as_slice(columns))
+    keys, errors = space.key_block(_as_slice(rows), _as_slice(columns))
     length = len(columns) - relevance.leave_one_out
     if relevance.leave_one_out:
         keys[np.arange(len(rows)), np.searchsorted(columns, rows)] = -np.inf
@@ -173,7 +175,7 @@ def runs_of(items: IntArray) -> SmallIntArray:
     return np.stack([items[starts], items[ends] + 1], axis=1).astype(np.int32)
 
 
-def as_slice(rows: IntArray) -> slice | IntArray:
+def _as_slice(rows: IntArray) -> slice | IntArray:
     """Ascending rows as a slice if they are consecutive."""
     first, last = int(rows[0]), int(rows[-1])
     return slice(first, last + 1) if last - first + 1 == len(rows) else rows
@@ -195,7 +197,7 @@ def reverse(
     """
 
 
-def rank_pairs(
+def _rank_pairs(
     space: Space,
     relevance: Relevance,
     queries: IntArray,
@@ -224,7 +226,7 @@ def rank_pairs(
         ordered = exact_order(space, space.queries.identity[queries[new]], pairs.query, pairs.item, room)
         put_entries(pairs, ordered, room, places[new], block)
         if block.grades is not None and relevant.grades is not None and len(relevant.items):
-            block.grades[block.places_of(places)] = grades_by_tie(relevant.grades, paired.of_item, ordered)
+            block.grades[block.places_of(places)] = _grades_by_tie(relevant.grades, paired.of_item, ordered)
     return paired.masks, paired.partial
 
 
@@ -238,8 +240,8 @@ def within(window: Window, places: IntArray, paired: Paired) -> Paired:
     )
 
 
-def ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
-    """The distinct items of the entries that `rank_pairs` writes, one query after the other."""
+def _ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
+    """The distinct items of the entries that `_rank_pairs` writes, one query after the other."""
     room = room_for(relevant)
     pairs = paired_rows(space, relevant, room).pairs
     order = exact_order(space, rows, pairs.query, pairs.item, room).order
@@ -257,7 +259,7 @@ def put_entries(
     """
 
 
-def grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> FloatArray:
+def _grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> FloatArray:
     """The grades of the relevant items, tie by tie, in descending order within a tie."""
     tie = np.empty_like(ordered.order)
     tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1

@@ -1,16 +1,23 @@
-"""Resolve the items that a tile could not decide: by float64 for each pair, then by exact integers, in batches."""
+"""Resolve the items that a tile could not decide: by float64 for each pair, then by exact integers, in batches.
+
+Near-duplicates, of which tiles decide almost nothing, are counted without tiles: all pairs are undecided.
+"""
 
 from collections.abc import Iterator
 from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.order import make_falling
+from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
+from tieproof.native.threads import for_each
+from tieproof.problem import Progress
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -23,25 +30,20 @@ SAMPLE = 2**8
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
     end = min(SAMPLE, len(undecided.query))
-    rest = by_float64(space, ranked, take(undecided, slice(0, end)), lock)
+    rest = _by_float64(space, ranked, take(undecided, slice(0, end)), lock)
     # Move the undecided items of the sample next to the others.
     start = end - rest
     for column in undecided:
         column[start:end] = column[:rest].copy()
     if end < len(undecided.query):
         others = take(undecided, slice(end, None))
-        end += by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
+        end += _by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
     if (rest_items.query[1:] < rest_items.query[:-1]).any():  # items from a tile's columns are in no order of queries
         order = np.argsort(rest_items.query, kind="stable")
         rest_items = Undecided(*(column[order] for column in rest_items))
     for items in batches(rest_items):
-        by_later_keys(space, ranked, items, lock)
-
-
-def count_partial(space: Space, ranked: Ranked) -> None:
-    """Count the distinct items of which a query excludes only some, which no tile can count."""
-    resolve(space, ranked, ranked.partial, Lock())
+        _by_later_keys(space, ranked, items, lock)
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:
@@ -49,7 +51,7 @@ def take(items: Undecided, chosen: slice) -> Undecided:
     return Undecided(*(column[chosen] for column in items))
 
 
-def by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
+def _by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
     """Count the items that float64 decides; move the rest to the front, and return their number."""
     keys, errors = space.keys(ranked.targets.row[items.query], items.item)
     with lock:
@@ -78,7 +80,7 @@ def batches(items: Undecided) -> Iterator[Undecided]:
     """Batches of consecutive items that have, with the thresholds that they may meet, about `PAIRS` keys."""
     if not len(items.query):
         return
-    met = meetings(items)
+    met = _meetings(items)
     ends = np.append(met.starts[1:], len(items.query))
     size = np.cumsum(met.spread + ends - met.starts)
     start = done = 0
@@ -96,7 +98,7 @@ class Meetings(NamedTuple):
     spread: IntArray
 
 
-def meetings(items: Undecided) -> Meetings:
+def _meetings(items: Undecided) -> Meetings:
     """The runs of `items`."""
     is_start = np.ones(len(items.query), dtype=np.bool_)
     np.not_equal(items.query[1:], items.query[:-1], out=is_start[1:])
@@ -122,7 +124,7 @@ class PairsToCompare(NamedTuple):
 
 def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     """Items and thresholds together, so that keys of the same query can be compared."""
-    starts, lowest, spread = meetings(items)
+    starts, lowest, spread = _meetings(items)
     query = items.query[starts]
     begins = np.cumsum(spread) - spread
     of_threshold = np.repeat(query, spread)
@@ -140,7 +142,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     )
 
 
-def by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
+def _by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
     """Count items by sharp keys, if the distance has them, and the remaining items by exact keys."""
     start, stop = ranked.thresholds.start, ranked.thresholds.stop
     pairs = pairs_of(ranked, items, lock)
@@ -196,3 +198,60 @@ def place_by_keys(
     counts: Output[Counts],
 ) -> None:
     """Find each item's place among the thresholds that it may meet, by `lead` or by the whole key, and count it."""
+
+
+Task = tuple[slice, slice, Lock]
+"""Some queries, some items, and the lock to be held while the counts of these queries change."""
+
+
+def count_pairs(
+    space: Space, ranked: Ranked, plan: Plan, sides: list[tuple[slice, slice]], progress: Progress
+) -> None:
+    """Count items for the queries of one block without tiles, which is faster for near-duplicates.
+
+    sides : pairs of the query rows that count, and of the items that they count
+    """
+    new_row = np.diff(ranked.targets.row, prepend=-1) > 0
+
+    def count(task: Task) -> None:
+        queries, items, lock = task
+        resolve(space, ranked, open_pairs(space, ranked, queries, items), lock)
+        progress(int(new_row[queries].sum()) * (items.stop - items.start))
+
+    for rows, items in sides:
+        queries = slice(*np.searchsorted(ranked.targets.row, (rows.start, rows.stop)).tolist())
+        for_each(count, _tasks(ranked, queries, items, plan), plan.threads)
+
+
+def _tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator[Task]:
+    """Yield tasks with as many items as a tile has, and queries for as many pairs as are resolved at a time.
+
+    A task has at least as many items as a query has thresholds, because their keys are computed for each task.
+    """
+    most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
+    width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
+    height = plan.undecided // width
+    firsts = range(queries.start, queries.stop, height)
+    parts = [(slice(first, min(first + height, queries.stop)), Lock()) for first in firsts]
+    for start in range(items.start, items.stop, width):
+        for part, lock in parts:
+            yield part, slice(start, min(start + width, items.stop)), lock
+
+
+def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Undecided:
+    """Pairs of queries and the items that they do not leave out, as undecided among all of their thresholds."""
+    targets, thresholds = ranked.targets, ranked.thresholds
+    length = thresholds.stop[queries] - thresholds.start[queries]
+    nearness = np.zeros((len(length), items.stop - items.start), dtype=np.float32)
+    nearness[length == 0] = -np.inf
+    hide_in_rows(targets.run, targets.first[queries], targets.last[queries], items.start, nearness)
+    query, item = np.nonzero(nearness == 0)
+    weight = space.items.weight[items][item]
+    return Undecided(queries.start + query, items.start + item, weight, np.zeros_like(item), length[query])
+
+
+@native
+def hide_in_rows(
+    run: SmallIntArray, first: IntArray, last: IntArray, start: int, nearness: Output[npt.NDArray[np.float32]]
+) -> None:
+    """Set the nearness of the items, from `start` on, that each query leaves out to -inf; a row is a query's."""

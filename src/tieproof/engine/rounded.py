@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
-from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Scale, Space, make_error
-from tieproof.inputs.formats import Format
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
+from tieproof.inputs.options import Format
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
@@ -79,12 +79,15 @@ class RoundedSpace(Space):
     def __init__(self, gauge: SpaceGauge, wanted: Format, pairs_at_a_time: int) -> None:
         self.gauge, self.format, self.pairs_at_a_time = gauge, wanted, pairs_at_a_time
         self.queries, self.items = gauge.space.queries, gauge.space.items
-        self.resources = gauge.space.resources
         self.target = target_of(wanted)
-        # Float32, unless the format has more numbers than float32 has exact whole numbers.
-        self.tile_type = FLOAT32 if self.target.infinity <= LARGEST_FLOAT32 else FLOAT64
         self.absolute, self.relative = gauge.errors()
         self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
+        self.choose_tiles(gauge.space.resources)
+
+    def choose_tiles(self, resources: Resources) -> None:
+        """Choose float32, unless the format has more numbers than float32 has exact whole numbers."""
+        self.resources = resources
+        self.tile_type = FLOAT32 if self.target.infinity <= LARGEST_FLOAT32 else FLOAT64
         self.describe_tiles()
 
     @property

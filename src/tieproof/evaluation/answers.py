@@ -15,11 +15,12 @@ from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.problems import Side, as_budget, as_distance, in_memory, make_problem, watched
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, check_empty, make_result, parse_measures, score
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.labels import as_label_array, checked_groups, checked_labels
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.measures.unseen import surrounded
 from tieproof.native.threads import close
 from tieproof.problem import Problem, Watch
 from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
@@ -100,9 +101,9 @@ def evaluate_answers(
     check_empty(empty)
     check_choice("unanswered", unanswered, UNANSWERED)
     with about("embeddings"):
-        own, answered = as_answers(embeddings, "embeddings", distance)
+        own, answered = _as_answers(embeddings, "embeddings", distance)
     with about("gallery"):
-        items, item_answered = (None, answered) if gallery is None else as_answers(gallery, "gallery", distance)
+        items, item_answered = (None, answered) if gallery is None else _as_answers(gallery, "gallery", distance)
     for name, values in (("labels", labels), ("gallery_labels", gallery_labels)):
         if values is None:
             continue
@@ -110,9 +111,10 @@ def evaluate_answers(
             dimensions = as_label_array(values, name).ndim
             if dimensions != 1:
                 raise InputError(f"The {name} must have the shape (n,), but have {dimensions} dimensions.")
-    of_queries, others = checked_labels(labels, gallery_labels, len(own), None if items is None else len(items))
-    of_items = of_queries if others is None else others
-    grouped = checked_groups(groups, gallery_groups, len(own), None if items is None else len(items))
+    n_items = None if items is None else len(items)
+    of_queries, of_gallery = checked_labels(labels, gallery_labels, len(own), n_items)
+    of_items = of_queries if of_gallery is None else of_gallery
+    grouped = checked_groups(groups, gallery_groups, len(own), n_items)
     setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
     problem = None
     if answered.any() and item_answered.sum() > (items is None):
@@ -126,15 +128,15 @@ def evaluate_answers(
                 as_budget(memory, threads),
             )
         )
-    sides = (of_queries, of_items)
-    missing = Missing.of(sides, grouped, answered, item_answered, items is None, unanswered == "worst")
+    counts = _Counts.of((of_queries, of_items), grouped, item_answered, items is None)
     rankings = RankingDigests(len(own))
-    scores = score(rankings.noted(missing.completed(problem, watched(progress))), wanted, len(own))
+    parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
+    scores = score(rankings.noted(parts), wanted, len(own))
     origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
-    return make_result(scores, setting, origin)
+    return Result(as_evaluated(scores, setting, origin))
 
 
-def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
+def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:
     """Return the rows as the distance takes them, with zeros for missing answers, and which rows are answers."""
     kind = as_distance(distance, None)
     if not isinstance(kind, Distance):
@@ -149,107 +151,87 @@ def as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]
     return array, answered
 
 
-class Missing(NamedTuple):
-    """The sizes of the rankings of queries and items of which some have no answer.
+class _Counts(NamedTuple):
+    """The numbers of items that each query ranks.
 
-    answered : (q,) whether the query has an answer
-    ranked : (q,) the number of items that the query ranks: all but the excluded ones
-    relevant : (q,) the number of relevant items among them
-    unanswered, unanswered_relevant : (q,) the number of ranked items without an answer, and of relevant items among
-        these
-    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
+    ranked, relevant : (q,) all items but the excluded ones, and the relevant items among them
+    unanswered, unanswered_relevant : (q,) those of them that have no answer
     """
 
-    answered: BoolArray
     ranked: IntArray
     relevant: IntArray
     unanswered: IntArray
     unanswered_relevant: IntArray
-    worst: bool
 
     @classmethod
     def of(
         cls,
         labels: tuple[Array, Array],
         groups: tuple[Array, Array] | None,
-        answered: BoolArray,
         item_answered: BoolArray,
         leave_one_out: bool,
-        worst: bool,
-    ) -> "Missing":
-        """Make the counts from the labels and groups of both sides, and from which rows are answers."""
-        own, others = coded(*labels)
-        excluding, excluded = np.zeros(len(own), dtype=np.int64), np.ones(len(others), dtype=np.int64)  # no item
+    ) -> "_Counts":
+        """Count by the labels and groups of both sides."""
+        label, item_label = _coded(*labels)
+        # Unless something is excluded, no item has the number that queries exclude.
+        excluding, excluded = np.zeros(len(label), np.int64), np.ones(len(item_label), np.int64)
         if groups is not None:
-            excluding, excluded = coded(*paired((own, others), coded(*groups)))
+            of_queries, of_items = _coded(*groups)
+            count = 1 + max(int(side.max(initial=0)) for side in (of_queries, of_items))
+            excluding, excluded = _coded(label * count + of_queries, item_label * count + of_items)
         elif leave_one_out:
-            excluding = excluded = np.arange(len(own))
+            excluding = excluded = np.arange(len(label))
 
         def ranked(items: BoolArray) -> tuple[IntArray, IntArray]:
             """Return how many of these items each query ranks, and how many of those are relevant."""
-            left_out = among(excluding, excluded[items])
-            return int(items.sum()) - left_out, among(own, others[items]) - left_out
+            left_out = _times(excluding, excluded[items])
+            return int(items.sum()) - left_out, _times(label, item_label[items]) - left_out
 
-        everything = np.ones(len(others), dtype=np.bool_)
-        return cls(answered, *ranked(everything), *ranked(~item_answered), worst)
-
-    def completed(self, problem: Problem | None, watch: Watch) -> Parts:
-        """Yield the ties of all queries, with the items without an answer at their places."""
-        places = np.flatnonzero(self.answered)
-        if problem is None:
-            yield places, self.all_unanswered(places, self.unanswered, self.unanswered_relevant)
-        else:
-            parts = ties_of(problem, watch).parts
-            try:
-                for queries, ties in parts:
-                    yield places[queries], self.with_unanswered(places[queries], ties)
-            finally:
-                close(parts)
-        silent = np.flatnonzero(~self.answered)
-        yield silent, self.all_unanswered(silent, self.ranked, self.relevant)
-
-    def with_unanswered(self, queries: IntArray, ties: Ties) -> Ties:
-        """Return the ties of these queries with one more tie at the end, of items without an answer."""
-        added, relevant = self.unanswered[queries], self.unanswered_relevant[queries]
-        first = added - relevant if self.worst else np.zeros_like(added)
-        ends = np.flatnonzero(relevant)
-        order = np.argsort(np.concatenate([ties.query, ends]), kind="stable")
-
-        def joined(column: IntArray, of_last: IntArray) -> IntArray:
-            return np.concatenate([column, of_last[ends]])[order]
-
-        return Ties(
-            query=joined(ties.query, np.arange(len(queries))),
-            k=joined(ties.k + first[ties.query], ties.n_items + first),
-            n=joined(ties.n, ties.n_relevant),
-            l=joined(ties.l, added - first),
-            m=joined(ties.m, relevant),
-            n_relevant=ties.n_relevant + relevant,
-            n_items=ties.n_items + added,
-        )
-
-    def all_unanswered(self, queries: IntArray, ranked: IntArray, relevant: IntArray) -> Ties:
-        """Return the ties of queries all of whose items are placed as if they had no answer."""
-        nothing = np.zeros(0, dtype=np.int64)
-        count = np.zeros(len(queries), dtype=np.int64)
-        none = Ties(nothing, nothing, nothing, nothing, nothing, count, count)
-        return self._replace(unanswered=ranked, unanswered_relevant=relevant).with_unanswered(queries, none)
+        return cls(*ranked(np.ones(len(item_label), dtype=np.bool_)), *ranked(~item_answered))
 
 
-def coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
+def _coded(of_queries: Array, of_items: Array) -> tuple[IntArray, IntArray]:
     """Return a number for each value; equal values have equal numbers on both sides."""
     _, codes = np.unique(np.concatenate([of_queries, of_items]), return_inverse=True)
     return codes[: len(of_queries)], codes[len(of_queries) :]
 
 
-def paired(ones: tuple[IntArray, IntArray], others: tuple[IntArray, IntArray]) -> tuple[IntArray, IntArray]:
-    """Return a number for each pair of numbers; equal pairs have equal numbers on both sides."""
-    count = 1 + max(int(side.max(initial=0)) for side in others)
-    return ones[0] * count + others[0], ones[1] * count + others[1]
-
-
-def among(wanted: IntArray, found: IntArray) -> IntArray:
-    """Return how often each wanted number occurs in `found`."""
-    count = 1 + max(int(wanted.max(initial=0)), int(found.max(initial=0)))
-    times: IntArray = np.bincount(found, minlength=count)[wanted]
+def _times(codes: IntArray, among: IntArray) -> IntArray:
+    """Return how often each number occurs in `among`."""
+    count = 1 + max(int(codes.max(initial=0)), int(among.max(initial=0)))
+    times: IntArray = np.bincount(among, minlength=count)[codes]
     return times
+
+
+def _all_parts(problem: Problem | None, answered: BoolArray, counts: _Counts, worst: bool, watch: Watch) -> Parts:
+    """Yield the ties of all queries, with the items without an answer at their places.
+
+    worst : whether items without an answer come first where they are not relevant; otherwise all of them come last
+    """
+    places, silent = np.flatnonzero(answered), np.flatnonzero(~answered)
+    added, relevant = counts.unanswered, counts.unanswered_relevant
+    if problem is None:
+        yield places, _with_unanswered(_nothing(len(places)), added[places], relevant[places], worst)
+    else:
+        parts = ties_of(problem, watch).parts
+        try:
+            for queries, ties in parts:
+                at = places[queries]
+                yield at, _with_unanswered(ties, added[at], relevant[at], worst)
+        finally:
+            close(parts)
+    yield silent, _with_unanswered(_nothing(len(silent)), counts.ranked[silent], counts.relevant[silent], worst)
+
+
+def _nothing(count: int) -> Ties:
+    """Return the rankings of no items for so many queries."""
+    none, zeros = np.zeros(0, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    return Ties(none, none, none, none, none, zeros, zeros)
+
+
+def _with_unanswered(ties: Ties, added: IntArray, relevant: IntArray, worst: bool) -> Ties:
+    """Return the ties with so many more items without an answer, (q,), and relevant ones among them."""
+    none = np.zeros_like(added)
+    if worst:
+        return surrounded(ties, before=(added - relevant, none), behind=(relevant, relevant))
+    return surrounded(ties, before=(none, none), behind=(added, relevant))

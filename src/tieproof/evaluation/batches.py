@@ -13,10 +13,10 @@ from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name
 from tieproof.inputs.categories import Average, as_categories, check_average
-from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import find_format
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
 from tieproof.ties import Array, IntArray
@@ -172,8 +172,8 @@ class Evaluator:
         if with_gallery:
             gallery = self.items("gallery")
             options |= {"gallery": gallery.embeddings, "gallery_labels": gallery.labels}
-        found = evaluate(queries.embeddings, queries.labels, categories=queries.categories, **options)
-        return found.named(queries.indices)
+        result = evaluate(queries.embeddings, queries.labels, categories=queries.categories, **options)
+        return result.named(queries.indices)
 
     def items(self, side: SideName | None = None) -> Batch:
         """Return each item of a side once, in the order of the indices; None is the side of leave-one-out."""

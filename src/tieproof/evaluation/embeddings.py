@@ -1,12 +1,11 @@
 """`evaluate`: the measures of embeddings, with all rows in memory or part by part in this process or on a cluster."""
 
-import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tieproof.confidence.inputs import as_column
 from tieproof.distances import Distance, DistanceFunction
@@ -15,7 +14,6 @@ from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
 from tieproof.evaluation.problems import (
     Side,
-    as_budget,
     as_sharded,
     check_self_matches,
     make_problem,
@@ -23,11 +21,10 @@ from tieproof.evaluation.problems import (
     with_own_labels,
 )
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, check_empty, make_result, parse_measures, score, warn_of_recall
-from tieproof.inputs.categories import Average, as_categories, check_average
-from tieproof.inputs.formats import find_format
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score, warn_of_recall
+from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import parse_threads
+from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.problem import Budget, Problem, ShardedProblem
 
@@ -35,84 +32,67 @@ if TYPE_CHECKING:
     from tieproof.engine import TiesByPart
 
 
-class Place(NamedTuple):
-    """Where parts are counted, and where their counts are saved.
-
-    cluster : the address of a Ray cluster; None: in this process
-    checkpoint : a folder; None: counts are not saved
-    """
-
-    cluster: Any = None
-    checkpoint: str | os.PathLike[str] | None = None
-
-    @property
-    def in_parts(self) -> bool:
-        """Whether rows are counted part by part even if they fit into memory."""
-        return self.cluster is not None or self.checkpoint is not None
-
-    def threads(self, threads: int | None) -> int:
-        """Return the number of threads; by default one per worker of a cluster, or one per processor."""
-        return 1 if threads is None and self.cluster is not None else parse_threads(threads)
-
-
-Found = tuple["TiesByPart", Callable[[], Origin]]
+Counted = tuple["TiesByPart", Callable[[], Origin]]
 """The ties of all queries, and a function that returns their origin; call it after all ties are counted."""
 
 
-@contextmanager
-def found(problem: Problem | ShardedProblem, bits: int | None, place: Place, progress: bool) -> Iterator[Found]:
-    """Yield the ties of all queries, which must be read within the block."""
-    if place.in_parts:
+def _counted(
+    problem: Problem | ShardedProblem,
+    bits: int | None,
+    cluster: str | None,
+    checkpoint: str | PathLike[str] | None,
+    progress: bool,
+    stack: ExitStack,
+) -> Counted:
+    """Return the ties of all queries, which must be read before the stack is closed.
+
+    Rows are counted part by part if a cluster or a checkpoint is given, even if they fit into memory.
+    """
+    in_parts = cluster is not None or checkpoint is not None
+    if in_parts:
         problem = as_sharded(problem)
-        check_distance(problem.whole)
+        _check_distance(problem.whole)
     if isinstance(problem, ShardedProblem):
         from tieproof.cluster import beside_all_rows, fits
 
-        if not place.in_parts and fits(problem):
-            problem = problem.in_memory(beside_all_rows(problem))
-            check_self_matches(problem)
-    if isinstance(problem, ShardedProblem):
-        with ExitStack() as stack:
-            yield found_in_parts(problem, bits, place, progress, stack)
-    else:
-        from tieproof.engine import ties_of
+        if in_parts or not fits(problem):
+            return _counted_in_parts(problem, bits, cluster, checkpoint, progress, stack)
+        problem = problem.in_memory(beside_all_rows(problem))
+        check_self_matches(problem)
+    from tieproof.engine import ties_of
 
-        yield ties_of(problem, watched(progress)), partial(origin_of_embeddings, problem, bits)
+    return ties_of(problem, watched(progress)), partial(origin_of_embeddings, problem, bits)
 
 
-def found_in_parts(
-    problem: ShardedProblem, bits: int | None, place: Place, progress: bool, stack: ExitStack
-) -> Found:
+def _counted_in_parts(
+    problem: ShardedProblem,
+    bits: int | None,
+    cluster: str | None,
+    checkpoint: str | PathLike[str] | None,
+    progress: bool,
+    stack: ExitStack,
+) -> Counted:
     """Return the ties of all queries of a problem whose rows are read when they are needed."""
-    from tieproof.cluster import count_all, survey
+    from tieproof.cluster import Local, connected, count_all, survey
 
     whole = problem.whole
-    runner = stack.enter_context(workers(place.cluster, whole.budget))
+    runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
     words = label_words(whole.relevance)
-    seen = survey(problem, words, runner)
-    items = None if problem.gallery is None else seen.items.digests
+    surveyed = survey(problem, words, runner)
+    items = None if problem.gallery is None else surveyed.items.digests
     if items is not None:
-        check_self_matches(whole, (seen.queries.digests, items))
-    origin = origin_of_digests(whole, bits, words[0], seen.queries.digests, items)
+        check_self_matches(whole, (surveyed.queries.digests, items))
+    origin = origin_of_digests(whole, bits, words[0], surveyed.queries.digests, items)
     if not isinstance(whole.distance, Distance):
         from tieproof.engine import ties_of
 
         return ties_of(problem.for_function(), watched(progress)), lambda: origin
-    checkpoint = None if place.checkpoint is None else Path(place.checkpoint)
-    watch = watched(progress, runner.workers if place.cluster is not None else None)
-    return count_all(problem, seen, origin.relevant, watch, runner, checkpoint), lambda: origin
+    watch = watched(progress, None if cluster is None else runner.workers)
+    folder = None if checkpoint is None else Path(checkpoint)
+    return count_all(problem, surveyed, origin.relevant, watch, runner, folder), lambda: origin
 
 
-def workers(cluster: Any, budget: Budget) -> Any:
-    """Return the workers of a cluster, or this process if no cluster is given."""
-    from contextlib import nullcontext
-
-    from tieproof.cluster import Local, connected
-
-    return nullcontext(Local()) if cluster is None else connected(cluster, budget)
-
-
-def check_distance(whole: Problem) -> None:
+def _check_distance(whole: Problem) -> None:
     """Refuse a distance function, which cannot be counted part by part."""
     if not isinstance(whole.distance, Distance):
         raise InputError(
@@ -246,15 +226,15 @@ def evaluate(
     """
     wanted = parse_measures(measures)
     check_empty(empty)
-    check_average(average)
+    check_choice("average", average, AVERAGES)
     rounding = None if precision is None else find_format(precision)
-    place = Place(cluster, checkpoint)
-    queries = with_own_labels(Side(embeddings, labels, groups), relevance is not None)
+    counting_threads = 1 if threads is None and cluster is not None else parse_threads(threads)
+    queries = Side(embeddings, labels, groups)
     problem = make_problem(
         queries,
         Side(gallery, gallery_labels, gallery_groups),
         distance,
-        as_budget(memory, place.threads(threads)),
+        Budget(parse_memory(memory), counting_threads),
         relevance=relevance,
         exclude=exclude,
         bits=bits,
@@ -262,11 +242,14 @@ def evaluate(
     )
     whole = problem.whole if isinstance(problem, ShardedProblem) else problem
     count = whole.relevance.n_queries
-    with about("categories", "embeddings"):
-        by_category = categories is not None or average != "micro"
-        grouping = as_categories(categories, count, average, queries.labels) if by_category else None
-    with about("confidence", "embeddings"):
-        confidences = None if confidence is None else as_column(confidence, "confidences", count)
+    grouping = confidences = None
+    if categories is not None or average != "micro":
+        with about("categories", "embeddings"):
+            own_labels = with_own_labels(queries, relevance is not None).labels
+            grouping = as_categories(categories, count, average, own_labels)
+    if confidence is not None:
+        with about("confidence", "embeddings"):
+            confidences = as_column(confidence, "confidences", count)
     setting = Setting(
         distance=whole.called,
         leave_one_out=whole.gallery is None,
@@ -277,10 +260,12 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    with found(problem, bits, place, progress) as (ties, origin), about((*whole.judged_by, "embeddings")):
-        scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
-        result = make_result(
-            scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
-        )
+    with ExitStack() as stack:
+        ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
+        with about((*whole.judged_by, "embeddings")):
+            scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+            evaluated = as_evaluated(
+                scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
+            )
     warn_of_recall(scores)
-    return result
+    return Result(evaluated)

@@ -14,7 +14,7 @@ from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array
 from tieproof.measures import Measure
-from tieproof.ties import Estimate, FloatArray, IntArray, Ties
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -29,7 +29,7 @@ class Setting:
     """What was evaluated: the same for any order, tile, budget or number of threads.
 
     distance : the name of the distance in this library, or "function" and the name of the caller's function; "scores"
-        or "distances" if these were passed; "order" for lists of neighbours with neither
+        or "distances" if these were passed; "order" for lists of neighbors with neither
     """
 
     distance: str
@@ -43,7 +43,7 @@ class Setting:
 
 
 class Origin(NamedTuple):
-    """Where a result comes from: the call that evaluates it again, and digests by which the same data is recognised.
+    """Where a result comes from: the call that evaluates it again, and digests by which the same data is recognized.
 
     call : the name of the function in `tieproof`
     options : the arguments besides the data that `Setting` does not have, such as missing="zero" of a run
@@ -77,7 +77,7 @@ class Evaluated(NamedTuple):
     query_ids : (Q,) the evaluated queries
     per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance
     origin : the call and the data
-    tie_counts : (4, Q), see `count_by_query`
+    tie_counts : (4, Q), see `evaluation/scoring.py`
     zero_vectors : the number of rows that are all zero, in queries and gallery together
     empty_ids : the queries with nothing relevant, whether they are evaluated or not
     left_out : the ids of further queries that are not evaluated, by the reason
@@ -100,7 +100,7 @@ class Evaluated(NamedTuple):
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
-        names = as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
+        names = _as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
@@ -159,7 +159,7 @@ def hash_of(words: Words) -> str:
     return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()
 
 
-def as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
+def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:
     """Check names that replace the numbers of queries, and return them as an array."""
     with about("names"):
         names = as_label_array(values, "names")
@@ -215,7 +215,7 @@ class TieSummary:
     zero_vectors : rows that are all zero, in queries and gallery together
     queries_with_open_last_tie : queries with a truncated list whose last tie may continue past the end, and with a
         relevant item that is in this tie or missing from the list; their bounds cover every continuation. For lists
-        of neighbours: queries whose score may change through an item that is not in their list
+        of neighbors: queries whose score may change through an item that is not in their list
     """
 
     queries: int
@@ -227,22 +227,8 @@ class TieSummary:
     queries_with_open_last_tie: int = 0
 
 
-def count_by_query(ties: Ties) -> IntArray:
-    """Count by query, as an array (4, Q): ties, ambiguous ties, items in the largest tie, and open last ties."""
-    counts = np.zeros((4, ties.n_queries), dtype=np.int64)
-    several = ties.several
-    if several.size:
-        query, items = ties.query[several], ties.l[several]
-        counts[0] = np.bincount(query, minlength=ties.n_queries)
-        counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
-        first = np.flatnonzero(np.diff(query, prepend=-1))
-        counts[2, query[first]] = np.maximum.reduceat(items, first)
-    counts[3] = ties.open_ends
-    return counts
-
-
 def summarize(counts: IntArray, zero_vectors: int) -> TieSummary:
-    """The summary over all queries of the counts (4, Q) from `count_by_query`.
+    """The summary over all queries of the counts (4, Q) of ties, ambiguous ties, the largest tie and open ends.
 
     >>> summarize(np.array([[1, 2], [0, 1], [3, 5], [0, 0]]), zero_vectors=0).queries_with_ambiguous_ties
     1

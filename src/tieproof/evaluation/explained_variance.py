@@ -57,7 +57,7 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
     array = as_finite_embeddings(embeddings)
     if len(array) == array.shape[1]:
         warn_of_similarities(array, "embeddings")
-    variances = eigenvalues(centred(array))
+    variances = eigenvalues(_centered(array))
     total = variances.sum()
     if total == 0.0:
         raise InputError(
@@ -70,7 +70,7 @@ def pcf(embeddings: Any, explained: float | Iterable[float] = (0.5,)) -> FloatAr
     return np.asarray(needed / array.shape[1])
 
 
-def centred(array: Embeddings) -> FloatArray:
+def _centered(array: Embeddings) -> FloatArray:
     """Return the rows minus their mean, scaled so that nothing overflows."""
     rows = array.astype(np.float64)
     largest = np.abs(rows).max()

@@ -61,14 +61,14 @@ def origin_of_digests(
     relevant : the words of the queries' labels
     """
     relevance, items = problem.relevance, queries if gallery is None else gallery
-    if has_pairs(relevance):
+    if not isinstance(relevance, Labels | MultiLabels) or relevance.excluded.pairs is not None:
         places = np.zeros((relevance.n_items, 2), dtype=np.uint64)
         places[:, 0] = np.arange(relevance.n_items)
-        relevant = relevant + with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
-        queries = with_pairs(relevance, items, queries)
+        relevant = relevant + _with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
+        queries = _with_pairs(relevance, items, queries)
     sides = (queries,) if gallery is None else (queries, items)
-    found = Digests("embeddings", sides, (problem.dimensions,))
-    return Origin("evaluate", {"bits": bits}, found.kept(), relevant, queries)
+    digests = Digests("embeddings", sides, (problem.dimensions,)).kept()
+    return Origin("evaluate", {"bits": bits}, digests, relevant, queries)
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:
@@ -85,12 +85,7 @@ def label_words(relevance: Relevance) -> tuple[Words, Words]:
     return words[0], words[1]
 
 
-def has_pairs(relevance: Relevance) -> bool:
-    """Whether the relevance names single pairs of a query and an item."""
-    return not isinstance(relevance, Labels | MultiLabels) or relevance.excluded.pairs is not None
-
-
-def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
+def _with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
     """Return the digests of queries, with those of their relevant and excluded items added pair by pair."""
     queries = queries.copy()
     if not isinstance(relevance, Labels | MultiLabels):
@@ -98,14 +93,14 @@ def with_pairs(relevance: Relevance, items: Words, queries: Words) -> Words:
         grade = np.ones(len(item)) if grade is None else grade
         counts = grade != 0
         what = np.where(grade > 0, grade.view(np.uint64), EXCLUDED)
-        add_pairs(query[counts], item[counts], what[counts], items, queries)
+        _add_pairs(query[counts], item[counts], what[counts], items, queries)
     if relevance.excluded.pairs is not None:
         query, item = np.divmod(relevance.excluded.pairs, relevance.n_items)
-        add_pairs(query, item, np.full(len(query), EXCLUDED), items, queries)
+        _add_pairs(query, item, np.full(len(query), EXCLUDED), items, queries)
     return queries
 
 
-def add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
+def _add_pairs(query: IntArray, item: IntArray, what: Words, items: Words, queries: Words) -> None:
     """Add the digest of each pair to the digest of its query."""
     for start in range(0, len(query), PAIRS_AT_A_TIME):
         span = slice(start, start + PAIRS_AT_A_TIME)
@@ -133,17 +128,17 @@ def origin_of_run(
     digest_scores(ranked.query, ranked.length, ranked.score, queries)
     ids = np.empty(len(judged.grade), dtype=np.uint64)
     digest_ids(judged.documents, ids)
-    of_query, documents = judged.documents.query, np.column_stack([ids, as_words(judged.grade)])
+    of_query, documents = judged.documents.query, np.column_stack([ids, _as_words(judged.grade)])
     counts, sought = judged.grade > 0, judged.sought
     add_digests(of_query[counts], documents[counts], relevant)
-    found = np.column_stack([documents, as_words(ranked.of_judged)])
-    add_digests(of_query[sought], found[sought], queries)
+    documents_in_run = np.column_stack([documents, _as_words(ranked.of_judged)])
+    add_digests(of_query[sought], documents_in_run[sought], queries)
     evaluated = np.flatnonzero(number >= 0)
     places = evaluated[np.argsort(number[evaluated])]
     return Origin("evaluate_run", options, Digests("run", (queries,)).kept(), relevant[places, 0], queries[places])
 
 
-def as_words(numbers: FloatArray) -> Words:
+def _as_words(numbers: FloatArray) -> Words:
     """Return the bits of numbers; both zeros have the same bits, and so have all NaN."""
     return np.where(np.isnan(numbers), np.nan, numbers + 0.0).view(np.uint64)
 
@@ -170,17 +165,17 @@ class RankingDigests:
         if isinstance(ties, CutOffTies):
             end = ties.end
             columns += [end.k, end.n, end.l, end.m, end.others.view(np.int64)]
-        add_digests(queries, stacked(*columns), self.queries)
+        add_digests(queries, _stacked(*columns), self.queries)
         digest_ties(queries, ties.query, ties.k, ties.n, ties.l, ties.m, self.queries)
         if ties.grades is not None:
             of_grade = np.repeat(np.arange(len(ties.k)), ties.m)
             at, grades = queries[ties.query[of_grade]], ties.grades.view(np.int64)
-            add_digests(at, stacked(ties.k[of_grade], grades), self.queries)
+            add_digests(at, _stacked(ties.k[of_grade], grades), self.queries)
             if not isinstance(ties, CutOffTies) or ties.missing_grades is not None:
-                add_digests(at, stacked(grades), self.relevant)
+                add_digests(at, _stacked(grades), self.relevant)
         if ties.grades is not None and ties.missing_grades is not None:
             of_missing = np.repeat(np.arange(ties.n_queries), ties.missing)
-            missing = stacked(ties.missing_grades.view(np.int64))
+            missing = _stacked(ties.missing_grades.view(np.int64))
             add_digests(queries[of_missing], missing, self.queries)
             add_digests(queries[of_missing], missing, self.relevant)
 
@@ -189,6 +184,6 @@ class RankingDigests:
         return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0], self.queries)
 
 
-def stacked(*columns: IntArray) -> Words:
+def _stacked(*columns: IntArray) -> Words:
     """Stack columns of numbers as rows of words."""
     return np.column_stack(columns).view(np.uint64)

@@ -1,12 +1,11 @@
 """`Interval`: the confidence interval of a measure's mean over all queries that could have been asked."""
 
 from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_choice
 from tieproof.statistics.resampling import Strata, bca, grouped
 from tieproof.statistics.tests import t_interval
 from tieproof.ties import Array, FloatArray, IntArray
@@ -49,13 +48,6 @@ class Interval:
         return format(self)
 
 
-def check_options(confidence: float, method: str, bound: str) -> None:
-    """Refuse a confidence, method or bound for which no interval is defined."""
-    check_confidence("confidence", confidence)
-    check_choice("method", method, METHODS)
-    check_choice("bound", bound, BOUNDS)
-
-
 def interval_ends(
     values: FloatArray, categories: Array | None, confidence: float, method: str
 ) -> list[tuple[float, float]]:
@@ -92,19 +84,16 @@ def in_groups(count: int, names: Array | None) -> tuple[IntArray, Strata]:
     """The order that groups queries by category, and the groups; refuses a category with a single query."""
     order, strata = grouped(names, count)
     if strata.sizes.min() < 2:
-        which = "There is a single query" if names is None else f"The category {lonely(names)!r} has a single query"
-        remedy = "" if names is None else " in each category: leave that category out, or pass average='micro'"
+        which, remedy = "There is a single query", ""
+        if names is not None:
+            known, counts = np.unique(names, return_counts=True)
+            which = f"The category {known[counts == 1].tolist()[0]!r} has a single query"
+            remedy = " in each category: leave that category out, or pass average='micro'"
         raise InputError(
             f"{which}, which does not show how much queries differ. An interval over queries needs at least two of "
             f"them{remedy}."
         )
     return order, strata
-
-
-def lonely(names: Array) -> Any:
-    """The first name that occurs once."""
-    known, counts = np.unique(names, return_counts=True)
-    return known[counts == 1].tolist()[0]
 
 
 def check_confidence(name: str, confidence: float) -> None:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from tieproof.errors import AbsentMeasureError, InputError
 from tieproof.evaluation.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
+from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.ties import Estimate, FloatArray, IntArray
 
@@ -24,7 +25,7 @@ class Measured(Mapping[str, Estimate[float]]):
     """
 
     def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
-        self._found = evaluated
+        self._evaluated = evaluated
         self.ci = ci
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
@@ -35,7 +36,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @cached_property
     def ties(self) -> TieSummary:
         """The ties among the rankings of the evaluated queries that hold a relevant item."""
-        return summarize(self._found.tie_counts, self._found.zero_vectors)
+        return summarize(self._evaluated.tie_counts, self._evaluated.zero_vectors)
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
@@ -52,7 +53,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def evaluated(self) -> Evaluated:
         """Everything known about every query, before any mean is taken, for programs that build on results."""
-        return self._found
+        return self._evaluated
 
     @cached_property
     def fingerprint(self) -> str:
@@ -60,12 +61,12 @@ class Measured(Mapping[str, Estimate[float]]):
 
         docs/records.md says what it covers. The result of a category has no fingerprint of its own, but "".
         """
-        return self._found.origin.fingerprint
+        return self._evaluated.origin.fingerprint
 
     @property
     def skipped(self) -> dict[str, npt.NDArray[Any]]:
         """The ids of the queries that are left out of all means, by the reason."""
-        reasons = {**self._found.left_out}
+        reasons = {**self._evaluated.left_out}
         if self.setting.empty in ("skip", "nan"):
             reasons[NOTHING_RELEVANT] = self.empty_ids
         return {reason: ids for reason, ids in reasons.items() if len(ids)}
@@ -73,13 +74,13 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def not_in_run(self) -> npt.NDArray[Any]:
         """The ids of the judged queries that have no document in the run, for every value of `missing`."""
-        known = self._found.not_in_run
-        return self.query_ids[:0] if known is None else known
+        absent = self._evaluated.not_in_run
+        return self.query_ids[:0] if absent is None else absent
 
     @property
     def search(self) -> str | None:
-        """For lists of neighbours the kind of search, "exact" or "approximate"; None for other evaluations."""
-        return self._found.origin.options.get("search")
+        """For lists of neighbors the kind of search, "exact" or "approximate"; None for other evaluations."""
+        return self._evaluated.origin.options.get("search")
 
     def __getitem__(self, measure: str | Measure) -> Estimate[float]:
         """The mean of a measure over the queries, or with `average="macro"` over the categories' means.
@@ -113,11 +114,16 @@ class Measured(Mapping[str, Estimate[float]]):
         """A copy of this result that also shows its confidence intervals over the queries.
 
         ci : the confidence of the intervals
+
+        >>> import tieproof as tp
+        >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
+        >>> print(result.with_ci().to_markdown().splitlines()[2])
+        | RR | 0.8333 | 0.8333 | 0.8333 | 0.0000 | 0.5000 to 1.0000 |
         """
-        from tieproof.evaluation.intervals import check_confidence
+        from tieproof.evaluation.intervals import check_confidence  # slow to import, as is all that needs statistics
 
         check_confidence("ci", ci)
-        return type(self)(self._found, ci)
+        return type(self)(self._evaluated, ci)
 
     def intervals(
         self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
@@ -145,16 +151,18 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> result.interval("RR")
         Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
         """
-        (found,) = self._intervals([self._known(measure)], confidence, method, bound).values()
-        return found
+        (interval,) = self._intervals([self._known(measure)], confidence, method, bound).values()
+        return interval
 
     def _intervals(
         self, measures: Sequence[Measure], confidence: float, method: "Method", bound: "Bound"
     ) -> "dict[str, Interval]":
         """The intervals of these measures."""
-        from tieproof.evaluation.intervals import Interval, check_options, interval_ends
+        from tieproof.evaluation.intervals import BOUNDS, METHODS, Interval, check_confidence, interval_ends
 
-        check_options(confidence, method, bound)
+        check_confidence("confidence", confidence)
+        check_choice("method", method, METHODS)
+        check_choice("bound", bound, BOUNDS)
         values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
         categories = self.category_of_query if self.setting.average == "macro" else None
         ends = interval_ends(values, categories, confidence, method)
@@ -166,14 +174,14 @@ class Measured(Mapping[str, Estimate[float]]):
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name; an unknown name raises an error that lists the known ones."""
         try:
-            found = parse(measure)
+            known = parse(measure)
         except InputError as error:
             raise AbsentMeasureError(str(error)) from None
-        if found not in self._per_query:
+        if known not in self._per_query:
             raise AbsentMeasureError(
-                f"This result has no measure '{found}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
+                f"This result has no measure '{known}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
             )
-        return found
+        return known
 
     def named(self, names: Any) -> Self:
         """A copy of this result whose queries are called names[0], names[1], … instead of 0, 1, ….
@@ -187,7 +195,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> tp.evaluate_scores([[2, 1], [1, 2]], [[1, 0], [0, 1]]).named(["cat.jpg", "dog.jpg"]).query_ids
         array(['cat.jpg', 'dog.jpg'], dtype='<U7')
         """
-        return type(self)(self._found.named(names))
+        return type(self)(self._evaluated.named(names))
 
     @property
     def categories(self) -> tuple[Any, ...]:
@@ -207,7 +215,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def ties_per_query(self) -> dict[str, IntArray]:
         """For each of `query_ids`: the ties with a relevant item, the ambiguous ones, and the size of the largest."""
-        ties, ambiguous, largest, _ = self._found.tie_counts
+        ties, ambiguous, largest, _ = self._evaluated.tie_counts
         return {"ties": ties, "ambiguous_ties": ambiguous, "largest_tie": largest}
 
     def category(self, name: Any) -> Self:
@@ -223,7 +231,7 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> result.categories, result.category("cats")["RR"].lower
         (('cats', 'dogs'), 0.5)
         """
-        return type(self)(self._found.of_category(name))
+        return type(self)(self._evaluated.of_category(name))
 
     def category_means(self, measure: str | Measure) -> dict[Any, Estimate[float]]:
         """The mean of a measure over the queries of each category: `category(name)[measure]` for all categories.
@@ -241,7 +249,7 @@ class Measured(Mapping[str, Estimate[float]]):
     @property
     def has_confidence(self) -> bool:
         """Whether the evaluation was given confidences of the queries."""
-        return self._found.confidence is not None
+        return self._evaluated.confidence is not None
 
     def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
         """The error 1 - measure of the most confident queries, by `tieproof.confidence.error_reject_curve`.
@@ -261,11 +269,11 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> curve.error.upper.tolist(), curve.area.upper
         ([0.0, 0.0, 0.0, 0.25], 0.0625)
         """
-        if self._found.confidence is None:
+        if self._evaluated.confidence is None:
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."
             )
         from tieproof.confidence.error_reject import error_reject_curve, errors_of
 
         values = self.per_query(measure)
-        return error_reject_curve(errors_of(values), self._found.confidence[~np.isnan(values.lower)])
+        return error_reject_curve(errors_of(values), self._evaluated.confidence[~np.isnan(values.lower)])

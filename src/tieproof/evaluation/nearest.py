@@ -1,29 +1,25 @@
 """The nearest items of a query, tie by tie: which items are relevant, and which are tied."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from inspect import signature
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.distances import reported
 from tieproof.errors import InputError
-from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.evaluated import Origin
 from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run, with_counts
-from tieproof.evaluation.lists import Given, as_judged, evaluate_distances, evaluate_scores
+from tieproof.evaluation.given_lists import as_judged, evaluate_lists
+from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import evaluate_run
 from tieproof.evaluation.scoring import of_judged_items, parse_measures
 from tieproof.inputs.documents import Documents
-from tieproof.inputs.formats import find_format
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import ranked_of, read_qrels
+from tieproof.inputs.judged_runs import RUN, checked, decoded, ranked_of, read_qrels
 from tieproof.inputs.lists import as_rows, in_float64
 from tieproof.inputs.mapped import paths_of, unchanged
+from tieproof.inputs.options import find_format
 from tieproof.inputs.readers import trec
-from tieproof.inputs.run_sources import RUN, checked, decoded
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -64,30 +60,22 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-CALLS: dict[str, Callable[..., Result]] = {
-    "embeddings": evaluate,
-    "run": evaluate_run,
-    "scores": evaluate_scores,
-    "distances": evaluate_distances,
+_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty"
+
+CALLS = {
+    "embeddings": (
+        "evaluate",
+        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
+        "categories average confidence empty memory threads progress bits precision cluster checkpoint",
+    ),
+    "run": ("evaluate_run", "qrels run measures categories average missing empty truncated n_items"),
+    "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
+    "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
 }
-"""The argument that identifies the evaluation, and the function that takes it."""
+"""The argument that identifies the evaluation, the name of its function, and the names of all its arguments."""
 
 
-class Found(NamedTuple):
-    """The nearest items of one query, nearest first; the last tie is complete.
-
-    item, tie : (c,) the positions of the items, and the number of the tie of each, from 0 on
-    value : (t,) the distance or score of each tie
-    relevant : the positions of all relevant items of the query
-    """
-
-    item: IntArray
-    tie: IntArray
-    value: Sequence[float]
-    relevant: IntArray
-
-
-def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
+def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
     """Return the ten nearest items of some queries of a result, with their ties.
 
     places : the positions of the queries in `result.query_ids`
@@ -115,34 +103,47 @@ def nearest(result: Result, places: IntArray, evaluated: Mapping[str, Any]) -> l
             f"One of the arguments {', '.join(CALLS)} is needed, but {', '.join(given) or 'nothing'} was passed. "
             "Pass the arguments of the evaluation again, by their names."
         )
-    known = signature(CALLS[kind]).parameters
-    strange = [name for name in given if name not in known]
+    call, arguments = CALLS[kind]
+    strange = [name for name in given if name not in arguments.split()]
     if strange:
         raise InputError(
-            f"{CALLS[kind].__name__} has no argument {', '.join(strange)}. Pass the arguments of the evaluation "
-            "again, by their names."
+            f"{call} has no argument {', '.join(strange)}. Pass the arguments of the evaluation again, by their "
+            "names."
         )
     with unchanged({path for value in given.values() for path in paths_of(value)}):
         return list(SOURCES[kind](result, places, given))
 
 
-def listed(query: Any, found: Found, name: Callable[[int], Any] = int) -> Nearest:
-    """Return the first items of a query, tie by tie."""
-    right = np.isin(found.item, found.relevant)
-    size = np.bincount(found.tie)
-    relevant = np.bincount(found.tie, right).astype(np.int64)
+def _listed(
+    query: Any,
+    item: IntArray,
+    tie: IntArray,
+    value: Sequence[float],
+    relevant: IntArray,
+    name: Callable[[int], Any] = int,
+) -> Nearest:
+    """Return the first items of a query, tie by tie, from its nearest items, of which the last tie is complete.
+
+    item, tie : (c,) the positions of the items, nearest first, and the number of the tie of each, from 0 on
+    value : (t,) the distance or score of each tie
+    relevant : the positions of all relevant items of the query
+    name : returns the id of the item at a position
+    """
+    is_relevant = np.isin(item, relevant)
+    size = np.bincount(tie)
+    relevant_in_tie = np.bincount(tie, is_relevant).astype(np.int64)
     start = np.cumsum(size) - size
     ties = []
     for place in range(int(np.searchsorted(start, LISTED))):
         first, last = int(start[place]), min(int(start[place] + size[place]), LISTED)
-        items = tuple((name(int(found.item[at])), bool(right[at])) for at in range(first, last))
-        ties.append(NearTie(first + 1, float(found.value[place]), int(size[place]), int(relevant[place]), items))
-    return Nearest(query, len(found.relevant), tuple(ties))
+        items = tuple((name(int(item[at])), bool(is_relevant[at])) for at in range(first, last))
+        ties.append(NearTie(first + 1, float(value[place]), int(size[place]), int(relevant_in_tie[place]), items))
+    return Nearest(query, len(relevant), tuple(ties))
 
 
-def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """Find the nearest items by a distance between embeddings."""
-    from tieproof.engine import neighbours_of
+    from tieproof.engine import neighbors_of
 
     setting = result.setting
     distance, precision = given.get("distance", setting.distance), given.get("precision", setting.precision)
@@ -164,62 +165,63 @@ def in_embeddings(result: Result, places: IntArray, given: Mapping[str, Any]) ->
         )
     )
     relevance = problem.relevance
-    check_same("distance", reported(distance), setting.distance)
-    check_same("precision", precision, setting.precision)
-    check_numbers(result, places, relevance.n_queries, relevance.n_items)
+    _check_same("distance", reported(distance), setting.distance)
+    _check_same("precision", precision, setting.precision)
+    _check_numbers(result, places, relevance.n_queries, relevance.n_items)
     queries = result.query_ids[places].astype(np.int64)
     block = relevance.block(queries)
     origin = origin_of_embeddings(problem, given.get("bits"))
-    check_fingerprint(result, origin.fingerprint)
+    _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     relevant = with_counts(origin.relevant[queries], np.diff(block.pointer))
     rows = origin.queries[result.query_ids]
-    check_order(result, places, origin._replace(relevant=relevant, queries=rows))
+    _check_order(result, places, origin._replace(relevant=relevant, queries=rows))
     own = np.split(block.items, block.pointer[1:-1])
-    for query, found, items in zip(queries, neighbours_of(problem, queries, LISTED), own, strict=True):
-        yield listed(int(query), Found(found.item, found.tie, found.distance.tolist(), items))
+    for query, near, items in zip(queries, neighbors_of(problem, queries, LISTED), own, strict=True):
+        yield _listed(int(query), near.item, near.tie, near.distance.tolist(), items)
 
 
-def in_lists(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """Find the nearest items by given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
     name, sign = ("scores", 1) if "scores" in given else ("distances", -1)
-    options: dict[str, Any] = {argument: given.get(argument) for argument in Given._fields}
     rows = as_rows(given[name], name)
-    judged = as_judged(Given(**options), rows, name)
-    check_same("distance", name, result.setting.distance)
+    given_labels = given.get("labels"), given.get("gallery_labels")
+    judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
+    judged = as_judged(rows, name, *judged_by)
+    _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
-    check_numbers(result, places, len(rows), longest)
-    again = CALLS[name](**{**given, "measures": ["P@1"], "empty": result.setting.empty})
-    check_fingerprint(result, again.fingerprint)
-    origin = again.evaluated.origin
-    check_order(result, places, origin._replace(relevant=origin.relevant[places]))
+    _check_numbers(result, places, len(rows), longest)
+    grouping = given.get("categories"), given.get("average", "micro")
+    origin = evaluate_lists(given[name], name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
+    _check_same("fingerprint", origin.fingerprint, result.fingerprint)
+    _check_order(result, places, origin._replace(relevant=origin.relevant[places]))
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
         _, item, tie = nearest_of_numbers(sign * numbers, np.flatnonzero(np.asarray(grades) < 0), LISTED)
         _, first = np.unique(tie, return_index=True)
         relevant = np.flatnonzero(np.asarray(grades) > 0)
-        yield listed(query, Found(item, tie, row[item[first]].tolist(), relevant))
+        yield _listed(query, item, tie, row[item[first]].tolist(), relevant)
 
 
-def in_run(result: Result, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
     """Find the nearest documents by the scores of a run."""
-    check_same("distance", "scores", result.setting.distance)
+    _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
     of_judged = of_judged_items(parse_measures(result.measures))
-    judged = read_qrels(given.get("qrels"), numbers, others=bool(of_judged))
+    judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=bool(of_judged))
     ranked, table = checked(given["run"], RUN, numbers)
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
-    check_fingerprint(result, origin.fingerprint)
+    _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     number = {name: place for place, name in enumerate(names)}
     for query in result.query_ids[places].tolist():
-        scores = values_of(ranked.documents, ranked.value, number[query])
-        yield of_run(query, scores, values_of(judged.documents, judged.grade, number[query]))
+        scores = _values_of(ranked.documents, ranked.value, number[query])
+        yield of_run(query, scores, _values_of(judged.documents, judged.grade, number[query]))
 
 
-def values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
+def _values_of(documents: Documents, values: FloatArray, number: int) -> dict[str, float]:
     """Return the documents of a query and their values."""
     rows = np.flatnonzero(documents.query == number).tolist()
     return {documents.id(row).decode(errors="replace"): float(values[row]) for row in rows}
@@ -234,23 +236,23 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     _, item, tie = nearest_of_numbers(values, np.zeros(0, dtype=np.int64), LISTED)
     _, first = np.unique(tie, return_index=True)
     relevant = np.array([at for at, name in enumerate(names) if grades.get(name, 0) > 0], dtype=np.int64)
-    found = listed(query, Found(item, tie, values[item[first]].tolist(), relevant), names.__getitem__)
-    return found._replace(relevant=sum(grade > 0 for grade in grades.values()))
+    nearest_items = _listed(query, item, tie, values[item[first]].tolist(), relevant, names.__getitem__)
+    return nearest_items._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-SOURCES: dict[str, Callable[[Result, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
-    "embeddings": in_embeddings,
-    "run": in_run,
-    "scores": in_lists,
-    "distances": in_lists,
+SOURCES: dict[str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
+    "embeddings": _in_embeddings,
+    "run": _in_run,
+    "scores": _in_lists,
+    "distances": _in_lists,
 }
 """For each argument that identifies an evaluation, the function that finds the nearest items."""
 
 
-def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int) -> None:
+def _check_numbers(result: Measured, places: IntArray, n_queries: int, n_items: int) -> None:
     """Refuse numbers of queries and items that differ from the result's, and queries that have names."""
-    check_same("number of queries", n_queries, result.setting.queries)
-    check_same("number of items", n_items, result.setting.gallery)
+    _check_same("number of queries", n_queries, result.setting.queries)
+    _check_same("number of items", n_items, result.setting.gallery)
     ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(
@@ -259,12 +261,7 @@ def check_numbers(result: Result, places: IntArray, n_queries: int, n_items: int
         )
 
 
-def check_fingerprint(result: Result, fingerprint: str) -> None:
-    """Refuse data with another fingerprint than that of the result."""
-    check_same("fingerprint", fingerprint, result.fingerprint)
-
-
-def check_order(result: Result, places: IntArray, origin: Origin) -> None:
+def _check_order(result: Measured, places: IntArray, origin: Origin) -> None:
     """Refuse the same data in another order, which would show other items than those of each query.
 
     The order of a gallery is checked only for results of few rows that are not from a record, and that of queries in
@@ -273,15 +270,15 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
     origin : the origin of the data passed now, with the digests of all evaluated queries, and the words of what is
         relevant to the queries at these positions
     """
-    found = result.evaluated
-    known, arrived = found.origin.data, origin.data
+    evaluated = result.evaluated
+    known, arrived = evaluated.origin.data, origin.data
     pairs: list[tuple[Any, Any]]
     if isinstance(known, Digests) and isinstance(arrived, Digests):
         pairs = [*zip(known.sides, arrived.sides, strict=True)]
-    elif found.origin.queries is None:
-        pairs = [(found.origin.relevant[places], origin.relevant)]
+    elif evaluated.origin.queries is None:
+        pairs = [(evaluated.origin.relevant[places], origin.relevant)]
     else:
-        pairs = [(found.query_digests(), found._replace(origin=origin).query_digests())]
+        pairs = [(evaluated.query_digests(), evaluated._replace(origin=origin).query_digests())]
     if not all(np.array_equal(one, other) for one, other in pairs):
         raise InputError(
             "The data is that of the result, but in another order, so that the wrong items would be shown for each "
@@ -289,7 +286,7 @@ def check_order(result: Result, places: IntArray, origin: Origin) -> None:
         )
 
 
-def check_same(what: str, arrived: Any, expected: Any) -> None:
+def _check_same(what: str, arrived: Any, expected: Any) -> None:
     """Refuse a property of the data that differs from the result's."""
     if arrived != expected:
         raise InputError(

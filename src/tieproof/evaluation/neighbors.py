@@ -9,63 +9,21 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
-from tieproof.evaluation.lists import as_counted_type
+from tieproof.evaluation.given_lists import as_counted_type, judged_by_grades
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, as_given, check_empty, make_result, parse_measures, score
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
-from tieproof.inputs.lists import JudgedLists
 from tieproof.inputs.lookalikes import FEWEST, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, judged, spans_of_queries
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
-from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.completions import FirstTies, complete, first_ties
+from tieproof.measures.unseen import estimate, first_items
 from tieproof.problem import GivenLists
-from tieproof.ties import FloatArray, IntArray, Parts
-
-
-def neighbor_parts(found: NeighborLists, relevance: Relevance, search: str) -> Parts:
-    """Yield the ties of all lists, block after block; `search` is one of `SEARCHES` in `evaluation/neighbors.py`."""
-    from tieproof.engine import last_ties, ties_of
-
-    for span in spans_of_queries(relevance, np.diff(found.start)):
-        queries = np.arange(span.start, span.stop)
-        entries = slice(found.start[span.start], found.start[span.stop])
-        start = found.start[span.start : span.stop + 1] - entries.start
-        position = np.repeat(np.arange(len(queries)), np.diff(start))
-        items = judged(relevance, queries, position, found.item[entries])
-        given = GivenLists(
-            queries=queries,
-            numbers=as_counted_type(np.arange(len(position)) if found.number is None else found.number[entries]),
-            start=start,
-            relevant=Listed(items.grade, start, relevance.graded),
-            small_is_near=found.called != "scores",
-            threads=parse_threads(None),
-        )
-        [(_, ties)] = ties_of(given).parts
-        whole = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
-        n_items = relevance.n_items - items.n_excluded
-        if search == "returned":
-            yield queries, replace(whole, n_items=n_items - whole.missing)
-        else:
-            end = None if found.number is None else last_ties(given)
-            yield queries, first_ties(whole, end, n_items, exact=search == "exact")
-
-
-class Listed:
-    """The relevant and the excluded items of lists, by their grades; the engine calls it block by block."""
-
-    def __init__(self, grades: FloatArray, start: IntArray, graded: bool) -> None:
-        self.grades, self.start, self.graded = grades, start, graded
-
-    def __call__(self, some: slice) -> RelevantBlock:
-        """Return the relevant and the excluded items of some of the lists."""
-        block = JudgedLists.of(self.grades, self.start[some.start : some.stop + 1]).block
-        return block if self.graded else block._replace(grades=None)
-
+from tieproof.ties import Parts
 
 Search = Literal["exact", "approximate", "returned"]
 SEARCHES = ("exact", "approximate", "returned")
@@ -99,7 +57,7 @@ def evaluate_neighbors(
     average: Average = "micro",
     empty: Empty = "skip",
 ) -> Result:
-    """Score the lists that an index of nearest neighbours returned, with the whole interval that they leave open.
+    """Score the lists that an index of nearest neighbors returned, with the whole interval that they leave open.
 
     Each list is the beginning of a ranking of the whole gallery. `lower` and `upper` cover every complete ranking
     that begins with the list, and every order of its ties. `expected` and `std` assume that all unseen items follow
@@ -176,8 +134,8 @@ def evaluate_neighbors(
     wanted = parse_measures(measures)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
-    found = as_neighbor_lists(ids, distances, scores, counts)
-    count, gallery = found.n_queries, gallery_size(labels, gallery_labels, relevance, n_items)
+    lists = as_neighbor_lists(ids, distances, scores, counts)
+    count, gallery = lists.n_queries, _gallery_size(labels, gallery_labels, relevance, n_items)
     if gallery is None and gallery_groups is not None:
         raise InputError(
             "gallery_groups were passed without gallery_labels. Pass gallery_labels= too, or leave them out.",
@@ -186,8 +144,13 @@ def evaluate_neighbors(
     if labels is not None:
         with about("labels", "ids"):
             labels = as_labels(labels, count, "labels", "queries")
-    check_pairs(count, gallery)
-    judged = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
+    if gallery is not None and count * gallery > MOST_PAIRS:
+        raise InputError(
+            f"n_items is {gallery}, and the number of queries is {count}, but their product must be at most 2^63. "
+            "Pass the number of items in the gallery.",
+            "n_items",
+        )
+    of_all = relevance_among(count, gallery, labels, gallery_labels, relevance, (groups, gallery_groups), exclude)
     if gallery is None and n_items is not None and n_items != count:
         raise InputError(
             f"n_items is {n_items}, but there are lists of {count} queries and no gallery_labels: in leave-one-out "
@@ -195,31 +158,64 @@ def evaluate_neighbors(
             "n_items",
         )
     if search != "returned":
-        check_ranks(wanted, judged.n_items)
-    found.check_items(judged.n_items)
-    check_own_items(found, judged)
+        _check_ranks(wanted, of_all.n_items)
+    lists.check_items(of_all.n_items)
+    _check_own_items(lists, of_all)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
     setting = Setting(
-        distance=found.called,
-        leave_one_out=judged.leave_one_out,
+        distance=lists.called,
+        leave_one_out=of_all.leave_one_out,
         queries=count,
-        gallery=judged.n_items,
+        gallery=of_all.n_items,
         dimensions=None,
         empty=empty,
         average=average,
     )
     rankings = RankingDigests(count)
-    parts = neighbor_parts(found, judged, search)
-    if search == "exact":
-        parts = watched_ends(parts, found)
-    scored = score(rankings.noted(parts), wanted, count, as_given if search == "returned" else complete)
+    scored = score(rankings.noted(_neighbor_parts(lists, of_all, search)), wanted, count, estimate)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        return make_result(scored, setting, origin, categories=groups_of_queries)
+        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries))
 
 
-def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int | None) -> int | None:
+def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search) -> Parts:
+    """Yield the ties of all lists, block after block; warn if an exact search returned too few items."""
+    from tieproof.engine import last_ties, ties_of_lists
+
+    doubtful = 0
+    for span in spans_of_queries(relevance, np.diff(lists.start)):
+        queries = np.arange(span.start, span.stop)
+        entries = slice(lists.start[span.start], lists.start[span.stop])
+        start = lists.start[span.start : span.stop + 1] - entries.start
+        position = np.repeat(np.arange(len(queries)), np.diff(start))
+        items = judged(relevance, queries, position, lists.item[entries])
+        given = GivenLists(
+            queries=queries,
+            numbers=as_counted_type(np.arange(len(position)) if lists.number is None else lists.number[entries]),
+            start=start,
+            relevant=judged_by_grades(items.grade, start, relevance.graded),
+            small_is_near=lists.called != "scores",
+            threads=parse_threads(None),
+        )
+        [(_, ties)] = ties_of_lists(given)
+        ties = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
+        n_items = relevance.n_items - items.n_excluded
+        if search == "returned":
+            yield queries, replace(ties, n_items=n_items - ties.missing)
+            continue
+        doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
+        end = None if lists.number is None else last_ties(given)
+        yield queries, first_items(ties, end, n_items, "behind" if search == "exact" else "anywhere")
+    if doubtful and search == "exact":
+        warn(
+            f"{doubtful} of {lists.n_queries} lists end before they are full although the gallery has more items, "
+            "which an exact search would have returned. Probably search='approximate' is meant, or items that are "
+            "not in the index have to be excluded with exclude."
+        )
+
+
+def _gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int | None) -> int | None:
     """Return the number of items in the gallery; None: the queries are the items."""
     if n_items is not None:
         check_whole("n_items", n_items)
@@ -246,17 +242,7 @@ def gallery_size(labels: Any, gallery_labels: Any, relevance: Any, n_items: int 
     return size
 
 
-def check_pairs(n_queries: int, n_items: int | None) -> None:
-    """Refuse more pairs of a query and an item than can be numbered with 64 bits."""
-    if n_items is not None and n_queries * n_items > MOST_PAIRS:
-        raise InputError(
-            f"n_items is {n_items}, and the number of queries is {n_queries}, but their product must be at most "
-            "2^63. Pass the number of items in the gallery.",
-            "n_items",
-        )
-
-
-def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
+def _check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
     """Refuse measures without a cutoff if rankings are too long for a table of the weights of all ranks."""
     whole = [measure for measure in wanted if measure.cutoff is None and measure.name not in ("AUC", "Rprec")]
     if whole and n_items > MOST_RANKS:
@@ -267,49 +253,33 @@ def check_ranks(wanted: Sequence[Measure], n_items: int) -> None:
         )
 
 
-def check_own_items(found: NeighborLists, judged: Relevance) -> None:
+def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
     """Warn if most queries i find item i first, which is relevant, beside other relevant items.
 
     Distances must be about 0, because pictures may find the texts of the same numbers first.
     """
-    entry = np.flatnonzero(found.query == found.item)
-    least = max(FEWEST, ITSELF * found.n_queries)
-    if judged.leave_one_out or len(entry) < least:
+    entry = np.flatnonzero(lists.query == lists.item)
+    least = max(FEWEST, ITSELF * lists.n_queries)
+    if relevance.leave_one_out or len(entry) < least:
         return
-    start, number = found.start[:-1], found.number
+    start, number = lists.start[:-1], lists.number
     if number is None:
         entry = entry[np.isin(entry, start)]
     else:
-        best = np.minimum if found.called == "distances" else np.maximum
-        filled = np.diff(found.start) > 0
-        first = np.zeros(found.n_queries, dtype=number.dtype)
-        first[filled] = best.reduceat(number, start[filled])
-        entry = entry[number[entry] == first[found.item[entry]]]
-        if found.called == "distances":
+        nearest = np.minimum if lists.called == "distances" else np.maximum
+        filled = np.diff(lists.start) > 0
+        first = np.zeros(lists.n_queries, dtype=number.dtype)
+        first[filled] = nearest.reduceat(number, start[filled])
+        entry = entry[number[entry] == first[lists.item[entry]]]
+        if lists.called == "distances":
             entry = entry[np.abs(number[entry].astype(np.float64)) <= NEAR * float(np.abs(number).max())]
-    queries = found.item[entry]
-    queries = queries[judged.at_most()[queries] > 1]
+    queries = lists.item[entry]
+    queries = queries[relevance.at_most()[queries] > 1]
     if len(queries) < least:
         return
-    if all(query in judged.block(np.array([query])).items for query in queries[some_of(len(queries))]):
+    if all(query in relevance.block(np.array([query])).items for query in queries[some_of(len(queries))]):
         warn(
-            f"{len(queries)} of {found.n_queries} queries probably find themselves: item i is the first one of query "
+            f"{len(queries)} of {lists.n_queries} queries probably find themselves: item i is the first one of query "
             "i and is relevant. If queries and items are the same, leave out gallery_labels, or pass the pairs "
             "(i, i) as exclude=."
-        )
-
-
-def watched_ends(parts: Parts, found: NeighborLists) -> Parts:
-    """Yield the parts, and warn if an exact search returned fewer items than the gallery has."""
-    doubtful = 0
-    for queries, ties in parts:
-        assert isinstance(ties, FirstTies)
-        unseen = ties.missing + ties.end.others > 0
-        doubtful += int((found.padded[queries] & unseen).sum())
-        yield queries, ties
-    if doubtful:
-        warn(
-            f"{doubtful} of {found.n_queries} lists end before they are full although the gallery has more items, "
-            "which an exact search would have returned. Probably search='approximate' is meant, or items that are "
-            "not in the index have to be excluded with exclude."
         )

@@ -1,17 +1,16 @@
 """The pictures of a result: the interval of each measure and category, and of each query."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import astuple
-from typing import Any, NamedTuple
+from typing import Any
 
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.text import evaluated
-from tieproof.evaluation.worst_and_best import worst_and_best
+from tieproof.evaluation.measured import Measured
+from tieproof.evaluation.text import evaluated, worst_and_best
 from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_intervals, draw_sorted, sort
-from tieproof.show.parts import NUMBERS
-from tieproof.show.parts import count as counted
+from tieproof.show.files import pictures
+from tieproof.show.parts import NUMBERS, count
 from tieproof.show.style import families, shortened
 from tieproof.ties import Estimate
 
@@ -25,29 +24,17 @@ OVER = {"micro": "queries", "macro": "categories"}
 """What a mean is computed over."""
 
 
-class Line(NamedTuple):
-    """A row of the picture: a name with an estimate, or only a text."""
-
-    name: str
-    estimate: Estimate[float] | None
-
-
-def height(result: Result) -> float:
+def height(result: Measured) -> float:
     """The height of the picture in inches, so that all measures and categories are legible.
 
     >>> import tieproof as tp
     >>> height(tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["AP", "P@1"]))
     2.54
     """
-    return inches(lines(result))
+    return 1.9 + 0.32 * len(list(_lines(result)))
 
 
-def inches(shown: Sequence[Line]) -> float:
-    """The height in inches for a number of rows."""
-    return 1.9 + 0.32 * len(shown)
-
-
-def plot_measures(result: Result, ax: Any = None) -> Any:
+def plot_measures(result: Measured, ax: Any = None) -> Any:
     """Draw each measure as a line from its lower to its upper value, with its expected value and standard deviation.
 
     result : the result of any evaluation
@@ -64,19 +51,22 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['AP', 'P@1']
     """
-    shown = lines(result)
-    ax = style.axes_or_new(ax, "Result.plot", height=inches(shown))
-    drawn = [(place, line.estimate) for place, line in enumerate(shown) if line.estimate is not None]
-    places, estimates = zip(*drawn, strict=True)
-    draw_intervals(ax, places, estimates)
+    ax = style.axes_or_new(ax, "Result.plot", height=height(result))
+    names, every = zip(*_lines(result), strict=True)
+    estimates = {position: estimate for position, estimate in enumerate(every) if estimate is not None}
+    draw_intervals(ax, list(estimates), list(estimates.values()))
+    beside = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 9, "annotation_clip": False}
     for column, heading in enumerate(NUMBERS):
-        write(ax, column, (1, 1), 10, heading, "axes fraction")
-        for place, estimate in drawn:
-            write(ax, column, (1, place), 0, style.number(astuple(estimate)[column]), ax.get_yaxis_transform())
-    ends = style.limits(min(each.lower for each in estimates), max(each.upper for each in estimates))
+        right = FIRST_NUMBER + NEXT_NUMBER * column
+        ax.annotate(heading, (1, 1), xytext=(right, 10), xycoords="axes fraction", **beside)
+        for position, estimate in estimates.items():
+            number = style.number(astuple(estimate)[column])
+            ax.annotate(number, (1, position), xytext=(right, 0), xycoords=ax.get_yaxis_transform(), **beside)
+    lowest = min(estimate.lower for estimate in estimates.values())
+    highest = max(estimate.upper for estimate in estimates.values())
     across = f"mean over the {OVER[result.setting.average]}, for all orderings of tied items"
-    ax.set(xlim=ends, ylim=(len(shown) - 0.4, -0.6), xlabel=across)
-    ax.set_yticks(range(len(shown)), shortened([line.name for line in shown], NAMES_WIDTH), parse_math=False)
+    ax.set(xlim=style.limits(lowest, highest), ylim=(len(names) - 0.4, -0.6), xlabel=across)
+    ax.set_yticks(range(len(names)), shortened(names, NAMES_WIDTH), parse_math=False)
     for label in ax.get_yticklabels():
         label.set_fontfamily(families())
     ax.tick_params(axis="y", length=0)
@@ -87,37 +77,29 @@ def plot_measures(result: Result, ax: Any = None) -> Any:
     return ax
 
 
-def lines(result: Result) -> list[Line]:
-    """The rows of the picture: the means of all measures, then the first measure in the categories that are shown."""
-    means = [Line(name, result[name]) for name in result.measures]
-    return [*means, *lines_of_categories(result, result.measures[0])] if result.categories else means
+def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
+    """The lines of the picture: the means of all measures, then the first one in the categories that are shown.
+
+    A line is a name with an estimate, or only a text.
+    """
+    yield from ((name, result[name]) for name in result.measures)
+    if result.categories:
+        first, between, last = worst_and_best(result, result.measures[0])
+        yield f"{result.measures[0]} by category:", None
+        yield from first
+        if between:
+            yield f"({between:,} more)", None
+        yield from last
 
 
-def lines_of_categories(result: Result, measure: str) -> Iterator[Line]:
-    """The rows of one measure in the categories that are shown, under a heading."""
-    first, between, last = worst_and_best(result, measure)
-    yield Line(f"{measure} by category:", None)
-    yield from (Line(*named) for named in first)
-    if between:
-        yield Line(f"({between:,} more)", None)
-    yield from (Line(*named) for named in last)
-
-
-def write(ax: Any, column: int, place: tuple[float, float], above: float, text: str, coordinates: Any) -> None:
-    """Write a number, or the header of its column, on the right of the axes."""
-    beside = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": 9, "annotation_clip": False}
-    offset = (FIRST_NUMBER + NEXT_NUMBER * column, above)
-    ax.annotate(text, place, xytext=offset, xycoords=coordinates, **beside)
-
-
-def plot_queries(result: Result, measure: str | Measure | None = None, ax: Any = None) -> Any:
+def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any = None) -> Any:
     """Draw the interval of each query from its lower to its upper value, sorted by expected value.
 
     result : the result of any evaluation
     measure : one of the measures of the result; by default AP, or the first one of a result without AP
     ax : matplotlib axes to draw on; None for new ones
 
-    Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbours in the sorted order,
+    Returns the axes. More than 400 queries are drawn as 400 steps, each a mean over neighbors in the sorted order,
     so that the areas under the three lines are always the means of the measure. Queries whose value is NaN are left
     out. The axis starts at 0, unless all values are within a small part of it. If there are at most 25 queries, their
     names are shown, in 20 columns. Raises InputError for a measure that the result does not have, and
@@ -132,10 +114,14 @@ def plot_queries(result: Result, measure: str | Measure | None = None, ax: Any =
     measure = measure or default_measure(result.measures)
     estimate = result.per_query(measure)
     style.matplotlib("Result.plot_queries")
-    found = sort(result.query_ids, estimate)
-    ax = style.axes_or_new(ax, "Result.plot_queries", height=found.height)
-    draw_sorted(ax, found, f"expected {measure}")
+    queries = sort(result.query_ids, estimate)
+    ax = style.axes_or_new(ax, "Result.plot_queries", height=queries.height)
+    draw_sorted(ax, queries, f"expected {measure}")
     ax.set_ylabel(str(measure))
-    ax.set_title(f"{measure} of {counted(found.queries, 'query')}", loc="right", fontsize=11)
-    ax.set_ylim(style.limits(*found.limits))
+    ax.set_title(f"{measure} of {count(queries.queries, 'query')}", loc="right", fontsize=11)
+    ax.set_ylim(style.limits(*queries.limits))
     return ax
+
+
+PICTURES = pictures(plot_measures, height)
+"""Extensions for the picture of all measures."""

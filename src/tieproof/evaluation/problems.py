@@ -1,5 +1,6 @@
 """Makes a `Problem` from the arguments of users: checks queries, gallery, distance and relevance together."""
 
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -9,10 +10,9 @@ import numpy as np
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
-from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings
-from tieproof.inputs.formats import Format
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.labels import checked_groups, checked_labels
+from tieproof.inputs.labels import checked_groups, checked_labels, checked_pairs, checked_triples
 from tieproof.inputs.lookalikes import (
     FEWEST,
     may_share_rows,
@@ -22,12 +22,10 @@ from tieproof.inputs.lookalikes import (
     warn_of_self_matches,
     warn_of_similarities,
 )
-from tieproof.inputs.options import check_whole, parse_memory, parse_threads
-from tieproof.inputs.relevance import Excluded, Relevance, by_labels
-from tieproof.inputs.shards.arrays import ArraySource, RankedRows
-from tieproof.inputs.shards.source import RowSource, is_source
-from tieproof.inputs.triples import Judgments, checked_pairs, checked_triples
-from tieproof.problem import Budget, Problem, ShardedProblem, Watch, unwatched
+from tieproof.inputs.options import Format, check_whole, parse_memory, parse_threads
+from tieproof.inputs.relevance import Excluded, Judgments, Relevance, by_labels
+from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray
 
 
@@ -45,7 +43,7 @@ def with_own_labels(side: Side, judged: bool) -> Side:
     judged : whether triples define the relevance, so that labels are not needed
     """
     given = side.embeddings
-    if not (is_source(given) and hasattr(given, "labels")):
+    if given is None or isinstance(given, np.ndarray) or not (is_source(given) and hasattr(given, "labels")):
         return side
     labels = given.labels if side.labels is None and not judged else side.labels
     return Side(given.rows, labels, given.groups if side.groups is None else side.groups)
@@ -54,6 +52,11 @@ def with_own_labels(side: Side, judged: bool) -> Side:
 def as_budget(memory: str | int, threads: int | None) -> Budget:
     """Parse a budget."""
     return Budget(parse_memory(memory), parse_threads(threads))
+
+
+def unwatched(pairs: int) -> AbstractContextManager[Progress]:
+    """Return a `Watch` that shows nothing."""
+    return nullcontext(lambda _: None)
 
 
 def watched(progress: bool, workers: int | None = None) -> Watch:
@@ -75,13 +78,16 @@ def make_problem(
     rounding: Format | None = None,
 ) -> Problem | ShardedProblem:
     """Make the problem from the arguments of `evaluate`."""
-    queries, gallery = (with_own_labels(side, relevance is not None) for side in (queries, gallery))
-    kind = as_distance(distance, bits)
+    judged = relevance is not None
+    queries, gallery = with_own_labels(queries, judged), with_own_labels(gallery, judged)
+    kind, called = as_distance(distance, bits), reported(distance)
     name = "embeddings" if gallery.embeddings is None else "queries"
     with about("embeddings"):
-        given = as_rows(queries.embeddings, name)
-    with about("gallery"):
-        items = None if gallery.embeddings is None else as_rows(gallery.embeddings, "gallery")
+        given = _as_rows(queries.embeddings, name)
+    items = None
+    if gallery.embeddings is not None:
+        with about("gallery"):
+            items = _as_rows(gallery.embeddings, "gallery")
     if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
         raise InputError(
             f"The number of dimensions is {given.shape[1]} for the queries, but {items.shape[1]} for the gallery. "
@@ -96,10 +102,12 @@ def make_problem(
             ("embeddings", "gallery"),
         )
     with about("embeddings"):
-        vectors = ranked_by(kind, given, name, bits)
-    with about("gallery"):
-        gallery_vectors = None if items is None else ranked_by(kind, items, "gallery", bits)
-    if isinstance(kind, Distance) and not of_bits:
+        vectors = _ranked_by(kind, given, name, bits)
+    gallery_vectors = None
+    if items is not None:
+        with about("gallery"):
+            gallery_vectors = _ranked_by(kind, items, "gallery", bits)
+    if isinstance(kind, Distance) and not of_bits and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
     if len(vectors) == vectors.shape[1] and not of_bits:
         warn_of_similarities(vectors[:], name)
@@ -114,22 +122,24 @@ def make_problem(
         exclude,
     )
     whole = Problem(
-        queries=rows_or_none(vectors),
-        gallery=None if gallery_vectors is None else rows_or_none(gallery_vectors),
+        queries=_rows_in_memory(vectors),
+        gallery=None if gallery_vectors is None else _rows_in_memory(gallery_vectors),
         distance=kind,
-        called=reported(distance),
+        called=called,
         dimensions=bits or given.shape[1],
         relevance=of_all,
         judged_by=("relevance",) if queries.labels is None else labels,
         budget=budget,
         format=rounding,
     )
-    if not any(isinstance(side, RankedRows) for side in (vectors, gallery_vectors)):
+    if isinstance(vectors, RankedRows) or isinstance(gallery_vectors, RankedRows):
+        rows = _as_ranked(vectors, name)
+        return ShardedProblem(
+            whole, rows, None if gallery_vectors is None else _as_ranked(gallery_vectors, "gallery")
+        )
+    if gallery_vectors is not None:
         check_self_matches(whole)
-        return whole
-    return ShardedProblem(
-        whole, as_ranked(vectors, name), None if gallery_vectors is None else as_ranked(gallery_vectors, "gallery")
-    )
+    return whole
 
 
 def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = None) -> None:
@@ -160,8 +170,8 @@ def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
     queries, gallery = problem.queries, problem.gallery
     return ShardedProblem(
         replace(problem, queries=queries[:0], gallery=None if gallery is None else gallery[:0]),
-        as_ranked(queries, "embeddings" if gallery is None else "queries"),
-        None if gallery is None else as_ranked(gallery, "gallery"),
+        _as_ranked(queries, "embeddings" if gallery is None else "queries"),
+        None if gallery is None else _as_ranked(gallery, "gallery"),
     )
 
 
@@ -176,17 +186,17 @@ def in_memory(problem: Problem | ShardedProblem) -> Problem:
     return problem
 
 
-def as_rows(values: Any, name: str) -> Array | RowSource:
+def _as_rows(values: Any, name: str) -> Array | RowSource:
     """Return the values as an array, or as rows that are read when they are needed."""
-    return values if is_source(values) else as_array(values, name)
+    return values if not isinstance(values, np.ndarray) and is_source(values) else as_array(values, name)
 
 
-def rows_or_none(rows: Embeddings | RankedRows) -> Embeddings:
+def _rows_in_memory(rows: Embeddings | RankedRows) -> Embeddings:
     """Return the rows if they are in memory, otherwise an array of no rows."""
     return np.empty((0, rows.shape[1]), dtype=rows.dtype) if isinstance(rows, RankedRows) else rows
 
 
-def as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
+def _as_ranked(rows: Embeddings | RankedRows, name: str) -> RankedRows:
     """Return rows that are read when they are needed; an array must be finite."""
     if isinstance(rows, RankedRows):
         return rows
@@ -210,7 +220,7 @@ def as_distance(distance: str | DistanceFunction, bits: int | None) -> Distance 
     return kind
 
 
-def ranked_by(
+def _ranked_by(
     kind: Distance | DistanceFunction, rows: Array | RowSource, name: str, bits: int | None
 ) -> Embeddings | RankedRows:
     """Convert embeddings to the form that the distance ranks; a function gets them as they are."""
@@ -270,13 +280,13 @@ def relevance_among(
             named = checked_triples(triples, n_queries, count, n_items is None)
     else:
         own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
-    excluded = Excluded(checked_groups(*groups, n_queries, n_items), checked_exclusions(exclude, n_queries, count))
+    excluded = Excluded(checked_groups(*groups, n_queries, n_items), _checked_exclusions(exclude, n_queries, count))
     if triples is None:
         return by_labels(own, others, excluded)
     return Judgments.of(named, n_queries, count, n_items is None, excluded)
 
 
-def checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
+def _checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
     """Return the pairs of `Excluded`, checked."""
     if exclude is None:
         return None

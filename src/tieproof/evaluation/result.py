@@ -8,17 +8,19 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.errors import MissingExtraError
 from tieproof.evaluation.measured import Measured
+from tieproof.evaluation.text import table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
+from tieproof.show.parts import MOST_SHOWN, count, more_than
+from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
 """The choices for the rows of a data frame."""
 
 
-class Result(Measured):
+class Result(Measured, Shown, AsFrame):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
 
     A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
@@ -40,6 +42,18 @@ class Result(Measured):
     (2, True, False)
     >>> result.query_ids
     array([0, 1])
+    >>> print(tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"]))
+    measure   lower  expected   upper  tie std
+    ------------------------------------------
+    AP       0.5000    0.7500  1.0000   0.1768
+    <BLANKLINE>
+    Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
+    cosine distance.
+    Left out: 1 query, with no relevant item.
+    2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
+    There are 2 ambiguous ties, and the largest tie holds 2 items.
+    The score to report is 'lower': no ordering of the tied items gives less.
+    3 vectors are all zero: their cosine similarity to everything is 0.
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -58,7 +72,7 @@ class Result(Measured):
         }
         if self.search is not None:
             whole["search"] = self.search
-        if self._found.not_in_run is not None:
+        if self._evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
@@ -67,25 +81,19 @@ class Result(Measured):
         if self._categories is None:
             return whole
         return whole | {
-            "categories": {str(name): of_category(self.category(name)) for name in self.categories},
+            "categories": {str(name): _of_category(self.category(name)) for name in self.categories},
             "categories_left_out": list(map(str, self.categories_left_out)),
         }
-
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON; the same bytes for the same data in any order."""
-        import json
-
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
 
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """A long table of every query and measure, as arrays of equal length.
 
         `std` is the standard deviation over the orderings of the query's tied items.
         """
-        count = len(self._per_query)
-        table = {"query": np.tile(self.query_ids, count)}
+        measures = len(self._per_query)
+        table = {"query": np.tile(self.query_ids, measures)}
         if self.category_of_query is not None:
-            table["category"] = np.tile(self.category_of_query, count)
+            table["category"] = np.tile(self.category_of_query, measures)
         table["measure"] = np.repeat(self.measures, len(self.query_ids))
         estimates = [self.per_query(measure) for measure in self._per_query]
         for name in ("lower", "expected", "upper", "std"):
@@ -101,21 +109,18 @@ class Result(Measured):
         Raises InputError for "category" if the result has no categories.
         """
         check_choice("per", per, PER)
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("Result.to_frame", "pandas") from None
+        frame = pandas("Result.to_frame").DataFrame
         if per == "query":
-            return pd.DataFrame(self.columns())
+            return frame(self.columns())
         if per == "measure":
-            return pd.DataFrame([{"measure": name, **asdict(self[name])} for name in self.measures])
+            return frame([{"measure": name, **asdict(self[name])} for name in self.measures])
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **asdict(part[measure]), "queries": part.ties.queries}
             for measure in self.measures
             for name, part in parts.items()
         ]
-        return pd.DataFrame(rows)
+        return frame(rows)
 
     def to_flat_dict(self) -> dict[str, float]:
         """The means as numbers by name, such as `ndcg_at_10_lower`, for loggers of metrics.
@@ -135,17 +140,18 @@ class Result(Measured):
             for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
         }
 
-    def to_markdown(self) -> str:
-        """A Markdown table to paste into an issue, with a description of the evaluation below it."""
-        from tieproof.evaluation.text import result_as_markdown
+    def _table(self) -> Table:
+        return table_of(self)
 
-        return result_as_markdown(self)
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The table that the command line shows, and below it that of the errors by confidence, if they are known."""
+        shown = super().to_text(width, color)
+        return f"{shown}\n\n{text(table_of_errors(self), width, color)}" if self.has_confidence else shown
 
-    def to_latex(self) -> str:
-        """A LaTeX table to paste into a paper, with a caption that describes the evaluation; it uses booktabs."""
-        from tieproof.evaluation.text import result_as_latex
-
-        return result_as_latex(self)
+    def __repr__(self) -> str:
+        """A short text with the intervals of the first measures."""
+        shown = ", ".join(f"{name} {self[name]:.4f}" for name in self.measures[:MOST_SHOWN])
+        return f"<Result of {count(self.ties.queries, 'query')}: {shown}{more_than(len(self))}>"
 
     def save(self, path: Any) -> None:
         """Save this result to a file that ends in .tieproof; `tp.load` reads the file, `tp.verify` checks it.
@@ -156,13 +162,13 @@ class Result(Measured):
         The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, for the
         result of one category, and for a result of a record in version 1 or 2 of the format.
         """
-        from tieproof.records.writing import save
+        from tieproof.evaluation.saving import save  # slow to import, as is the page
 
         return save(self, path)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
-        from tieproof.evaluation.pictures import plot_measures
+        from tieproof.evaluation.pictures import plot_measures  # slow to import for an evaluation that draws nothing
 
         return plot_measures(self, ax)
 
@@ -204,24 +210,6 @@ class Result(Measured):
 
         return report(self, path, items, gallery_items, evaluated)
 
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        from tieproof.evaluation.text import render
-
-        return render(self)
-
-    def _repr_html_(self) -> str:
-        """The table that notebooks show."""
-        from tieproof.evaluation.text import result_as_html
-
-        return result_as_html(self)
-
-    def __repr__(self) -> str:
-        """A short text with the intervals of the first measures."""
-        from tieproof.evaluation.text import result_in_short
-
-        return result_in_short(self)
-
 
 def flat_name(measure: str) -> str:
     """The name of a measure in lower-case letters, digits and underscores.
@@ -229,11 +217,11 @@ def flat_name(measure: str) -> str:
     >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
     ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
     """
-    spelt = measure.lower().replace("@", "_at_")
-    return re.sub("[^a-z0-9]+", "_", spelt).strip("_")
+    spelled = measure.lower().replace("@", "_at_")
+    return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 
-def of_category(result: Result) -> dict[str, Any]:
+def _of_category(result: Result) -> dict[str, Any]:
     """The entry of one category in `Result.to_dict`."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},

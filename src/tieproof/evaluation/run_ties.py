@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.inputs.count_room import CountRoom
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
+from tieproof.inputs.lists import CountRoom
 from tieproof.inputs.relevance import pointers
-from tieproof.measures.list_ends import cut_off
+from tieproof.measures.unseen import cut_off
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray, JudgedTies, Parts, Ties
 
@@ -62,29 +62,19 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     )
 
 
-class JudgedScores(NamedTuple):
-    """The scores of only the judged documents, for all evaluated queries.
-
-    scores : the lists of judged documents; the relevant documents are those of the whole lists
-    n_others : (Q,) the number of documents that were judged not relevant, in the list or not
-    """
-
-    scores: RelevantScores
-    n_others: IntArray
-
-
 def join_judged(
     judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
-) -> JudgedScores:
-    """Leave documents without a judgment out of the lists; `judged` must contain all judged documents."""
+) -> tuple[RelevantScores, IntArray]:
+    """Leave documents without a judgment out of the lists; `judged` must contain all judged documents.
+
+    Also return the number of documents of each query that were judged not relevant, in the list or not, (Q,).
+    """
     place, n_queries = number[judged.documents.query], len(relevant.start) - 1
     listed = np.flatnonzero((place >= 0) & ~np.isnan(ranked.of_judged))
     listed = listed[np.argsort(place[listed], kind="stable")]
-    others = place[(place >= 0) & (judged.grade == 0)]
-    return JudgedScores(
-        relevant._replace(start=pointers(place[listed], n_queries), score=ranked.of_judged[listed]),
-        np.bincount(others, minlength=n_queries),
-    )
+    not_relevant = place[(place >= 0) & (judged.grade == 0)]
+    alone = relevant._replace(start=pointers(place[listed], n_queries), score=ranked.of_judged[listed])
+    return alone, np.bincount(not_relevant, minlength=n_queries)
 
 
 def run_parts(
@@ -92,35 +82,36 @@ def run_parts(
     names: npt.NDArray[np.str_],
     truncated: bool,
     n_items: int | None,
-    judged: JudgedScores | None = None,
+    judged: tuple[RelevantScores, IntArray] | None = None,
 ) -> Parts:
     """Yield the ties of all queries: first of those with documents in the run, then of the others.
 
-    judged : the scores for measures of only the judged documents
+    judged : what `join_judged` returns, for measures of only the judged documents
     """
     answered = np.diff(scores.start) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
-    ranked = only_of(answered, scores)
+    ranked = _only_of(answered, scores)
     smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
-    sizes = None if n_items is None else np.full(len(listed), n_items)
 
     def ties_of(some: RelevantScores, sizes: IntArray | None) -> Ties:
-        ties = ties_of_run(some)
+        ties = _ties_of_run(some)
         if not truncated:
             return ties
-        return cut_off(ties, last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
+        return cut_off(ties, _last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
 
-    ties = ties_of(ranked, sizes)
+    ties = ties_of(ranked, None if n_items is None else np.full(len(listed), n_items))
     if judged is not None:
-        others = judged.n_others[listed]
-        of_judged = ties_of(only_of(answered, judged.scores), ties.n_relevant + others)
-        ties = replace(ties, judged=JudgedTies(of_judged, others))
+        of_judged, n_others = judged[0], judged[1][listed]
+        sizes = ties.n_relevant + n_others
+        ties = replace(ties, judged=JudgedTies(ties_of(_only_of(answered, of_judged), sizes), n_others))
     yield listed, ties
     if len(absent):
-        yield absent, nothing_retrieved(np.bincount(scores.missing_query, minlength=len(names))[absent])
+        # Rankings of a single document that is not relevant: all their measures are 0.
+        n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
+        yield absent, Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(absent))
 
 
-def only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
+def _only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
     """Return the scores of the queries that have documents in the run."""
     position = np.cumsum(answered) - 1
     known = answered[scores.missing_query]
@@ -132,13 +123,7 @@ def only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
     )
 
 
-def nothing_retrieved(n_relevant: IntArray) -> Ties:
-    """Return rankings of a single document that is not relevant: all their measures are 0."""
-    none = np.zeros(0, dtype=np.int64)
-    return Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(n_relevant))
-
-
-def ties_of_run(scores: RelevantScores) -> Ties:
+def _ties_of_run(scores: RelevantScores) -> Ties:
     """Return the ties that contain a relevant document."""
     count = len(scores.start) - 1
     starts_tie = np.ones(len(scores.query), dtype=np.bool_)
@@ -195,7 +180,7 @@ def is_cut_off(scores: RelevantScores) -> bool:
     return bool((np.add.reduceat(scores.score == np.repeat(smallest, length), start) > 1).any())
 
 
-def last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Return (k, n, l, m) of the last tie of each list, whose items have the smallest score in the list, (Q,) each.
 
     The engine's `last_ties` needs the positions of relevant items in a list; for a run only their scores are known.

@@ -9,7 +9,7 @@ nor the ranks in a file can change a number.
 
 import os
 from collections.abc import Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,17 +19,24 @@ from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
 from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_ties import RelevantScores, is_cut_off, join, join_judged, run_parts
-from tieproof.evaluation.scoring import Empty, Names, check_empty, make_result, of_judged_items, parse_measures, score
+from tieproof.evaluation.scoring import (
+    Empty,
+    Names,
+    as_evaluated,
+    check_empty,
+    of_judged_items,
+    parse_measures,
+    score,
+)
 from tieproof.inputs.arrays import check_widths
 from tieproof.inputs.categories import Average, check_average
 from tieproof.inputs.documents import DocumentTable, documents_of
-from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, categories_of, decoded, read_qrels, read_run
 from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.run_sources import categories_of, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.list_ends import estimate
+from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
 
 Missing = Literal["zero", "skip", "error"]
@@ -144,53 +151,49 @@ def evaluate_run(
     check_average(average)
     check_choice("missing", missing, MISSING)
     with about("n_items"):
-        collection = check_collection(truncated, n_items)
+        collection = _check_collection(truncated, n_items)
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries, others=bool(judged_only))
-        check_judged(judged, judged_only)
+        judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only))
+        _check_judged(judged, judged_only)
     with about("run"):
         ranked = read_run(run, judged, queries)
-    check_sides(judged, ranked)
+    _check_sides(judged, ranked)
     if ranked.unlike is not None:
-        name, query, of_qrels, of_run = ranked.unlike
-        warn(
-            f"{name}: no document is judged for its query, so that nothing relevant was retrieved. For query "
-            f"{query!r} the qrels have {of_qrels!r}, and the run has {of_run!r}. If the ids differ in letter case, "
-            "prefixes or padding, make them equal."
-        )
-    decoded_names = [decoded(name) for name in queries]
-    check_widths(decoded_names, "The names of the queries")
-    names = np.array(decoded_names)
-    topics = choose(judged, ranked, names, missing, empty)
-    ids = topics.names.ids
+        warn(ranked.unlike)
+    names_read = [decoded(name) for name in queries]
+    check_widths(names_read, "The names of the queries")
+    names = np.array(names_read)
+    topics, number = _choose(judged, ranked, names, missing, empty)
+    ids = topics.ids
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
-    scores = join(judged, ranked, topics.number, len(ids))
-    check_own_documents(judged, ranked, scores, list(queries), topics.number)
+    scores = join(judged, ranked, number, len(ids))
+    alone = join_judged(judged, ranked, number, scores) if judged_only else None
+    _check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
         leave_one_out=False,
-        queries=len(ids) + sum(map(len, topics.names.left_out.values())),
+        queries=len(ids) + sum(map(len, topics.left_out.values())),
         gallery=int(np.diff(scores.start).max()),
         dimensions=None,
         empty=empty,
         average=average,
     )
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
-    origin = origin_of_run(judged, ranked, names, topics.number, options)
-    alone = join_judged(judged, ranked, topics.number, scores) if judged_only else None
-    parts = run_parts(scores, ids, truncated, collection, alone)
-    scored = score(parts, wanted, len(ids), estimate)
-    result = make_result(scored, setting, origin, names=topics.names, categories=groups)
+    origin = origin_of_run(judged, ranked, names, number, options)
+
+    def evaluated(truncated: bool) -> Result:
+        scored = score(run_parts(scores, ids, truncated, collection, alone), wanted, len(ids), estimate)
+        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
+
+    result = evaluated(truncated)
     if not truncated and is_cut_off(scores):
-        parts = run_parts(scores, ids, True, None, alone)
-        cut = score(parts, wanted, len(ids), estimate)
-        warn_of_cut(result, make_result(cut, setting, origin, names=topics.names, categories=groups), run)
+        _warn_of_cut(result, evaluated(truncated=True), run)
     return result
 
 
-def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
+def _warn_of_cut(result: Result, cut: Result, run: Any) -> None:
     """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure."""
     name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
     for measure in result.measures:
@@ -204,7 +207,7 @@ def warn_of_cut(result: Result, cut: Result, run: Any) -> None:
             return
 
 
-def check_collection(truncated: bool, n_items: int | None) -> int | None:
+def _check_collection(truncated: bool, n_items: int | None) -> int | None:
     """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
     if not isinstance(truncated, int | np.bool_):
         raise InputError(f"truncated must be True or False, not {truncated!r}.", "truncated")
@@ -219,7 +222,7 @@ def check_collection(truncated: bool, n_items: int | None) -> int | None:
     return int(n_items)
 
 
-def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
+def _check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
     """Refuse measures that need documents judged not relevant if the qrels have none."""
     if measures and not (judged.grade == 0).any():
         raise InputError(
@@ -229,7 +232,7 @@ def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
         )
 
 
-def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
+def _check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """Warn if the qrels look like a run and the run looks like qrels."""
     fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
     if not len(fractions):
@@ -242,7 +245,7 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
         )
 
 
-def check_own_documents(
+def _check_own_documents(
     judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
 ) -> None:
     """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
@@ -265,21 +268,14 @@ def check_own_documents(
         )
 
 
-class Topics(NamedTuple):
-    """The Q evaluated queries, and the others.
-
-    names : the ids of the evaluated queries and of the others, each sorted
-    number : the position 0 … Q-1 of each query that was read, or -1 if it is not evaluated
-    """
-
-    names: Names
-    number: IntArray
-
-
-def choose(
+def _choose(
     judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
-) -> Topics:
-    """Choose the queries that are evaluated, by the policies `missing` and `empty`."""
+) -> tuple[Names, IntArray]:
+    """Choose the Q queries that are evaluated, by the policies `missing` and `empty`.
+
+    Return the ids of the evaluated queries and of the others, each sorted, and the position 0 … Q-1 of each query
+    that was read, or -1 if it is not evaluated.
+    """
 
     def holds(query: IntArray) -> BoolArray:
         return np.bincount(query, minlength=len(names)) > 0
@@ -314,4 +310,4 @@ def choose(
     number = np.full(len(names), -1)
     number[np.flatnonzero(evaluated)[order]] = np.arange(len(order))
     reasons = {reason: np.sort(names[which]) for reason, which in left_out.items()}
-    return Topics(Names(names[evaluated][order], reasons, np.sort(names[has_judgment & ~in_run])), number)
+    return Names(names[evaluated][order], reasons, np.sort(names[has_judgment & ~in_run])), number

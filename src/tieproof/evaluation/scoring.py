@@ -1,4 +1,4 @@
-"""Makes a result from ties: every measure of every query, and the policy for queries with nothing relevant."""
+"""Scores ties: every measure of every query, and the policy for queries with nothing relevant."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -7,9 +7,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting, count_by_query
+from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
-from tieproof.evaluation.result import Result
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
@@ -44,7 +43,7 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
     if measures is DEFAULT_MEASURES:
-        return list(default_measures())
+        return list(_default_measures())
     named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
     wanted = list(dict.fromkeys(measure for several in named for measure in several))
     if not wanted:
@@ -53,7 +52,7 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
 
 
 @cache
-def default_measures() -> tuple[Measure, ...]:
+def _default_measures() -> tuple[Measure, ...]:
     """Return the default measures, which are parsed only once."""
     return tuple(map(parse, DEFAULT_MEASURES))
 
@@ -66,11 +65,6 @@ def of_judged_items(measures: Iterable[Measure]) -> list[Measure]:
 def check_empty(empty: str) -> None:
     """Refuse an unknown policy."""
     check_choice("empty", empty, EMPTY)
-
-
-def as_given(measure: Measure, ties: Ties) -> Estimates:
-    """Evaluate a measure on the rankings as they are."""
-    return measure(ties)
 
 
 class Scores(NamedTuple):
@@ -92,12 +86,12 @@ def score(
     parts: Parts,
     measures: list[Measure],
     count: int,
-    estimate: Callable[[Measure, Ties], Estimates] = as_given,
+    estimate: Callable[[Measure, Ties], Estimates] | None = None,
     threads: int = 1,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
-    estimate : evaluates one measure
+    estimate : evaluates one measure; None: on the rankings as they are
     threads : the number of parts that are evaluated at a time
     """
     values = np.zeros((len(measures), 4, count))
@@ -105,19 +99,34 @@ def score(
     tie_counts = np.zeros((4, count), dtype=np.int64)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
-        queries, found = as_places(part[0]), part[1]
-        n_relevant[queries] = found.n_relevant
+        queries, ties = _as_places(part[0]), part[1]
+        n_relevant[queries] = ties.n_relevant
         for of_measure, measure in zip(values, measures, strict=True):
-            for row, estimates in zip(of_measure, estimate(measure, found), strict=True):
+            computed = measure(ties) if estimate is None else estimate(measure, ties)
+            for row, estimates in zip(of_measure, computed, strict=True):
                 row[queries] = estimates
-        tie_counts[:, queries] = count_by_query(found)
+        tie_counts[:, queries] = count_by_query(ties)
 
     with growing_tables():
         for_each(evaluate, parts, threads)
     return Scores(measures, values, n_relevant, tie_counts)
 
 
-def make_result(
+def count_by_query(ties: Ties) -> IntArray:
+    """Count by query, as an array (4, Q): ties, ambiguous ties, items in the largest tie, and open last ties."""
+    counts = np.zeros((4, ties.n_queries), dtype=np.int64)
+    several = ties.several
+    if several.size:
+        query, items = ties.query[several], ties.l[several]
+        counts[0] = np.bincount(query, minlength=ties.n_queries)
+        counts[1] = np.bincount(query[ties.m[several] < items], minlength=ties.n_queries)
+        first = np.flatnonzero(np.diff(query, prepend=-1))
+        counts[2, query[first]] = np.maximum.reduceat(items, first)
+    counts[3] = ties.open_ends
+    return counts
+
+
+def as_evaluated(
     scores: Scores,
     setting: Setting,
     origin: Origin,
@@ -125,8 +134,8 @@ def make_result(
     names: Names | None = None,
     categories: Array | None = None,
     confidence: Array | None = None,
-) -> Result:
-    """Make the result from scores.
+) -> Evaluated:
+    """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
 
     origin : the origin of the queries, without the numbers of their relevant items, which are added here
     names : the names of the queries; None: they are numbered
@@ -136,7 +145,7 @@ def make_result(
     has_relevant = scores.n_relevant > 0
     ids = names.ids if names else np.arange(len(has_relevant))
     empty_ids = np.flatnonzero(~has_relevant)
-    check_evaluated(empty_ids, setting)
+    _check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
     values, tie_counts = scores.values, scores.tie_counts
@@ -149,29 +158,27 @@ def make_result(
         values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
-    return Result(
-        Evaluated(
-            setting=setting,
-            origin=origin._replace(
-                relevant=with_counts(origin.relevant, scores.n_relevant)[kept], queries=origin.queries[kept]
-            ),
-            query_ids=ids[kept],
-            per_query=dict(zip(scores.measures, values, strict=True)),
-            tie_counts=tie_counts,
-            zero_vectors=zero_vectors,
-            empty_ids=ids[empty_ids],
-            left_out=left_out,
-            categories=groups,
-            confidence=None if confidence is None else confidence[kept],
-            not_in_run=names.not_in_run if names else None,
-        )
+    return Evaluated(
+        setting=setting,
+        origin=origin._replace(
+            relevant=with_counts(origin.relevant, scores.n_relevant)[kept], queries=origin.queries[kept]
+        ),
+        query_ids=ids[kept],
+        per_query=dict(zip(scores.measures, values, strict=True)),
+        tie_counts=tie_counts,
+        zero_vectors=zero_vectors,
+        empty_ids=ids[empty_ids],
+        left_out=left_out,
+        categories=groups,
+        confidence=None if confidence is None else confidence[kept],
+        not_in_run=names.not_in_run if names else None,
     )
 
 
-def as_places(queries: IntArray) -> slice | IntArray:
+def _as_places(queries: IntArray) -> slice | IntArray:
     """Return consecutive queries as a slice, which can be written to in a sixth of the time.
 
-    >>> as_places(np.array([3, 4, 5])), as_places(np.array([3, 5]))
+    >>> _as_places(np.array([3, 4, 5])), _as_places(np.array([3, 5]))
     (slice(3, 6, None), array([3, 5]))
     """
     if len(queries) and (np.diff(queries) == 1).all():
@@ -179,7 +186,7 @@ def as_places(queries: IntArray) -> slice | IntArray:
     return queries
 
 
-def check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
+def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
     """Refuse queries with nothing relevant if the policy is "error", or if no query is left to average."""
     if len(empty_ids) and setting.empty == "error":
         raise InputError(

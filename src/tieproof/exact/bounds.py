@@ -1,8 +1,21 @@
-"""The error bounds within which a float comparison is not decisive; README.md in this folder derives each of them."""
+"""The error bounds within which a float comparison is not decisive, and the check that matrix products keep them.
+
+README.md in this folder derives each of the bounds. The products of this machine are also limited to one thread each.
+"""
 
 import math
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
+from threadpoolctl import ThreadpoolController
+
+from tieproof.errors import UnsafeProductError
+from tieproof.ties import FloatArray, IntArray
 
 UNIT_ROUNDOFF = {np.dtype(np.float32): 2.0**-24, np.dtype(np.float64): 2.0**-53}
 SMALLEST_NORMAL = {np.dtype(np.float32): 2.0**-126, np.dtype(np.float64): 2.0**-1022}
@@ -42,3 +55,126 @@ def sum_of_distances(dimensions: int, dtype: np.dtype[np.floating]) -> float:
 def underflow(dimensions: int, dtype: np.dtype[np.floating]) -> float:
     """The largest error by underflow in a sum of products of entries below 2, flushed to zero or not (README, 6)."""
     return 16 * (dimensions + 1) * SMALLEST_NORMAL[dtype]
+
+
+HALF, SMALL_HALF, DIMENSIONS = 504, 64, 64
+"""The matrices of the check have 2 * HALF rows, as tiles have, because a large product may be computed in another way
+than a small one; or 2 * SMALL_HALF rows if no larger matrices are multiplied."""
+
+libraries = ThreadpoolController().select(user_api="blas")  # includes NumPy's library, which NumPy has loaded
+_lock = threading.Lock()
+_users = 0
+_limits: list[Any] = []
+
+
+@contextmanager
+def single_threaded() -> Iterator[None]:
+    """Limit matrix products to one thread each; the last user to leave restores the previous limits.
+
+    Do not use this across a `yield`: the caller may never ask for the next result.
+    """
+    global _users
+    with _lock:
+        if not _users:
+            _limits.append(libraries.limit(limits=1))
+        _users += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if not _users:
+                _limits.pop().restore_original_limits()
+
+
+def check_products(rows: int = 2 * HALF) -> None:
+    """Refuse inexact matrix products; `rows` is the largest number of rows that will be multiplied."""
+    check_products_of(SMALL_HALF if rows <= 2 * SMALL_HALF else HALF)
+
+
+@cache
+def check_products_of(half: int) -> None:
+    """Multiply matrices for which TF32, bfloat16 and Strassen-like products are wrong, and refuse wrong products."""
+    with single_threaded():
+        for dtype in (np.dtype(np.float32), np.dtype(np.float64)):
+            probe = make_probe(dtype, half)
+            left, right = probe.matrices(dtype)
+            check_product(probe, left @ right.T, dtype)
+
+
+class Probe(NamedTuple):
+    """Matrices in which the product of a long and a short row is exact in every order of summation.
+
+    long : (half, DIMENSIONS) odd integers: half of the rows with as many digits as the sums allow, the others with
+        all digits of the dtype
+    short : (half, DIMENSIONS) half of the rows consist of 1 and -1, the others have a single nonzero entry
+    exponent : (2 half,) the exponent of the power of two by which each row is multiplied
+    """
+
+    long: IntArray
+    short: IntArray
+    exponent: IntArray
+
+    def matrices(self, dtype: np.dtype[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        """The long rows above the short ones, and the short above the long, so that long rows meet short ones."""
+        left, right = np.concatenate([self.long, self.short]), np.concatenate([self.short, self.long])
+        scale = np.ldexp(1.0, self.exponent)[:, None]
+        return (left * scale).astype(dtype), (right * scale).astype(dtype)
+
+
+def make_probe(dtype: np.dtype[Any], half: int = HALF) -> Probe:
+    """Make matrices whose product shows shortened mantissas and Strassen-like algorithms.
+
+    A product with shortened mantissas loses the last digits of long rows, on the left or on the right. An algorithm
+    that adds rows before it multiplies them (Strassen) loses digits of rows that are smaller by powers of two.
+    """
+    digits = np.finfo(dtype).nmant + 1
+    quarter = half // 2
+    length = np.repeat([digits - DIMENSIONS.bit_length(), digits], quarter)[:, None]
+    long = _random_integers(0, half, DIMENSIONS) % 2 ** (length - 1) + 2 ** (length - 1) | 1
+    short = 1 - _random_integers(1, half, DIMENSIONS) % 2 * 2
+    short[quarter:] *= np.arange(DIMENSIONS) == _random_integers(2, quarter, 1) % DIMENSIONS
+    return Probe(long, short, -np.linspace(0, digits, 2 * half).astype(np.int64))
+
+
+def _random_integers(seed: int, rows: int, columns: int) -> IntArray:
+    """Integers of 63 bits, (rows, columns), by SplitMix64 (Steele, Lea, Flood 2014); NumPy's take 10 ms to load."""
+    state = np.arange(1, rows * columns + 1, dtype=np.uint64).reshape(rows, columns)
+    state = (state + np.uint64(seed << 32)) * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        state = (state ^ (state >> np.uint64(shift))) * np.uint64(factor)
+    return ((state ^ (state >> np.uint64(31))) >> np.uint64(1)).astype(np.int64)
+
+
+def check_product(probe: Probe, product: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
+    """Raise UnsafeProductError if the product of the probe's matrices has a wrong entry."""
+    half = len(probe.long)
+    scale = np.ldexp(1.0, -probe.exponent)
+    whole = product * scale[:, None] * scale
+    if not (_is_product(probe, whole[:half, :half]) and _is_product(probe, whole[half:, half:].T)):
+        raise UnsafeProductError(
+            f"NumPy's {dtype.name} matrix product on this machine is less exact than {dtype.name}: a reduced "
+            "precision (TF32, bfloat16) or a fast algorithm (Strassen) is switched on. Switch it off in the "
+            "BLAS library that NumPy uses; numpy.show_config() prints the library's name."
+        )
+
+
+def _is_product(probe: Probe, product: FloatArray) -> bool:
+    """Whether this is long short^T, except for the products of long rows with all digits and short rows of 1 and -1.
+
+    Freivalds 1977: the product times a vector is compared with the factors times the vector, which needs no matrix
+    product. Integers are added modulo 2^64. If an entry is wrong by an integer below 2^54, its random odd factor
+    leaves a probability of at most 2^-10 that its row looks right.
+    """
+    half = len(probe.long)
+    quarter = half // 2
+    factors = _random_integers(3, half, 1)[:, 0] << 1 | 1
+    for rows, columns in ((slice(quarter), slice(half)), (slice(quarter, half), slice(quarter, half))):
+        part, factor = product[rows, columns], factors[columns]
+        if not (np.abs(part) < 2.0**53).all():
+            return False
+        integers = part.astype(np.int64)
+        expected = probe.long[rows] @ (probe.short[columns].T @ factor)
+        if (integers != part).any() or (integers @ factor != expected).any():
+            return False
+    return True

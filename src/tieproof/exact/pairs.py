@@ -35,19 +35,16 @@ def city_blocks(
 
 def inner_products(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
     """Inner products of pairs of divided rows; many pairs of few rows are computed by a matrix product."""
-    return of_pairs(queries, items, rows, columns, bilinear=True)
+    return _of_pairs(queries, items, rows, columns, products)
 
 
 def city_block_distances(queries: Rows, items: Rows, rows: IntArray, columns: IntArray) -> FloatArray:
     """City-block distances of pairs of divided rows."""
-    return of_pairs(queries, items, rows, columns, bilinear=False)
+    return _of_pairs(queries, items, rows, columns, city_blocks)
 
 
-def of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, bilinear: bool) -> FloatArray:
-    """Compute the pairs in chunks, which are about square if neighbouring queries share their items.
-
-    bilinear : compute inner products, else city-block distances
-    """
+def _of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, kernel: PairKernel) -> FloatArray:
+    """Compute the pairs in chunks, which are about square if neighboring queries share their items."""
     out = np.empty(len(rows))
     size = SMALLEST_CHUNK
     if len(rows) > size:
@@ -55,47 +52,30 @@ def of_pairs(queries: Rows, items: Rows, rows: IntArray, columns: IntArray, bili
         size = min(max(int(per_row**2), size), LARGEST_CHUNK)
     for start in range(0, len(rows), size):
         span = slice(start, start + size)
-        chunk(queries, items, rows[span], columns[span], bilinear, out[span])
+        _chunk(queries, items, rows[span], columns[span], kernel, out[span])
     return out
 
 
-def chunk(
-    queries: Rows,
-    items: Rows,
-    rows: IntArray,
-    columns: IntArray,
-    bilinear: bool,
-    out: FloatArray,
+def _chunk(
+    queries: Rows, items: Rows, rows: IntArray, columns: IntArray, kernel: PairKernel, out: FloatArray
 ) -> None:
     """Compute one chunk by a matrix product, from the original array, or from converted rows."""
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
-    pair_kernel = products if bilinear else city_blocks
-    if bilinear and len(x_rows) * len(y_rows) <= 4 * len(rows):
+    if kernel is products and len(x_rows) * len(y_rows) <= 4 * len(rows):
         out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
-        pair_kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
+        kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
         # The divisors are powers of two within 2^±400: their product is exact, and so is a quotient unless subnormal.
         divisor = queries.divisor[rows]
-        out /= divisor * items.divisor[columns] if bilinear else divisor
+        out /= divisor * items.divisor[columns] if kernel is products else divisor
     else:
-        converted_chunk(queries, items, (x_rows, x_place), (y_rows, y_place), pair_kernel, out)
-
-
-def converted_chunk(
-    queries: Rows,
-    items: Rows,
-    x: tuple[IntArray, IntArray],
-    y: tuple[IntArray, IntArray],
-    pair_kernel: PairKernel,
-    out: FloatArray,
-) -> None:
-    """Compute pairs of rows that must be divided first; the rows of a few thousand pairs are converted at a time."""
-    size = max(1, 2**21 // queries.dimensions)
-    for start in range(0, len(out), size):
-        span = slice(start, start + size)
-        (x_rows, x_place), (y_rows, y_place) = distinct(x[1][span], len(x[0])), distinct(y[1][span], len(y[0]))
-        pair_kernel(queries.values(x[0][x_rows]), items.values(y[0][y_rows]), x_place, y_place, out[span])
+        size = max(1, 2**21 // queries.dimensions)  # the rows of a few thousand pairs are converted at a time
+        for start in range(0, len(out), size):
+            span = slice(start, start + size)
+            x, x_at = distinct(x_place[span], len(x_rows))
+            y, y_at = distinct(y_place[span], len(y_rows))
+            kernel(queries.values(x_rows[x]), items.values(y_rows[y]), x_at, y_at, out[span])
 
 
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
@@ -105,9 +85,9 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
     """
     if size > FEW * len(values):
         return np.unique(values, return_inverse=True)
-    place, found = np.empty(len(values), dtype=np.int64), np.empty(len(values) + 1, dtype=np.int64)
-    count = distinct_values(values, np.zeros(size, dtype=np.int64), place, found)
-    return found[:count], place
+    place, ascending = np.empty(len(values), dtype=np.int64), np.empty(len(values) + 1, dtype=np.int64)
+    count = distinct_values(values, np.zeros(size, dtype=np.int64), place, ascending)
+    return ascending[:count], place
 
 
 @native

@@ -23,7 +23,7 @@ DIGIT = 30
 """The number of bits in a digit: the product of two digits and a carry fit into 63 bits."""
 
 
-def count(bits: int) -> int:
+def digit_count(bits: int) -> int:
     """The number of digits that a number with this many bits needs."""
     return -(-bits // DIGIT)
 
@@ -133,10 +133,10 @@ def root_is_less(first: Fraction, second: Fraction, epsilon: Fraction) -> bool:
     """
     twice = 4 * epsilon**2 * second  # s(2 epsilon b)
     if second >= -(epsilon**2):
-        return signed_square(first - abs(second) - epsilon**2) < twice
-    return twice < signed_square(-(first + abs(second) + epsilon**2))
+        return _signed_square(first - abs(second) - epsilon**2) < twice
+    return twice < _signed_square(-(first + abs(second) + epsilon**2))
 
 
-def signed_square(number: Fraction) -> Fraction:
+def _signed_square(number: Fraction) -> Fraction:
     """The square of a number with the sign of the number."""
     return number * abs(number)

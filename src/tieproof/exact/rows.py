@@ -1,20 +1,24 @@
-"""`Rows`: the distinct rows of embeddings, each with its scale, norm and statistics.
+"""`Rows`: the distinct rows of embeddings, each with its scale, norm and statistics from one pass over all rows.
 
 Identical rows tie without any arithmetic and are ranked once.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
-from tieproof.exact.scan import Checksums, beyond, common_unit, scan, units
-from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, blocks, not_finite, rows_of_block
+from tieproof.native.calls import Output, native
+from tieproof.native.threads import for_each
 from tieproof.ties import BoolArray, FloatArray, IntArray
+
+Checksums = npt.NDArray[np.uint64]
 
 LARGEST_INTEGER = 2.0**27
 """The largest entry of rows that are treated as integers; products of larger ones would not fit into 53 bits."""
@@ -37,6 +41,7 @@ class Rows:
     norm, square : (u,) the Euclidean norm after that division, with a relative error of `bounds.norm`, and its
         square, with twice that error; the square of integers is exact
     negative : whether any entry is negative
+    dimensions : the length of a row
     direct : whether products may be computed from the array in memory without conversion
     """
 
@@ -50,20 +55,17 @@ class Rows:
     norm: FloatArray
     square: FloatArray
     negative: bool
+    dimensions: int = field(init=False)
     direct: bool = field(init=False)
 
     def __post_init__(self) -> None:
         """Compute in advance what many threads will read."""
-        self.direct = self.can_be_direct()
+        self.dimensions = int(self.embeddings.shape[1])
+        self.direct = self._can_be_direct()
 
     def __len__(self) -> int:
         """The number of distinct rows."""
         return len(self.first)
-
-    @property
-    def dimensions(self) -> int:
-        """The length of a row."""
-        return int(self.embeddings.shape[1])
 
     @property
     def exact_in_float64(self) -> bool:
@@ -85,7 +87,7 @@ class Rows:
         values /= self.divisor[rows, None]
         return values
 
-    def can_be_direct(self) -> bool:
+    def _can_be_direct(self) -> bool:
         """Whether products may be computed from the array in memory without conversion.
 
         This is the case if no product can overflow or underflow, and all divisors are powers of two.
@@ -113,6 +115,47 @@ class Rows:
         return int(np.frexp(self.largest.max())[1])
 
 
+class Statistics(NamedTuple):
+    """Statistics of each row, arrays of shape (n,)."""
+
+    largest: FloatArray  # largest absolute value
+    smallest: FloatArray  # smallest absolute value that is not zero; inf for a row of zeros
+    square: FloatArray  # squared norm of the row scaled so that its largest absolute value is in [1, 2)
+    negative: npt.NDArray[np.bool_]  # whether an entry is negative
+    checksum: Checksums  # equal for identical rows, or for rows equal up to a positive factor
+
+
+@native
+def scan_block(
+    block: FloatArray, multipliers: Checksums, up_to_factor: bool, start: int, statistics: Output[Statistics]
+) -> int:
+    """Fill `statistics` from row `start` on; return the first row of `block` that is not finite, or -1."""
+
+
+def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1) -> Statistics:
+    """Read every row once; NaN and infinity are refused with the first row that has one."""
+    count, dimensions = embeddings.shape
+    # Random odd multipliers, so that nobody can prepare rows whose checksums collide. They never affect a result.
+    multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
+    statistics = Statistics(
+        np.empty(count),
+        np.empty(count),
+        np.empty(count),
+        np.empty(count, dtype=np.bool_),
+        np.empty(count, dtype=np.uint64),
+    )
+
+    def look(start: int) -> None:
+        block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
+        bad = scan_block(block, multipliers, up_to_factor, start, statistics)
+        if bad >= 0:
+            raise not_finite(name, start + bad, block[bad])
+
+    size = rows_of_block(embeddings)
+    for_each(look, range(0, count, size), threads)
+    return statistics
+
+
 def distinct_rows(
     embeddings: Embeddings,
     name: str,
@@ -133,7 +176,7 @@ def distinct_rows(
     bounds = [0, *ends, len(embeddings)]
     leaders = np.concatenate(
         [
-            start + identities(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
+            start + _identities(embeddings[start:stop], statistics.checksum[start:stop], up_to_factor)
             for start, stop in pairwise(bounds)
         ]
     )
@@ -153,14 +196,14 @@ def distinct_rows(
         weight=np.bincount(identity),
         largest=largest,
         smallest=statistics.smallest[first],
-        divisor=power_of_two_below(largest),
+        divisor=_power_of_two_below(largest),
         norm=np.sqrt(statistics.square[first]),
         square=statistics.square[first],
         negative=bool(statistics.negative.any()),
     )
 
 
-def power_of_two_below(magnitude: FloatArray) -> FloatArray:
+def _power_of_two_below(magnitude: FloatArray) -> FloatArray:
     """The largest power of two that is at most `magnitude`; 1 for zero."""
     powers: FloatArray = np.ldexp(1.0, np.frexp(magnitude)[1] - 1)
     return np.where(magnitude > 0, powers, 1.0)
@@ -168,7 +211,7 @@ def power_of_two_below(magnitude: FloatArray) -> FloatArray:
 
 def share_divisor(*sides: Rows) -> tuple[Rows, ...]:
     """The rows of all sides divided by one power of two, so that the largest entry is in [1, 2)."""
-    common = power_of_two_below(np.array([max(side.largest.max() for side in sides)]))[0]
+    common = _power_of_two_below(np.array([max(side.largest.max() for side in sides)]))[0]
     # The divisor of a row of zeros does not describe its size.
     divisors = [np.where(side.largest > 0, side.divisor, 0.0) for side in sides]
     norms = [side.norm * (divisor / common) for side, divisor in zip(sides, divisors, strict=True)]
@@ -183,17 +226,17 @@ def as_integers(*sides: Rows, per_row: bool) -> tuple[Rows, ...] | None:
 
     The result is also None if a squared norm would exceed 53 bits.
     """
-    found = [units(side.embeddings, side.largest[side.identity], LARGEST_INTEGER, per_row) for side in sides]
-    divisors = [unit[side.first] for unit, side in zip(found, sides, strict=True) if unit is not None]
+    units = [_units(side.embeddings, side.largest[side.identity], LARGEST_INTEGER, per_row) for side in sides]
+    divisors = [unit[side.first] for unit, side in zip(units, sides, strict=True) if unit is not None]
     if len(divisors) < len(sides):
         return None
     if not per_row and len(sides) > 1:
-        common = common_unit(np.array([divisor[0] for divisor in divisors]))
-        if any(beyond(side.largest, common, LARGEST_INTEGER) for side in sides):
+        common = _common_unit(np.array([divisor[0] for divisor in divisors]))
+        if any(_beyond(side.largest, common, LARGEST_INTEGER) for side in sides):
             return None
         divisors = [np.full(len(side), common) for side in sides]
     divided = [replace(side, divisor=divisor) for side, divisor in zip(sides, divisors, strict=True)]
-    squares = [integer_squares(side) for side in divided]
+    squares = [_integer_squares(side) for side in divided]
     if any(square.max() * SAFETY > EXACT_INTEGERS[np.dtype(np.float64)] for square in squares):
         return None
     return tuple(
@@ -201,7 +244,51 @@ def as_integers(*sides: Rows, per_row: bool) -> tuple[Rows, ...] | None:
     )
 
 
-def integer_squares(rows: Rows) -> FloatArray:
+@native
+def row_units(rows: FloatArray, unit: Output[FloatArray]) -> None:
+    """Write the largest number that each row is a multiple of: gcd of odd parts times 2^e; 1 for a row of zeros."""
+
+
+def _units(embeddings: Embeddings, largest: FloatArray, limit: float, per_row: bool) -> FloatArray | None:
+    """The unit of each row (or the common unit, repeated) if all rows are integers up to `limit` units, else None.
+
+    For real-valued embeddings the first few rows are enough to return None.
+    """
+    if embeddings.dtype.kind in "iub":
+        return np.ones(len(embeddings)) if largest.max(initial=0.0) <= limit else None
+    unit = np.ones(len(embeddings))
+    for start, block in _growing_blocks(embeddings):
+        span = slice(start, start + len(block))
+        row_units(block, unit[span])
+        if _beyond(largest[span], unit[span], limit):
+            return None
+    if per_row or not largest.any():
+        return unit
+    common = _common_unit(np.unique(unit[largest > 0]))
+    return np.full(len(embeddings), common) if not _beyond(largest.max(), common, limit) else None
+
+
+def _beyond(largest: FloatArray | float, unit: FloatArray | float, limit: float) -> bool:
+    """Whether any of `largest` is more than `limit` units, as a quotient that overflows is."""
+    with np.errstate(over="ignore"):
+        return bool((np.divide(largest, unit) > limit).any())
+
+
+def _common_unit(of_rows: FloatArray) -> float:
+    """The largest number that all units `of_rows` are multiples of."""
+    common = np.empty(1)
+    row_units(np.ascontiguousarray(of_rows)[None], common)
+    return float(common[0])
+
+
+def _growing_blocks(embeddings: Embeddings) -> Iterator[tuple[int, FloatArray]]:
+    """Blocks of rows in float64; the first has sixteen rows, which usually show that there is no unit."""
+    yield from blocks(embeddings[:16])
+    for start, block in blocks(embeddings[16:]):
+        yield start + 16, block
+
+
+def _integer_squares(rows: Rows) -> FloatArray:
     """Squared norms of rows that are integers."""
     squares = np.empty(len(rows))
     for span in spans(len(rows), rows.dimensions):
@@ -217,13 +304,12 @@ def spans(count: int, dimensions: int) -> Iterator[slice]:
         yield slice(start, min(start + size, count))
 
 
-def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
+def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
     """For each row (n,) the first row that equals it or, with `up_to_factor`, a positive multiple of it.
 
     Rows with equal checksums are candidates, which are compared exactly. A missed pair would cost time, but would not
     change any result.
     """
-    same = proportional if up_to_factor else equal
     first = np.arange(len(embeddings))
     unsettled = first
     for _ in range(ROUNDS):
@@ -234,32 +320,27 @@ def identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool)
         leader = unsettled[earliest[inverse]]
         others = unsettled != leader
         members, leaders = unsettled[others], leader[others]
-        matched = same_rows(embeddings, members, leaders, same)
+        matched = _same_rows(embeddings, members, leaders, up_to_factor)
         first[members[matched]] = leaders[matched]
         unsettled = members[~matched]
     return first
 
 
-def same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, same: Any) -> BoolArray:
-    """Whether each row members[i] equals row leaders[i], computed block by block."""
+def _same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, up_to_factor: bool) -> BoolArray:
+    """Whether each row members[i] equals row leaders[i], or a positive multiple of it, computed block by block."""
+    # With more than 53 bits the products in `_proportional` would not be exact.
+    by_products = up_to_factor and not (embeddings.dtype.kind in "iu" and embeddings.dtype.itemsize == 8)
     size = max(1, BLOCK_BYTES // (8 * embeddings.shape[1]))
     matched = np.empty(len(members), dtype=np.bool_)
     for start in range(0, len(members), size):
         span = slice(start, start + size)
-        matched[span] = same(embeddings[members[span]], embeddings[leaders[span]])
+        a, b = embeddings[members[span]], embeddings[leaders[span]]
+        matched[span] = _proportional(a, b) if by_products else (a == b).all(axis=1)
     return matched
 
 
-def equal(a: Embeddings, b: Embeddings) -> BoolArray:
-    """Whether rows are equal as numbers."""
-    flags: BoolArray = (a == b).all(axis=1)
-    return flags
-
-
-def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
+def _proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the index of the largest."""
-    if a.dtype.kind in "iu" and a.dtype.itemsize == 8:
-        return equal(a, b)  # with more than 53 bits the products below would not be exact
     a_mantissa, a_exponent = np.frexp(a.astype(np.float64))
     b_mantissa, b_exponent = np.frexp(b.astype(np.float64))
     place = np.abs(a.astype(np.float64)).argmax(axis=1)[:, None]
@@ -267,8 +348,8 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     def at_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
         return np.take_along_axis(array, place, axis=1)
 
-    left = two_product(a_mantissa, np.abs(at_place(b_mantissa)))
-    right = two_product(b_mantissa, np.abs(at_place(a_mantissa)))
+    left = _two_product(a_mantissa, np.abs(at_place(b_mantissa)))
+    right = _two_product(b_mantissa, np.abs(at_place(a_mantissa)))
     shift = (a_exponent + at_place(b_exponent)) - (b_exponent + at_place(a_exponent))
     # Both products are in [1/4, 1) or zero: a shift of more than 4 cannot make them equal.
     shift = np.clip(shift, -4, 4)
@@ -279,16 +360,16 @@ def proportional(a: Embeddings, b: Embeddings) -> BoolArray:
     return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
 
 
-def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
     """The high and the low part of the exact product of mantissas (Dekker 1971)."""
     high = a * b
-    a_high, b_high = split(a), split(b)
+    a_high, b_high = _split(a), _split(b)
     a_low, b_low = a - a_high, b - b_high
     low = a_low * b_low - (((high - a_high * b_high) - a_low * b_high) - a_high * b_low)
     return high, low
 
 
-def split(a: FloatArray) -> FloatArray:
+def _split(a: FloatArray) -> FloatArray:
     """The upper 26 bits of mantissas (Veltkamp)."""
     scaled = a * (2.0**27 + 1)
     upper: FloatArray = scaled - (scaled - a)

@@ -1,12 +1,14 @@
 """Exact rows of both sides: floats cut into short integers whose products and sums are exact in float64.
 
+Exact keys of single pairs of rows are computed from sums of slices, as one Python integer for each pair.
+
 A float is an integer times a power of two. Cut at fixed places of w bits, x = sum_s x_s 2^(b + w s) with integers
 |x_s| < 2^(w + 1). The inner product of two slices is below D 2^(2w + 2) <= 2^53, so it is exact in float64 in any
 order of summation, and a matrix product of slices is exact. The products of each place are added in int64 (Ozaki et
 al. 2012, "Error-free transformations of matrix multiplication", with integers for the last step).
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +36,9 @@ LARGEST_BATCH = 2**22
 LARGEST_BITS = 450
 """Squared norms with more bits could overflow float64 when they are squared."""
 
+KEY_ERROR = 2.0**-51
+"""The relative error, for each digit, of rounding a key to float64: two roundings, and a margin of two more."""
+
 
 def width(dimensions: int) -> int:
     """The number of bits in a slice for which a sum of `dimensions` products of two slices has at most 53 bits."""
@@ -53,25 +58,25 @@ def parts(rows: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
     return [high.astype(np.float64) * 2.0**32, low.astype(np.float64)]
 
 
-def differences(rows: npt.NDArray[Any], centre: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
-    """Float64 matrices whose exact sum is rows (m, d) - centre (d,), which have one dtype and are below 2^1023."""
-    found: list[FloatMatrix] = []
-    for part, of_centre in zip(parts(rows, halved), parts(centre, halved), strict=True):
+def differences(rows: npt.NDArray[Any], center: npt.NDArray[Any], halved: bool) -> list[FloatMatrix]:
+    """Float64 matrices whose exact sum is rows (m, d) - center (d,), which have one dtype and are below 2^1023."""
+    summands: list[FloatMatrix] = []
+    for part, of_center in zip(parts(rows, halved), parts(center, halved), strict=True):
         rest = np.empty_like(part)
-        is_rounded = subtract(part, of_centre, rest)
-        found += [part, rest] if is_rounded else [part]
-    return found
+        is_rounded = subtract(part, of_center, rest)
+        summands += [part, rest] if is_rounded else [part]
+    return summands
 
 
 @native
-def subtract(rows: Output[FloatMatrix], centre: FloatMatrix, rest: Output[FloatMatrix]) -> bool:
-    """Write rows - centre, rounded, to `rows`, its errors to `rest`, and return whether any is not 0 (TwoSum).
+def subtract(rows: Output[FloatMatrix], center: FloatMatrix, rest: Output[FloatMatrix]) -> bool:
+    """Write rows - center, rounded, to `rows`, its errors to `rest`, and return whether any is not 0 (TwoSum).
 
     The errors are exact: the rounding error of a sum of two floats is a float, subnormal or not.
     """
 
 
-def top_place(summands: list[FloatMatrix], base: int, bits: int) -> int:
+def _top_place(summands: list[FloatMatrix], base: int, bits: int) -> int:
     """The highest place of the largest entry; 0 if all entries are zero."""
     largest = max(max(part.max(initial=0.0), -part.min(initial=0.0)) for part in summands)
     return max(0, (int(np.frexp(largest)[1]) - 1 - base) // bits) if largest > 0 else 0
@@ -207,7 +212,7 @@ def add_differences(
     """Write the sums of `distances`; `sign` is working memory for one row."""
 
 
-class Batch(NamedTuple):
+class PairBatch(NamedTuple):
     """Pairs (x[:, rows[i]], y[:, columns[i]]) of sliced rows, from which a common row was subtracted."""
 
     x: Slices
@@ -241,9 +246,9 @@ class ExactRows:
         self.places = 2 * self.largest_top + 1
         # Sums of up to four inner products are shorter than this.
         self.product_bits = 2 * entry_bits + items.dimensions.bit_length() + 3
-        self.centre = items.raw(np.zeros(1, dtype=np.int64))
+        self.center = items.raw(np.zeros(1, dtype=np.int64))
         if largest >= 1023 or queries.embeddings.dtype != items.embeddings.dtype:
-            self.centre = np.zeros_like(self.centre)
+            self.center = np.zeros_like(self.center)
         # Both sides are halved or none, because different dtypes are refused if an entry is not exact in float64.
         self.halved = not (queries.exact_in_float64 and items.exact_in_float64)
 
@@ -253,16 +258,16 @@ class ExactRows:
         return self.product_bits <= LARGEST_BITS
 
     @property
-    def centre_slices(self) -> Slices:
+    def center_slices(self) -> Slices:
         """The slices of the common row, computed on demand because usually no pair needs them."""
-        return self.cut(parts(self.centre, self.halved))[0]
+        return self.cut(parts(self.center, self.halved))[0]
 
     def cut(self, *sides: list[FloatMatrix]) -> list[Slices]:
         """The slices of sums of matrices, up to the same highest place for all sides."""
-        top = max(top_place(summands, self.base, self.bits) for summands in sides)
+        top = max(_top_place(summands, self.base, self.bits) for summands in sides)
         return [cut(summands, self.base, self.bits, top) for summands in sides]
 
-    def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[Batch]:
+    def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[PairBatch]:
         """Yield the pairs in batches that fit into memory; each key has `key_length` digits."""
         of_row = (self.largest_top + 1) * self.items.dimensions
         of_pair = 4 * self.places + key_length
@@ -278,18 +283,57 @@ class ExactRows:
             middle = span.start + count // 2
             pending += [slice(middle, span.stop), slice(span.start, middle)]
 
-    def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> Batch:
+    def batch(self, x_rows: IntArray, row_places: IntArray, y_rows: IntArray, column_places: IntArray) -> PairBatch:
         """The slices of the pairs' distinct rows minus the common row, and each pair's indices in them."""
-        centre = self.centre[0]
+        center = self.center[0]
         x, y = (
-            differences(side.raw(chosen), centre.astype(side.embeddings.dtype), self.halved)
+            differences(side.raw(chosen), center.astype(side.embeddings.dtype), self.halved)
             for side, chosen in ((self.queries, x_rows), (self.items, y_rows))
         )
         cut_x, cut_y = self.cut(x, y)
-        return Batch(cut_x, cut_y, row_places, column_places)
+        return PairBatch(cut_x, cut_y, row_places, column_places)
 
     def digits(self, sums: Sums) -> Digits:
         """The sums as digits, with the same number of digits for all sums."""
-        out = np.empty((len(sums), reals.count(self.product_bits)), dtype=np.int64)
+        out = np.empty((len(sums), reals.digit_count(self.product_bits)), dtype=np.int64)
         reals.of_sums(sums, self.bits, out)
         return out
+
+
+SumsOfBatch = Callable[[ExactRows, PairBatch], Sums]
+"""The keys of a batch of pairs, as sums of slices."""
+
+
+def keys_of_pairs(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray) -> list[int]:
+    """The keys of the pairs (rows[i], columns[i]), computed in batches that fit into memory."""
+    return [key for batch in key_batches(exact, rows, columns) for key in as_integers(sums(exact, batch), exact.bits)]
+
+
+def rounded_keys(
+    sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray
+) -> tuple[FloatArray, FloatArray] | None:
+    """The keys in float64, with error bounds; None if they might overflow."""
+    if not exact.can_round:
+        return None
+    of_batches = [
+        reals.rounded_digits(exact.digits(sums(exact, batch))) for batch in key_batches(exact, rows, columns)
+    ]
+    values = np.concatenate(of_batches)
+    return values, np.abs(values) * (reals.digit_count(exact.product_bits) * KEY_ERROR)
+
+
+def key_batches(exact: ExactRows, rows: IntArray, columns: IntArray) -> Iterator[PairBatch]:
+    """The pairs in batches that fit into memory."""
+    return exact.batches(rows, columns, reals.digit_count(exact.product_bits))
+
+
+def as_integers(sums: Sums, bits: int) -> list[int]:
+    """The integers from sums of slices.
+
+    >>> as_integers(np.array([[-1, 1], [3, 0]]), 4)
+    [15, 3]
+    """
+    total = np.zeros(len(sums), dtype=object)
+    for place in sums.T[::-1]:
+        total = (total << bits) + place.astype(object)
+    return [int(number) for number in total]

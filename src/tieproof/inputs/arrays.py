@@ -1,16 +1,17 @@
-"""Checks of strings before they become NumPy arrays, in which every string takes the space of the longest."""
+"""Arrays from whatever libraries call an array, and the checks of numbers and strings that every input needs."""
 
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
 from tieproof.errors import CountError, InputError
-from tieproof.inputs.shards.source import is_source
 from tieproof.ties import Array, FloatArray
 
+Embeddings = Array
 Text = TypeVar("Text", str, bytes)
 
 MOST_BYTES = 2**30
@@ -19,37 +20,78 @@ MOST_BYTES = 2**30
 MOST_WASTE = 16
 """A larger array may take at most so many times the space of its letters."""
 
+LARGEST = 2.0**53
+"""float64 represents every integer up to this size."""
 
-def check_widths(strings: Sequence[Text], owner: str) -> None:
-    """Refuse strings whose array would be far larger than the strings because one of them is very long.
+BLOCK_BYTES = 4 * 2**20
+"""Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
 
-    owner : what contains the strings, such as "The labels"
+LOADERS = {
+    (".npy",): "numpy.load({})",
+    (".npz",): "numpy.load({})[...]",
+    (".pt", ".pth"): "torch.load({})",
+    (".csv",): "pandas.read_csv({})",
+    (".parquet",): "pandas.read_parquet({})",
+}
+"""How files with these extensions are loaded."""
 
-    >>> check_widths(["cat", "dog"], "The labels")
+SCALARS = (int, float, complex, str, bytes, np.generic)
+"""The types of the elements of a list that is not nested further."""
+
+
+def as_array(values: Any, name: str) -> Array:
+    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array.
+
+    Numbers that do not begin at a multiple of their size in memory, as in a part of a buffer of bytes, are copied,
+    because kernels and processors rely on that.
     """
-    if not strings:
-        return
-    lengths = [len(string) for string in strings]
-    longest, width = max(lengths), 1 if isinstance(strings[0], bytes) else 4
-    needed = len(lengths) * longest * width
-    if needed > MOST_BYTES and needed > MOST_WASTE * sum(lengths) * width:
-        raise InputError(
-            f"{owner} contain a string of {longest:,} characters at [{lengths.index(longest)}] among "
-            f"{len(lengths):,} strings, and would take {needed / 2**30:.1f} GiB, because every string takes the "
-            "space of the longest; shorten it."
-        )
+    array = _with_any_alignment(values, name)
+    return array if array.flags.aligned else array.copy()
 
 
-def check_code_points(array: Array, owner: str) -> None:
-    """Refuse an array of strings that contains invalid code points, which Python cannot print."""
-    letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
-    wrong = np.flatnonzero(letters > sys.maxunicode)
-    if wrong.size:
-        at = int(wrong[0]) * 4 // array.dtype.itemsize
+def _with_any_alignment(values: Any, name: str) -> Array:
+    if isinstance(values, str | os.PathLike):
+        path = os.fsdecode(values)
+        known = (how.format(repr(path)) for endings, how in LOADERS.items() if path.lower().endswith(endings))
         raise InputError(
-            f"{owner} contain bytes at [{at}] that are not Unicode characters; the strings are damaged: write them "
-            "again."
+            f"The {name} must be an array, not {values!r}. If this is a file, load it first, for example with "
+            f"{next(known, 'numpy.load')}; the commands of tieproof (tieproof --help) take files."
         )
+    # `numpy.ma` is slow to import, and is only used if it is already loaded.
+    if "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any():
+        raise InputError(
+            f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
+        )
+    if isinstance(values, np.ndarray):
+        return np.asarray(values)
+    if is_tensor(values):
+        return _from_tensor(values, name)
+    if is_source(values):
+        raise InputError(
+            f"The {name} must be an array in memory, not shards ({values!r}), which only evaluate reads block by "
+            "block. If all rows fit into memory, pass shards.read(0, n)."
+        )
+    if hasattr(values, "toarray"):
+        raise InputError(
+            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."
+        )
+    if type(values).__module__.partition(".")[0] == "h5py":
+        from tieproof.inputs.readers.hdf5_storage import check_stored
+        from tieproof.inputs.readers.location import Location
+
+        check_stored(values, Location(Path(values.file.filename), values.name))
+    given = _with_arrays(values, name)
+    try:
+        if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
+            return np.from_dlpack(given)
+        array = np.asarray(given)
+    except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
+        raise InputError(
+            f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor, or rows of "
+            "equal length."
+        ) from None
+    _check_integers(given, array, name)
+    return array
 
 
 def is_tensor(values: Any) -> bool:
@@ -57,7 +99,7 @@ def is_tensor(values: Any) -> bool:
     return any(kind.__module__ == "torch" and kind.__name__ == "Tensor" for kind in type(values).__mro__)
 
 
-def from_tensor(tensor: Any, name: str) -> Array:
+def _from_tensor(tensor: Any, name: str) -> Array:
     """Return the numbers of a tensor on any device; bfloat16 becomes float32, which is exact."""
     reason = not_readable(tensor)
     if reason:
@@ -92,28 +134,36 @@ def not_readable(tensor: Any) -> str:
     return ""
 
 
-LARGEST = 2.0**53
-"""float64 represents every integer up to this size."""
+def is_source(values: Any) -> bool:
+    """Whether a value is a `RowSource` (`shards/source.py`)."""
+    return all(hasattr(values, part) for part in ("read", "take", "bounds"))
 
 
-def check_integers(values: Any, array: Array, name: str) -> None:
+def _with_arrays(values: Any, name: str) -> Any:
+    """Convert the tensors in nested lists to arrays; return anything else as it is."""
+    if not isinstance(values, list | tuple) or all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
+        return values
+    return [as_array(each, name) if is_tensor(each) else _with_arrays(each, name) for each in values]
+
+
+def _check_integers(values: Any, array: Array, name: str) -> None:
     """Refuse lists and data frames with integers that were rounded in `array`, which was made of them."""
     if array.dtype.kind != "f" or float(np.finfo(array.dtype).max) < LARGEST or not (np.abs(array) >= LARGEST).any():
         return
-    if any(is_rounded(part) for part in parts(values)):
+    if any(is_rounded(part) for part in _parts(values)):
         raise InputError(
             f"The {name} must not mix integers that float64 cannot represent exactly with floats or integers of "
             "another type. Pass one NumPy array of int64 or uint64."
         )
 
 
-def parts(values: Any) -> Iterator[Array]:
+def _parts(values: Any) -> Iterator[Array]:
     """Yield the parts of an array in their original types: columns of a data frame, entries of a list."""
     if isinstance(values, list | tuple):
         yield np.array(values, dtype=object).ravel()
         for each in values:
             if hasattr(each, "columns"):
-                yield from parts(each)
+                yield from _parts(each)
     elif hasattr(values, "iloc") and hasattr(values, "columns"):  # pandas
         for place in range(len(values.columns)):
             yield np.asarray(values.iloc[:, place])
@@ -139,122 +189,21 @@ def is_rounded(part: Array) -> bool:
     return bool((size // np.maximum(lowest_bit, np.uint64(1)) > np.uint64(LARGEST)).any())
 
 
-Embeddings = Array
-
-BLOCK_BYTES = 4 * 2**20
-"""Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
-
-LOADERS = {
-    (".npy",): "numpy.load({})",
-    (".npz",): "numpy.load({})[...]",
-    (".pt", ".pth"): "torch.load({})",
-    (".csv",): "pandas.read_csv({})",
-    (".parquet",): "pandas.read_parquet({})",
-}
-"""How files with these extensions are loaded."""
-
-SCALARS = (int, float, complex, str, bytes, np.generic)
-"""The types of the elements of a list that is not nested further."""
-
-
-def as_array(values: Any, name: str) -> Array:
-    """Convert NumPy, torch or DLPack arrays, objects with `__array__`, or nested lists to a NumPy array.
-
-    Numbers that do not begin at a multiple of their size in memory, as in a part of a buffer of bytes, are copied,
-    because kernels and processors rely on that.
-    """
-    array = with_any_alignment(values, name)
-    return array if array.flags.aligned else array.copy()
-
-
-def with_any_alignment(values: Any, name: str) -> Array:
-    """Convert values to a NumPy array, as `as_array` does."""
-    if isinstance(values, str | os.PathLike):
-        raise InputError(
-            f"The {name} must be an array, not {values!r}. If this is a file, load it first, {loaded(values)}; the "
-            "commands of tieproof (tieproof --help) take files."
-        )
-    if is_masked(values):
-        raise InputError(
-            f"The {name} must not have masked entries. Leave these items out, or fill them with .filled(...)."
-        )
-    if isinstance(values, np.ndarray):
-        return np.asarray(values)
-    if is_tensor(values):
-        return from_tensor(values, name)
-    if is_source(values):
-        raise InputError(
-            f"The {name} must be an array in memory, not shards ({values!r}), which only evaluate reads block by "
-            "block. If all rows fit into memory, pass shards.read(0, n)."
-        )
-    if hasattr(values, "toarray"):
-        raise InputError(
-            f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."
-        )
-    if type(values).__module__.partition(".")[0] == "h5py":
-        check_data_set(values)
-    given = with_arrays(values, name)
-    try:
-        if not hasattr(given, "__array__") and hasattr(given, "__dlpack__"):
-            return np.from_dlpack(given)
-        array = np.asarray(given)
-    except (ValueError, TypeError, RuntimeError, BufferError, OverflowError) as error:
-        raise InputError(
-            f"The {name} could not be read as an array ({error}). Pass a NumPy array, a torch tensor, or rows of "
-            "equal length."
-        ) from None
-    check_integers(given, array, name)
-    return array
-
-
-def loaded(file: str | os.PathLike[str]) -> str:
-    """Return how to load a file, by its extension."""
-    path = os.fsdecode(file)
-    for extensions, how in LOADERS.items():
-        if path.lower().endswith(extensions):
-            return f"for example with {how.format(repr(path))}"
-    return "for example with numpy.load"
-
-
-def is_masked(values: Any) -> bool:
-    """Whether an array has masked entries; `numpy.ma`, which is slow to import, is only used if already loaded."""
-    return bool(
-        "numpy.ma" in sys.modules and isinstance(values, np.ma.MaskedArray) and np.ma.getmaskarray(values).any()
-    )
-
-
-def check_data_set(data: Any) -> None:
-    """Refuse an open data set of h5py that is not stored completely in its file, as the reader of .h5 files does."""
-    from pathlib import Path
-
-    from tieproof.inputs.readers.hdf5_storage import check_stored
-    from tieproof.inputs.readers.location import Location
-
-    check_stored(data, Location(Path(data.file.filename), data.name))
-
-
-def with_arrays(values: Any, name: str) -> Any:
-    """Convert the tensors in nested lists to arrays; return anything else as it is."""
-    if not isinstance(values, list | tuple) or all(issubclass(kind, SCALARS) for kind in set(map(type, values))):
-        return values
-    return [as_array(each, name) if is_tensor(each) else with_arrays(each, name) for each in values]
-
-
 def as_numbers(values: Any, name: str) -> Array:
     """Convert `values` to an array of real numbers of at most 64 bits, in the machine's byte order."""
     array = as_array(values, name)
     if is_bfloat16(array):
         array = array.astype(np.float32)
     if array.dtype.kind not in "fiub":
-        found, advice = type_name(array.dtype), "Convert them to floats first."
+        what, advice = type_name(array.dtype), "Convert them to floats first."
         if array.dtype.kind == "c":
             advice = "Pass their real and imaginary parts side by side."
         elif array.dtype.kind == "O" and any(np.ndim(each) for each in array.flat):
             advice = "Pass one array of numbers whose rows have equal length."
         elif array.dtype.kind == "O":
             kinds = {type(each) for each in array.flat}
-            found = "strings" if kinds == {str} else f"objects ({', '.join(sorted(kind.__name__ for kind in kinds))})"
-        raise InputError(f"The {name} must contain real numbers, not {found}. {advice}")
+            what = "strings" if kinds == {str} else f"objects ({', '.join(sorted(kind.__name__ for kind in kinds))})"
+        raise InputError(f"The {name} must contain real numbers, not {what}. {advice}")
     if array.dtype.itemsize > 8:
         raise InputError(
             f"The {name} must contain numbers of at most 64 bits, because only these are ranked exactly, not numbers "
@@ -271,20 +220,12 @@ def is_bfloat16(array: Array) -> bool:
 
 
 def type_name(dtype: np.dtype[Any]) -> str:
-    """Return the name of a type for messages; NumPy's names of strings contain their size in bits.
-
-    >>> type_name(np.dtype("U21")), type_name(np.dtype("int8"))
-    ('strings', 'int8')
-    """
+    """Return the name of a type for messages; NumPy's names of strings contain their size in bits."""
     return {"U": "strings", "S": "bytes", "O": "objects"}.get(dtype.kind, dtype.name)
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
-    """Convert `values` to an array of shape (n, d) with at least one row and one column.
-
-    >>> as_embeddings([[0.5, 1.0], [2.0, 0.0]]).shape
-    (2, 2)
-    """
+    """Convert `values` to an array of shape (n, d) with at least one row and one column."""
     array = as_numbers(values, name)
     if array.ndim != 2:
         raise InputError(
@@ -295,18 +236,6 @@ def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
     if 0 in array.shape:
         raise InputError(f"The {name} must have at least one row and one column, not the shape {array.shape}.")
     return array
-
-
-def rows_of_block(array: Embeddings) -> int:
-    """Return the number of rows of a block in float64."""
-    return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
-
-
-def blocks(array: Embeddings) -> Iterator[tuple[int, FloatArray]]:
-    """Yield the rows of `array` in float64, block after block, each with the index of its first row."""
-    size = rows_of_block(array)
-    for start in range(0, len(array), size):
-        yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
 
 
 def as_finite_embeddings(values: Any, name: str = "embeddings") -> Embeddings:
@@ -329,6 +258,18 @@ def not_finite(name: str, row: int, values: FloatArray) -> InputError:
     )
 
 
+def blocks(array: Embeddings) -> Iterator[tuple[int, FloatArray]]:
+    """Yield the rows of `array` in float64, block after block, each with the index of its first row."""
+    size = rows_of_block(array)
+    for start in range(0, len(array), size):
+        yield start, np.ascontiguousarray(array[start : start + size], dtype=np.float64)
+
+
+def rows_of_block(array: Embeddings) -> int:
+    """Return the number of rows of a block in float64."""
+    return max(1, BLOCK_BYTES // (8 * max(1, int(array.shape[1]))))
+
+
 def check_count(arrived: int, name: str, count: int, items: str) -> None:
     """Refuse unless there is exactly one of `name` for each of the `items`."""
     if arrived != count:
@@ -346,4 +287,34 @@ def check_finite(array: Array, name: str) -> None:
         raise InputError(
             f"The {name} must contain only finite numbers, but contain {array[place]} at {list(place)}. Find out "
             "where it comes from, and leave the item out or repair it."
+        )
+
+
+def check_widths(strings: Sequence[Text], owner: str) -> None:
+    """Refuse strings whose array would be far larger than the strings because one of them is very long.
+
+    owner : what contains the strings, such as "The labels"
+    """
+    if not strings:
+        return
+    lengths = [len(string) for string in strings]
+    longest, width = max(lengths), 1 if isinstance(strings[0], bytes) else 4
+    needed = len(lengths) * longest * width
+    if needed > MOST_BYTES and needed > MOST_WASTE * sum(lengths) * width:
+        raise InputError(
+            f"{owner} contain a string of {longest:,} characters at [{lengths.index(longest)}] among "
+            f"{len(lengths):,} strings, and would take {needed / 2**30:.1f} GiB, because every string takes the "
+            "space of the longest; shorten it."
+        )
+
+
+def check_code_points(array: Array, owner: str) -> None:
+    """Refuse an array of strings that contains invalid code points, which Python cannot print."""
+    letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
+    wrong = np.flatnonzero(letters > sys.maxunicode)
+    if wrong.size:
+        at = int(wrong[0]) * 4 // array.dtype.itemsize
+        raise InputError(
+            f"{owner} contain bytes at [{at}] that are not Unicode characters; the strings are damaged: write them "
+            "again."
         )

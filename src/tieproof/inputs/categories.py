@@ -87,25 +87,22 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
     """
     check_average(average)
     if values is not None:
-        return with_names(as_labels(values, count, "categories", "queries", columns=False), "categories")
-    if average == "micro":
+        name, own = "categories", as_labels(values, count, "categories", "queries", columns=False)
+    elif average == "micro":
         return None
-    if labels is None:
+    elif labels is None:
         raise InputError(
             "average='macro' is the mean over categories of queries. Pass categories, one for each query."
         )
-    with about("labels"):
-        own = as_labels(labels, count, "labels", "queries")
-    if own.ndim == 2:
-        raise InputError(
-            "average='macro' is the mean over categories, but labels in columns can put a query into several. Pass "
-            "categories, one for each query."
-        )
-    return with_names(own, "labels")
-
-
-def with_names(values: Array, name: str) -> Array:
-    """Return the categories; strings that cannot be printed are refused."""
-    if values.dtype.kind == "U":
-        check_code_points(values, f"The {name}")
-    return values
+    else:
+        name = "labels"
+        with about("labels"):
+            own = as_labels(labels, count, "labels", "queries")
+        if own.ndim == 2:
+            raise InputError(
+                "average='macro' is the mean over categories, but labels in columns can put a query into several. "
+                "Pass categories, one for each query."
+            )
+    if own.dtype.kind == "U":
+        check_code_points(own, f"The {name}")
+    return own

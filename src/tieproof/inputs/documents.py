@@ -36,18 +36,18 @@ class Documents(NamedTuple):
 
 def documents_of(ids: Sequence[bytes], query: IntArray) -> Documents:
     """Make documents from their ids."""
-    return documents_in(b"".join(ids), ids, query)
+    return _documents_in(b"".join(ids), ids, query)
 
 
 def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
     """Make documents from their ids, encoded in UTF-8."""
     text = "".join(ids)
     if text.isascii():
-        return documents_in(text.encode(), ids, query)
+        return _documents_in(text.encode(), ids, query)
     return documents_of([name.encode(errors="surrogatepass") for name in ids], query)
 
 
-def documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
+def _documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
     """Make documents whose ids follow each other in `text`; only the lengths of `ids` are used."""
     length = np.fromiter(map(len, ids), np.int32, len(ids))
     ends = np.cumsum(length, dtype=np.int64)
@@ -83,9 +83,9 @@ class DocumentTable:
 
     def find(self, documents: Documents) -> IntArray:
         """Return the row of each document, or -1."""
-        found = np.empty(len(documents.at), dtype=np.int64)
-        find_documents(documents, self.documents, self.places, self.first, found)
-        return found
+        rows = np.empty(len(documents.at), dtype=np.int64)
+        find_documents(documents, self.documents, self.places, self.first, rows)
+        return rows
 
 
 def places_of_queries(query: IntArray, queries: int) -> IntArray:
@@ -110,6 +110,6 @@ def put_documents(
 
 @native
 def find_documents(
-    documents: Documents, known: Documents, table: WordArray, first: IntArray, found: Output[IntArray]
+    documents: Documents, known: Documents, table: WordArray, first: IntArray, rows: Output[IntArray]
 ) -> None:
     """Find the row of each document among the known documents of a table, or -1."""

@@ -19,11 +19,7 @@ MOST_DIGITS = 53
 
 
 def stored_type(values: Any, array: Array) -> str:
-    """Return the name of the original type of numbers; the type of `array`, made from them, may be larger.
-
-    >>> stored_type([0.5], np.array([0.5]))
-    'float64'
-    """
+    """Return the name of the original type of numbers; the type of `array`, made from them, may be larger."""
     name = str(getattr(values, "dtype", "")).removeprefix("torch.")
     return name if name.startswith(("bfloat", "float8")) else array.dtype.name
 
@@ -47,8 +43,7 @@ def not_whole(array: Array, limit: int | Array) -> BoolArray:
     >>> not_whole(np.array([2047.0, 0.5, 2048.0], np.float16), exact_below("float16")).tolist()
     [False, True, True]
     """
-    found: BoolArray = ~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit))
-    return found
+    return np.asarray(~(np.isfinite(array) & (array == np.trunc(array)) & (np.abs(array) < limit)))
 
 
 def as_int64(integers: Array, name: str) -> IntArray:
@@ -77,11 +72,7 @@ def as_item_numbers(ids: Array, name: str) -> IntArray:
 
 
 def is_column_of_classes(labels: Array) -> bool:
-    """Whether labels have the shape (n, 1) and are all 0 or 1: one column of a single class.
-
-    >>> is_column_of_classes(np.array([[0], [1]])), is_column_of_classes(np.array([[0], [2]]))
-    (True, False)
-    """
+    """Whether labels have the shape (n, 1) and are all 0 or 1: one column of a single class."""
     return bool(labels.shape[1:] == (1,) and labels.dtype.kind in "biuf" and np.isin(labels, (0, 1)).all())
 
 
@@ -155,19 +146,14 @@ def words_of(labels: Array) -> Words:
     if labels.dtype.kind not in "US":
         whole = np.ascontiguousarray(labels, dtype=np.uint64 if labels.dtype.kind == "u" else np.int64)
         return whole.view(np.uint64)
-    letters, words = letters_of(labels), np.empty(len(labels), dtype=np.uint64)
+    own = np.ascontiguousarray(labels.astype(labels.dtype.newbyteorder("="), copy=False))
+    size, salt = (4, SALT) if own.dtype.kind == "U" else (1, ~SALT)
+    letters = np.zeros((len(own), 1), dtype=np.uint32)
+    if own.dtype.itemsize:
+        letters = own.view(f"u{size}").reshape(len(own), own.dtype.itemsize // size).astype(np.uint32, copy=False)
+    words = np.empty(len(labels), dtype=np.uint64)
     digest_strings(letters, words)
-    return words ^ (SALT if labels.dtype.kind == "U" else ~SALT)
-
-
-def letters_of(strings: Array) -> npt.NDArray[np.uint32]:
-    """Return the letters of strings, or of bytes, as one row each."""
-    own = np.ascontiguousarray(strings.astype(strings.dtype.newbyteorder("="), copy=False))
-    size = 4 if own.dtype.kind == "U" else 1
-    width = own.dtype.itemsize // size
-    if not width:
-        return np.zeros((len(own), 1), dtype=np.uint32)
-    return own.view(f"u{size}").reshape(len(own), width).astype(np.uint32, copy=False)
+    return words ^ salt
 
 
 def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
@@ -178,13 +164,13 @@ def rows_digests(rows: Embeddings, labels: Words, threads: int = 1) -> Words:
 
     def digest(start: int) -> None:
         span = slice(start, start + size)
-        digest_rows(as_digested(rows[span]), keys, labels[span], digests[span])
+        digest_rows(_as_digested(rows[span]), keys, labels[span], digests[span])
 
     for_each(digest, range(0, count, size), threads)
     return digests
 
 
-def as_digested(rows: Embeddings) -> Embeddings:
+def _as_digested(rows: Embeddings) -> Embeddings:
     """Convert rows exactly to a type that the kernel reads, with the numbers of a row adjacent in memory."""
     kind, size = rows.dtype.kind, rows.dtype.itemsize
     if rows.dtype.name not in DIGESTED:
@@ -193,7 +179,7 @@ def as_digested(rows: Embeddings) -> Embeddings:
     return rows if usual and rows.strides[0] > 0 else np.ascontiguousarray(rows)
 
 
-def in_any_order(digests: Words) -> bytes:
+def _in_any_order(digests: Words) -> bytes:
     """Return digests (n, 2) as bytes that do not depend on their order."""
     ordered = digests[np.argsort(digests[:, 0])]
     first, second = ordered[:, 0], ordered[:, 1]
@@ -220,11 +206,11 @@ class Digests(NamedTuple):
         import hashlib  # imported here, since the import takes a tenth of a first evaluation and is rarely needed
 
         said = f"tieproof fingerprint 1, {self.kind}, {self.facts}, {[len(side) for side in self.sides]}"
-        found, key = (hashlib.sha256(f"{purpose}{said}".encode()) for purpose in ("", "key of a record, "))
-        for side in map(in_any_order, self.sides):
-            found.update(side)
+        fingerprint, key = (hashlib.sha256(f"{purpose}{said}".encode()) for purpose in ("", "key of a record, "))
+        for side in map(_in_any_order, self.sides):
+            fingerprint.update(side)
             key.update(side)
-        return Hashed(found.hexdigest(), key.digest())
+        return Hashed(fingerprint.hexdigest(), key.digest())
 
     def kept(self) -> "Digests | Hashed":
         """Return the digests, which are hashed when needed; if there are many, the hashes."""
@@ -262,7 +248,7 @@ def keyed(rows: Words, key: bytes, *labels: Array) -> Words:
     places = np.arange(len(rows))
     number = places - np.maximum.accumulate(places * is_first)
     told = np.column_stack([ordered, number]).astype("<u8").tobytes()
-    found = [hashlib.blake2b(told[at : at + 24], digest_size=8, key=key).digest() for at in range(0, len(told), 24)]
+    hashed = [hashlib.blake2b(told[at : at + 24], digest_size=8, key=key).digest() for at in range(0, len(told), 24)]
     words = np.empty(len(rows), dtype=np.uint64)
-    words[order] = np.frombuffer(b"".join(found), dtype="<u8")
+    words[order] = np.frombuffer(b"".join(hashed), dtype="<u8")
     return words

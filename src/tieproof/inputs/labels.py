@@ -1,12 +1,25 @@
-"""Reads labels and groups, one for each item or as columns, and checks them against the items and each other."""
+"""Reads and checks what says which items are relevant: labels and groups, or judged pairs of a query and an item.
+
+Labels and groups come one for each item or as columns, and are checked against the items and each other.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError, about, warn
-from tieproof.inputs.arrays import SCALARS, as_array, check_count, check_widths, is_bfloat16, is_tensor, type_name
+from tieproof.inputs.arrays import (
+    SCALARS,
+    as_array,
+    check_count,
+    check_widths,
+    is_bfloat16,
+    is_rounded,
+    is_tensor,
+    type_name,
+)
 from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole, stored_type
+from tieproof.inputs.relevance import Triples
 from tieproof.ties import Array, IntArray
 
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
@@ -35,18 +48,18 @@ def checked_labels(
     with about("labels", counted[0]):
         own = as_labels(labels, n_queries, name, "embeddings" if n_items is None else "queries")
     if n_items is None:
-        others = None
+        of_gallery = None
     elif gallery_labels is None:
         raise InputError(
             "A gallery was passed without gallery_labels. Pass one label for each gallery item.", "gallery_labels"
         )
     else:
         with about("gallery_labels", counted[1]):
-            others = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
-        if own.ndim != others.ndim or own.shape[1:] != others.shape[1:]:
+            of_gallery = as_labels(gallery_labels, n_items, "gallery labels", "gallery items")
+        if own.ndim != of_gallery.ndim or own.shape[1:] != of_gallery.shape[1:]:
             raise InputError(
-                f"The query labels have the shape {own.shape}, but the gallery labels have {others.shape}. Pass one "
-                "label each, or the same number of columns (a single column of only 0 and 1 counts as columns).",
+                f"The query labels have the shape {own.shape}, but the gallery labels have {of_gallery.shape}. Pass "
+                "one label each, or the same number of columns (a single column of only 0 and 1 counts as columns).",
                 ("labels", "gallery_labels"),
             )
     if own.ndim == 2:
@@ -55,10 +68,10 @@ def checked_labels(
                 f"The {name} are one column of 0/1, so that items with 0 belong to no class. If 0 and 1 are two "
                 "classes, pass the labels in one dimension, for example with .ravel()."
             )
-    elif others is not None:
+    elif of_gallery is not None:
         with about(("labels", "gallery_labels")):
-            check_types(own, others, "query labels", "gallery labels")
-    return own, others
+            check_types(own, of_gallery, "query labels", "gallery labels")
+    return own, of_gallery
 
 
 def checked_groups(of_queries: Any, of_items: Any, n_queries: int, n_items: int | None) -> tuple[Array, Array] | None:
@@ -74,17 +87,17 @@ def checked_groups(of_queries: Any, of_items: Any, n_queries: int, n_items: int 
     if of_items is None:
         raise InputError("groups were passed without gallery_groups. Pass both, or neither.", "gallery_groups")
     with about("gallery_groups", "gallery"):
-        others = as_labels(of_items, n_items, "gallery_groups", "gallery items", columns=False)
+        of_gallery = as_labels(of_items, n_items, "gallery_groups", "gallery items", columns=False)
     with about(("groups", "gallery_groups")):
-        check_types(own, others, "groups", "gallery_groups")
-    return own, others
+        check_types(own, of_gallery, "groups", "gallery_groups")
+    return own, of_gallery
 
 
-def check_types(own: Array, others: Array, name: str, other_name: str) -> None:
+def check_types(labels: Array, other: Array, name: str, other_name: str) -> None:
     """Refuse labels of different types, which are never equal."""
-    if own.dtype.kind != others.dtype.kind:
+    if labels.dtype.kind != other.dtype.kind:
         raise InputError(
-            f"The {name} are {type_name(own.dtype)}, but the {other_name} are {type_name(others.dtype)}: labels of "
+            f"The {name} are {type_name(labels.dtype)}, but the {other_name} are {type_name(other.dtype)}: labels of "
             "different types are never equal. Convert both to integers or both to strings."
         )
 
@@ -128,13 +141,17 @@ def as_label_array(values: Any, name: str) -> Array:
         array = as_array(values, name)
     limit: Any = None
     if array.dtype.kind == "O":
-        limit = limits_of_objects(array)
-        array = from_objects(array, name)
+        # Floats of different types have different sizes from which they may have been rounded.
+        kinds = {type(each) for each in array.flat}
+        stored_as = {kind: np.dtype(kind).name if issubclass(kind, np.floating) else "float64" for kind in kinds}
+        limits = {kind: exact_below(name) for kind, name in stored_as.items()}
+        limit = np.array([limits[type(each)] for each in array.flat], np.int64).reshape(array.shape)
+        array = _from_objects(array, name)
     if array.dtype.kind == "f" or is_bfloat16(array):
         stored = stored_type(values, array)
         if is_bfloat16(array):
             array = array.astype(np.float32)
-        check_whole_labels(array, exact_below(stored) if limit is None else limit, name)
+        _check_whole(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":
         raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
@@ -157,16 +174,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
     return [labels_of(each, place) for place, each in enumerate(values)]
 
 
-def limits_of_objects(objects: Array) -> IntArray:
-    """Return for each object the size below which it cannot have been rounded, by its type if it is a float."""
-    kinds = {type(each) for each in objects.flat}
-    limits = {
-        kind: exact_below(np.dtype(kind).name if issubclass(kind, np.floating) else "float64") for kind in kinds
-    }
-    return np.array([limits[type(each)] for each in objects.flat], np.int64).reshape(objects.shape)
-
-
-def check_whole_labels(array: Array, limit: Any, name: str) -> None:
+def _check_whole(array: Array, limit: Any, name: str) -> None:
     """Refuse floats as labels if they are not whole numbers, or so large that they may have been rounded."""
     wrong = not_whole(array, limit)
     if not wrong.any():
@@ -185,7 +193,7 @@ def check_whole_labels(array: Array, limit: Any, name: str) -> None:
     )
 
 
-def from_objects(array: Array, name: str) -> Array:
+def _from_objects(array: Array, name: str) -> Array:
     """Convert objects that are all numbers, all strings or all bytes to an array of that type."""
     values = array.ravel().tolist()
     if not values:
@@ -194,21 +202,93 @@ def from_objects(array: Array, name: str) -> Array:
         if all(isinstance(value, types) for value in values):
             if letters in ("U", "S"):
                 check_widths(values, f"The {name}")
-            found = np.array(values).reshape(array.shape)
-            if types is INTEGERS and found.dtype.kind not in letters:
+            labels = np.array(values).reshape(array.shape)
+            if types is INTEGERS and labels.dtype.kind not in letters:
                 raise InputError(
                     f"The {name} contain integers from {min(values)} to {max(values)}, which do not fit into one "
                     "type of at most 64 bits. Number the labels from 0, or pass strings."
                 )
-            if found.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
+            if labels.dtype.kind in "US" and any(value[-1:] in ("\0", b"\0") for value in values):
                 raise InputError(
                     f"The {name} contain a string that ends in a NUL character, which NumPy drops. Rename it."
                 )
-            if found.dtype.kind in letters:
-                return found
+            if labels.dtype.kind in letters:
+                return labels
     if all(isinstance(value, list) for value in values):
         raise InputError(f"The {name} are lists of different lengths, which are probably batches. {JOIN}")
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, but contain {', '.join(kinds)}. Convert them first."
     )
+
+
+def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
+    """Return query, item and grade of each triple; the first wrong triple is refused."""
+    array = as_array(triples, "relevance")
+    if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, but has the shape "
+            f"{array.shape} and type {type_name(array.dtype)}."
+        )
+    grade = np.ones(len(array))
+    if array.shape[1] == 3:
+        if is_rounded(array[:, 2]):
+            raise InputError(
+                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
+                "grades."
+            )
+        grade = array[:, 2].astype(np.float64)
+    if not np.isfinite(grade).all():
+        row = int(np.argmin(np.isfinite(grade)))
+        raise InputError(
+            f"The relevance must have finite grades, but row {row} has the grade {grade[row]}. Leave the row out."
+        )
+    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
+    if leave_one_out and (query == item).any():
+        row = int(np.argmax(query == item))
+        raise InputError(
+            f"Row {row} of the relevance names item {item[row]} for the query {item[row]} itself. In leave-one-out "
+            "the query itself is never ranked; leave such rows out."
+        )
+    code = query * n_items + item
+    if len(np.unique(code)) < len(code):
+        _, index, counts = np.unique(code, return_index=True, return_counts=True)
+        row = int(index[np.argmax(counts > 1)])
+        raise InputError(
+            f"The relevance names item {item[row]} twice for query {query[row]}. Keep one row for each pair."
+        )
+    return Triples(query, item, grade)
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
+    """Return the indices of (query, item) pairs, checked to be in range.
+
+    stored : their original type, if it is not that of `pairs`
+    """
+    array = as_array(pairs, name)
+    if array.size == 0:
+        array = np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The {name} must be rows (query, item) of whole numbers, not of the shape {array.shape} and type "
+            f"{type_name(array.dtype)}."
+        )
+    if array.dtype.kind == "f":
+        stored = stored or stored_type(pairs, array)
+        limit = exact_below(stored)
+        wrong = not_whole(array, limit)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"The {name} must be rows (query, item) of whole numbers (in {stored} below {limit}, because larger "
+                f"ones may have been rounded), but row {row} contains {array[row, column]}. Pass integers."
+            )
+    for column, count, what in ((0, n_queries, "query"), (1, n_items, "item")):
+        wrong = (array[:, column] < 0) | (array[:, column] >= count)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"Row {row} of the {name} names {what} {array[row, column]:.0f}, but there are only {count}: pass "
+                f"indices from 0 to {count - 1}."
+            )
+    return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)

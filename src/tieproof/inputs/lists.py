@@ -1,6 +1,7 @@
-"""Ranked lists as users pass them: their rows, their direction, where they end, and which items are relevant."""
+"""Ranked lists as users pass them: their rows, where they end, and which items are relevant."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,10 +12,145 @@ from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.relevance import Relevance, RelevantBlock, by_labels
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
+
+BLOCK_ENTRIES = 2**22
+"""The number of entries of lists that are checked or ranked at a time."""
+
+Rows = Array | list[Array]
+"""A matrix of lists, or a list of one-dimensional arrays."""
 
 
-class LabelledRows:
+def as_rows(values: Any, name: str) -> Rows:
+    """Return a matrix as it is, anything else as a list of one-dimensional arrays."""
+    if isinstance(values, list | tuple):
+        rows = [as_numbers(row, name) for row in values]
+        wrong = [row.shape for row in rows if row.ndim != 1]
+        shape: tuple[int, ...] | None = None
+        if wrong:
+            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
+    else:
+        matrix = as_numbers(values, name)
+        shape = None if matrix.ndim == 2 else matrix.shape
+        if shape is None and len(matrix):
+            return matrix
+        rows = []
+    if shape is not None:
+        alone = f" For a single query, pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
+        raise InputError(
+            f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
+            f"query, not of the shape {shape}.{alone}"
+        )
+    if not rows:
+        raise InputError(f"The {name} must contain a list for at least one query, but are empty.")
+    return rows
+
+
+def check_shapes(
+    rows: Rows,
+    values: Rows,
+    names: tuple[str, str],
+    counted: str,
+    advice: str,
+    arguments: tuple[str, ...] | None = None,
+) -> None:
+    """Refuse values, such as relevance, that are not one for each item of the lists.
+
+    names : what `rows` and `values` contain
+    counted, advice : what an error counts in `values`, and what it says to do
+    """
+    if isinstance(rows, np.ndarray) and isinstance(values, np.ndarray) and rows.shape == values.shape:
+        return
+    name, other = names
+    if len(rows) != len(values):
+        raise InputError(
+            f"The number of queries is {len(rows)} for the {name}, but {len(values)} for the {other}. Pass both for "
+            "every query.",
+            arguments,
+        )
+    for query, (row, own) in enumerate(zip(rows, values, strict=True)):
+        if len(row) != len(own):
+            raise InputError(
+                f"The number of {name} of query {query} is {len(row)}, but the number of its {counted} is "
+                f"{len(own)}. {advice}",
+                arguments,
+            )
+
+
+def joined(rows: Rows) -> tuple[Array, IntArray]:
+    """Return the numbers of lists, list after list, and where each list begins and the last one ends."""
+    if not isinstance(rows, list):
+        return np.require(rows, requirements=["C", "A"]).reshape(-1), np.arange(len(rows) + 1) * int(rows.shape[1])
+    start = np.fromiter(accumulate(map(len, rows), initial=0), np.int64, len(rows) + 1)
+    if (start[1:] == start[:-1]).any():
+        rows = [row for row in rows if len(row)]  # an empty list may have any type
+    return np.concatenate(rows) if rows else np.zeros(0, dtype=np.int64), start
+
+
+def spans_of(sizes: IntArray) -> Iterator[slice]:
+    """Yield spans of consecutive lists with so many entries each, which are checked or ranked together."""
+    ends = np.cumsum(sizes)
+    start = 0
+    while start < len(sizes):
+        before = int(ends[start - 1]) if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, before + BLOCK_ENTRIES, side="right")))
+        yield slice(start, stop)
+        start = stop
+
+
+def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
+    """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
+    if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
+        if name == "relevance":
+            raise InputError(
+                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
+                "grades."
+            )
+        # float64 would make different integers equal, so ranks, which have the same order, take their place.
+        return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
+    finite = np.isfinite(block)
+    if not finite.all():
+        query, item = np.argwhere(~finite)[0]
+        raise InputError(
+            f"The {name} must contain only finite numbers, but query {first_query + query} has {block[query, item]} "
+            f"at item {item}. Leave the item out, or give it a negative relevance and a finite number."
+        )
+    return block.astype(np.float64)
+
+
+def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
+    """Return the numbers of relevant and of all items of each query, (q,) each, for lists that were cut off."""
+    if n_relevant is None:
+        if n_items is not None:
+            raise InputError("n_items applies only to lists that were cut off. Pass n_relevant, too.")
+        return None
+    relevant = _as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
+    return relevant, None if n_items is None else _as_counts(n_items, "n_items", "items", n_queries)
+
+
+def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
+    """Return a whole number for each query."""
+    counts = as_numbers(values, name)
+    if counts.shape not in ((), (n_queries,)):
+        raise InputError(
+            f"{name} has the shape {counts.shape}, but there are {n_queries} queries. Pass one number for each, or "
+            "one for all."
+        )
+    stored = stored_type(values, counts) if counts.dtype.kind == "f" else ""
+    limit = exact_below(stored) if stored else 2**53 + 1
+    counts = np.broadcast_to(counts, (n_queries,))
+    wrong = (counts < 0) | not_whole(counts, limit)
+    if wrong.any():
+        query = int(np.argmax(wrong))
+        bound = f" and below {limit}, where {stored or 'float64'} begins to round" if counts[query] >= limit else ""
+        raise InputError(
+            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0{bound}: count all "
+            f"{what} of the query, in its list or not."
+        )
+    return counts.astype(np.int64)
+
+
+class LabeledRows:
     """The relevance of every item to every query by their labels, computed for some queries at a time.
 
     It can be sliced like a matrix (queries, items): 1 is relevant, 0 is not, -1 is excluded (in leave-one-out the
@@ -35,10 +171,14 @@ class LabelledRows:
             matrix[np.repeat(np.arange(len(queries)), np.diff(pointer)), items] = value
         return matrix
 
+    def relevant_to(self, queries: IntArray) -> Callable[[slice], RelevantBlock]:
+        """Return a function that lists the relevant and the excluded items of some of these queries."""
+        return lambda some: self.relevance.block(queries[some])
+
 
 def relevance_by_labels(
     labels: Any, gallery_labels: Any, rows: Array | Sequence[Array], limits: Sequence[Any], name: str
-) -> LabelledRows:
+) -> LabeledRows:
     """Return the relevance by the labels of the queries and of the gallery; without gallery labels: leave-one-out.
 
     limits : n_relevant and n_items, which cannot be combined with labels
@@ -65,7 +205,14 @@ def relevance_by_labels(
     with about("labels", name):
         own = as_labels(labels, len(rows), "labels", "queries")
     n_items = None if gallery_labels is None else width
-    return LabelledRows(by_labels(*checked_labels(own, gallery_labels, len(rows), n_items, (name, name))))
+    return LabeledRows(by_labels(*checked_labels(own, gallery_labels, len(rows), n_items, (name, name))))
+
+
+def blocks(rows: Rows, judged: Rows | LabeledRows) -> Iterator[tuple[Array, Array]]:
+    """Yield matrices of numbers and relevance, each of some consecutive lists; all lists have one length."""
+    size = -(-BLOCK_ENTRIES // len(rows[0]))
+    for start in range(0, len(rows), size):
+        yield np.asarray(rows[start : start + size]), np.asarray(judged[start : start + size])
 
 
 class JudgedGrades(NamedTuple):
@@ -96,8 +243,8 @@ class JudgedLists(NamedTuple):
         graded, wrong, done = False, False, 0
         while True:
             block = RelevantBlock(pointer, items, grades, excluded_pointer, excluded)
-            found = list_judged(numbers, start, done, block)
-            graded, wrong, done = graded or found.graded, wrong or found.wrong, found.done
+            judged = list_judged(numbers, start, done, block)
+            graded, wrong, done = graded or judged.graded, wrong or judged.wrong, judged.done
             if done == len(start) - 1:
                 return cls(block, graded, wrong)
             items, excluded = (np.append(each, np.empty_like(each)) for each in (items, excluded))
@@ -109,7 +256,7 @@ JUDGED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32", "int8"
 
 
 def as_judged_type(values: Array) -> Array:
-    """Convert grades to a type that kernels read; grades that float64 cannot represent stay recognisable as such."""
+    """Convert grades to a type that kernels read; grades that float64 cannot represent stay recognizable as such."""
     if values.dtype in JUDGED:
         return values
     if values.dtype.kind == "b":
@@ -120,7 +267,7 @@ def as_judged_type(values: Array) -> Array:
 
 
 @native
-def list_judged(relevance: Array, start: IntArray, first_list: int, found: Output[RelevantBlock]) -> JudgedGrades:
+def list_judged(relevance: Array, start: IntArray, first_list: int, block: Output[RelevantBlock]) -> JudgedGrades:
     """List the relevant and the excluded items of each list, their grades, and where those of each list begin.
 
     The list of query q is relevance[start[q]:start[q+1]]. The kernel continues from `first_list`, and stops when
@@ -128,116 +275,13 @@ def list_judged(relevance: Array, start: IntArray, first_list: int, found: Outpu
     """
 
 
-BLOCK_ENTRIES = 2**22
-"""The number of entries of lists that are checked or ranked at a time."""
+class CountRoom(NamedTuple):
+    """The memory in which kernels count the numbers of one list after the other among thresholds."""
 
+    table: SmallIntArray
+    slots: IntArray
 
-def as_rows(values: Any, name: str) -> Array | list[Array]:
-    """Return a matrix as it is, anything else as a list of one-dimensional arrays."""
-    if isinstance(values, list | tuple):
-        rows = [as_numbers(row, name) for row in values]
-        wrong = [row.shape for row in rows if row.ndim != 1]
-        shape: tuple[int, ...] | None = None
-        if wrong:
-            shape = wrong[0] if any(wrong) or len(wrong) < len(rows) else (len(rows),)
-    else:
-        matrix = as_numbers(values, name)
-        shape = None if matrix.ndim == 2 else matrix.shape
-        if shape is None and len(matrix):
-            return matrix
-        rows = []
-    if shape is not None:
-        alone = f" For a single query, pass a matrix of one row, [{name}]." if len(shape) == 1 else ""
-        raise InputError(
-            f"The {name} must be a matrix (queries, items) or a list of one-dimensional arrays, one for each "
-            f"query, not of the shape {shape}.{alone}"
-        )
-    if not rows:
-        raise InputError(f"The {name} must contain a list for at least one query, but are empty.")
-    return rows
-
-
-def check_shapes(rows: Array | list[Array], judged: Array | list[Array], name: str) -> None:
-    """Refuse relevance that does not have one value for each item."""
-    if isinstance(rows, np.ndarray) and isinstance(judged, np.ndarray) and rows.shape == judged.shape:
-        return
-    if len(rows) != len(judged):
-        raise InputError(
-            f"The number of queries is {len(rows)} for the {name}, but {len(judged)} for the relevance. Pass both "
-            "for every query."
-        )
-    for query, (row, relevant) in enumerate(zip(rows, judged, strict=True)):
-        if len(row) != len(relevant):
-            raise InputError(
-                f"The number of {name} of query {query} is {len(row)}, but the number of its relevance values is "
-                f"{len(relevant)}. Pass one of each for every item."
-            )
-
-
-def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
-    """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
-    if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
-        if name == "relevance":
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
-        # float64 would make different integers equal, so ranks, which have the same order, take their place.
-        return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
-    finite = np.isfinite(block)
-    if not finite.all():
-        query, item = np.argwhere(~finite)[0]
-        raise InputError(
-            f"The {name} must contain only finite numbers, but query {first_query + query} has {block[query, item]} "
-            f"at item {item}. Leave the item out, or give it a negative relevance and a finite number."
-        )
-    return block.astype(np.float64)
-
-
-def blocks(rows: Array | list[Array], judged: Array | list[Array] | LabelledRows) -> Iterator[tuple[Array, Array]]:
-    """Yield matrices of numbers and relevance, each of consecutive lists of equal length."""
-    start = 0
-    while start < len(rows):
-        width = len(rows[start])
-        stop = start + 1
-        while (
-            stop < len(rows)
-            and len(rows[stop]) == width
-            and rows[stop].dtype == rows[start].dtype
-            and (stop - start) * width < BLOCK_ENTRIES
-        ):
-            stop += 1
-        yield np.asarray(rows[start:stop]), np.asarray([np.asarray(row) for row in judged[start:stop]])
-        start = stop
-
-
-def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """Return the numbers of relevant and of all items of each query, (q,) each, for lists that were cut off."""
-    if n_relevant is None:
-        if n_items is not None:
-            raise InputError("n_items applies only to lists that were cut off. Pass n_relevant, too.")
-        return None
-    relevant = as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
-    return relevant, None if n_items is None else as_counts(n_items, "n_items", "items", n_queries)
-
-
-def as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:
-    """Return a whole number for each query."""
-    counts = as_numbers(values, name)
-    if counts.shape not in ((), (n_queries,)):
-        raise InputError(
-            f"{name} has the shape {counts.shape}, but there are {n_queries} queries. Pass one number for each, or "
-            "one for all."
-        )
-    stored = stored_type(values, counts) if counts.dtype.kind == "f" else ""
-    limit = exact_below(stored) if stored else 2**53 + 1
-    counts = np.broadcast_to(counts, (n_queries,))
-    wrong = (counts < 0) | not_whole(counts, limit)
-    if wrong.any():
-        query = int(np.argmax(wrong))
-        bound = f" and below {limit}, where {stored or 'float64'} begins to round" if counts[query] >= limit else ""
-        raise InputError(
-            f"{name} is {counts[query]} for query {query}. It must be a whole number of at least 0{bound}: count all "
-            f"{what} of the query, in its list or not."
-        )
-    return counts.astype(np.int64)
+    @classmethod
+    def of(cls, most: int) -> "CountRoom":
+        """Allocate room for lists of at most so many thresholds."""
+        return cls(np.empty(8 * most + 256, dtype=np.int32), np.empty(4 * (most + 1), dtype=np.int64))

@@ -7,9 +7,9 @@ import numpy as np
 from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
-from tieproof.inputs.lists import LabelledRows
+from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.relevance import Labels, Relevance
-from tieproof.inputs.shards.arrays import RankedRows
+from tieproof.inputs.shards.source import RankedRows
 from tieproof.ties import Array, FloatArray, IntArray
 
 FEWEST = 4
@@ -19,10 +19,10 @@ SOME = 16
 """The number of rows that are checked first, or instead of all rows if there are many."""
 
 FEWEST_BYTES = 128
-"""The fewest bytes that are recognised as packed codes."""
+"""The fewest bytes that are recognized as packed codes."""
 
 MANY = 1024
-"""The most rows in which packed codes are recognised."""
+"""The most rows in which packed codes are recognized."""
 
 ITSELF = 0.9
 """The smallest share of queries with an item of their own number first that is warned about; pictures and the texts
@@ -37,6 +37,15 @@ BLOCK = 2**20
 NEAR = 2.0**-6
 """Similarities that should be equal may differ by this share of their range, because they may have been rounded."""
 
+SYMMETRIC = 2.0**-8
+"""Entries of a symmetric matrix may differ by this share of the largest one, because they may have been rounded."""
+
+FEWEST_ROWS = 10
+"""The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
+
+MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
+"""For each name: what was probably passed instead, and the function that takes it."""
+
 
 def warn_of_queries_in_gallery(
     queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Relevance
@@ -44,11 +53,22 @@ def warn_of_queries_in_gallery(
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
         return
-    if equal_rows(queries, gallery) and not one_row(queries) and finds_itself(relevance):
+    if not _equal_rows(queries, gallery) or _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)):
+        return
+    if all(query in relevance.block(np.array([query])).items for query in some_of(relevance.n_queries)):
         warn(
             f"The gallery is equal to the queries in all {len(queries)} rows, so that each query finds itself, "
             "however bad the embeddings are. To rank each item among all others, pass no gallery."
         )
+
+
+def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
+    size = max(1, BLOCK // array.shape[1])
+    starts = [0, *range(SOME, len(array), size)]
+    return all(
+        np.array_equal(array[start:stop], other[start:stop])
+        for start, stop in zip(starts, [*starts[1:], len(array)], strict=True)
+    )
 
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
@@ -80,7 +100,7 @@ def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tup
         once &= relevance.query_class[query] == relevance.item_class[item]
     pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
     some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
-    return pairs if all(found in relevance.block(np.array([query])).items for query, found in some) else []
+    return pairs if all(item in relevance.block(np.array([query])).items for query, item in some) else []
 
 
 def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
@@ -96,12 +116,40 @@ def warn_of_similarities(matrix: Embeddings, name: str) -> None:
     """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
     if len(matrix) < FEWEST or matrix.dtype == np.bool_:
         return
-    if is_similarity(matrix):
+    if _is_similarity(matrix):
         warn(
             f"The {name} are a square, symmetric matrix with a constant diagonal, which is probably a matrix of "
             f"similarities or distances of {len(matrix)} items. If so, pass it to evaluate_scores or "
             "evaluate_distances; here each row is treated as a vector."
         )
+
+
+def _is_similarity(matrix: Embeddings) -> bool:
+    """Whether a square matrix looks like similarities or distances, up to rounding.
+
+    Such a matrix is symmetric and has a constant diagonal. All other entries are at most, or all are at least, as
+    large as the diagonal; most differ from it, and they have several values. (This excludes one-hot vectors,
+    constants, and the edges of a graph.)
+    """
+    with np.errstate(all="ignore"):  # numbers that are not finite are refused elsewhere
+        first = matrix[:SOME].astype(np.float64)
+        near = NEAR * (first.max() - first.min())
+        if not _is_symmetric(first, matrix[:, :SOME], near):
+            return False
+        diagonal = np.diagonal(matrix).astype(np.float64)
+        rows = some_of(len(matrix))
+        chosen = matrix[rows].astype(np.float64)
+        if not diagonal.max() - diagonal.min() <= near or not _is_symmetric(chosen, matrix[:, rows], near):
+            return False
+        others = chosen[np.arange(len(matrix)) != rows[:, None]]
+        one_side = (others > diagonal.min() - near).all() or (others < diagonal.max() + near).all()
+        apart = np.count_nonzero(np.abs(others - diagonal[0]) > near)
+        several = len(np.unique(others)) > 2 and others.max() - others.min() > near
+    return bool(one_side and several and 2 * apart > others.size)
+
+
+def _is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
+    return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())
 
 
 def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
@@ -123,69 +171,9 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
         )
 
 
-def equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
-    """Whether two arrays of the same shape are equal."""
-    size = max(1, BLOCK // array.shape[1])
-    starts = [0, *range(SOME, len(array), size)]
-    return all(
-        np.array_equal(array[start:stop], other[start:stop])
-        for start, stop in zip(starts, [*starts[1:], len(array)], strict=True)
-    )
-
-
-def one_row(array: Embeddings | RankedRows) -> bool:
-    """Whether all rows are equal."""
-    return equal_rows(array, np.broadcast_to(array[:1], array.shape))
-
-
-def finds_itself(relevance: Relevance) -> bool:
-    """Whether item i is relevant to query i, for each of some queries i."""
-    return all(query in relevance.block(np.array([query])).items for query in some_of(relevance.n_queries))
-
-
 def some_of(count: int) -> IntArray:
     """Return some evenly spaced indices below `count`, from the first to the last."""
     return np.array(sorted(set(np.linspace(0, count - 1, SOME).astype(np.int64).tolist())))
-
-
-def is_similarity(matrix: Embeddings) -> bool:
-    """Whether a square matrix looks like similarities or distances, up to rounding.
-
-    Such a matrix is symmetric and has a constant diagonal. All other entries are at most, or all are at least, as
-    large as the diagonal; most differ from it, and they have several values. (This excludes one-hot vectors,
-    constants, and the edges of a graph.)
-    """
-    with np.errstate(all="ignore"):  # numbers that are not finite are refused elsewhere
-        first = matrix[:SOME].astype(np.float64)
-        near = NEAR * (first.max() - first.min())
-        if not is_symmetric(first, matrix[:, :SOME], near):
-            return False
-        diagonal = np.diagonal(matrix).astype(np.float64)
-        rows = some_of(len(matrix))
-        chosen = matrix[rows].astype(np.float64)
-        if not diagonal.max() - diagonal.min() <= near or not is_symmetric(chosen, matrix[:, rows], near):
-            return False
-        others = chosen[np.arange(len(matrix)) != rows[:, None]]
-        one_side = (others > diagonal.min() - near).all() or (others < diagonal.max() + near).all()
-        apart = np.count_nonzero(np.abs(others - diagonal[0]) > near)
-        several = len(np.unique(others)) > 2 and others.max() - others.min() > near
-    return bool(one_side and several and 2 * apart > others.size)
-
-
-def is_symmetric(rows: FloatArray, columns: Embeddings, near: float) -> bool:
-    """Whether some rows equal the columns of the same indices."""
-    return bool((np.abs(rows - columns.T.astype(np.float64)) <= near).all())
-
-
-MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances", "evaluate_distances")}
-"""For each name: what was probably passed instead, and the function that takes it."""
-
-
-SYMMETRIC = 2.0**-8
-"""Entries of a symmetric matrix may differ by this share of the largest one, because they may have been rounded."""
-
-FEWEST_ROWS = 10
-"""The fewest rows if the diagonal is relevant: with fewer rows it may be the farthest item by chance."""
 
 
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:
@@ -196,7 +184,7 @@ def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array,
 
     blocks : the rows, some at a time, and their relevance
     """
-    if not farthest_on_diagonal(rows, name) or not farther_on_average(blocks, name):
+    if not _farthest_on_diagonal(rows, name) or not _farther_on_average(blocks, name):
         return
     meant, function = MEANT[name]
     warn(
@@ -205,7 +193,7 @@ def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array,
     )
 
 
-def farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
+def _farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
     """Whether the rows form a square matrix in which the diagonal is the farthest item of each row, but not alone."""
     for place, row in enumerate(rows):
         if len(row) != len(rows):
@@ -216,7 +204,7 @@ def farthest_on_diagonal(rows: Array | Sequence[Array], name: str) -> bool:
     return True
 
 
-def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
+def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool:
     """Whether relevant items are farther than others on average, without the diagonal.
 
     The answer is no unless the diagonal is excluded as a whole or relevant as a whole.
@@ -245,7 +233,7 @@ def farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> bool
 
 
 def check_self_matches(
-    rows: Array | Sequence[Array], judged: Array | Sequence[Array] | LabelledRows, name: str
+    rows: Array | Sequence[Array], judged: Array | Sequence[Array] | LabeledRows, name: str
 ) -> None:
     """Warn if query i finds itself as item i: a symmetric matrix whose diagonal is relevant and nearest.
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
-from typing import Any, NamedTuple, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -35,52 +35,42 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
     return watching
 
 
-class Watched(NamedTuple):
-    """A mapped file, which is kept open so that a new file of the same name is not confused with it."""
-
-    path: str
-    descriptor: int
-    size: int
-    changed: int
-
-    def check(self) -> None:
-        """Refuse the file if it has changed."""
-        now = os.fstat(self.descriptor)
-        if (now.st_size, now.st_mtime_ns) != (self.size, self.changed):
-            raise InputError(
-                f"The file {self.path} changed while it was evaluated, so that the result would belong to neither "
-                "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
-            )
-
-
 @contextmanager
 def unchanged(paths: Iterable[str]) -> Iterator[None]:
     """Refuse files that change within the block."""
     with ExitStack() as stack:
-        files = [opened(path, stack) for path in paths]
-        watched = [file for file in files if file is not None]
+        states = []
+        for path in paths:
+            try:
+                descriptor = os.open(path, os.O_RDONLY)  # kept open, so that a new file of this name is another one
+            except OSError:
+                continue  # it was removed, and keeps its mapped content
+            stack.callback(os.close, descriptor)
+            states.append((path, descriptor, _state_of(descriptor)))
         try:
             yield
         except Exception as error:
-            for file in watched:
-                try:
-                    file.check()
-                except InputError as changed:  # the change explains the first error
-                    raise changed from error
+            try:
+                _check(states)
+            except InputError as changed:  # the change explains the first error
+                raise changed from error
             raise
-        for file in watched:
-            file.check()
+        _check(states)
 
 
-def opened(path: str, stack: ExitStack) -> Watched | None:
-    """Return the current state of a file; None if it was removed, because a removed file keeps its mapped content."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except OSError:
-        return None
-    stack.callback(os.close, descriptor)
-    now = os.fstat(descriptor)
-    return Watched(path, descriptor, now.st_size, now.st_mtime_ns)
+def _state_of(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns
+
+
+def _check(states: Iterable[tuple[str, int, tuple[int, int]]]) -> None:
+    """Refuse an open file whose size or time of change differs from what it was."""
+    for path, descriptor, before in states:
+        if _state_of(descriptor) != before:
+            raise InputError(
+                f"The file {path} changed while it was evaluated, so that the result would belong to neither "
+                "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
+            )
 
 
 def paths_of(value: Any) -> Iterator[str]:

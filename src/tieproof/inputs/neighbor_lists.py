@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.lists import as_rows
+from tieproof.inputs.lists import Rows, as_rows, check_shapes, joined, spans_of
 from tieproof.inputs.relevance import Labels, Relevance, sorted_contains
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -75,28 +75,36 @@ class NeighborLists(NamedTuple):
 
 
 def as_neighbor_lists(ids: Any, distances: Any, scores: Any, counts: Any) -> NeighborLists:
-    """Convert the answer of any index to lists of neighbours."""
+    """Convert the answer of any index to lists of neighbors."""
     returned = as_returned(ids, distances, scores, counts)
+    called = returned.called
     with about("ids"):
-        check_numbered(returned.ids)
+        _check_numbered(returned.ids)
         rows = as_rows(returned.ids, "ids")
         rows = [as_ids(row) for row in rows] if isinstance(rows, list) else as_ids(rows)
-        item, lengths = joined(rows)
+        item, starts = joined(rows)
+    lengths = np.diff(starts)
     query = np.repeat(np.arange(len(lengths)), lengths)
-    place = np.arange(len(query)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    place = np.arange(len(query)) - np.repeat(starts[:-1], lengths)
     listed = place < as_list_lengths(returned.counts, lengths)[query]
     listed &= item != NOTHING
-    kept = np.bincount(query[listed], minlength=len(lengths))
+    query, item = query[listed], item[listed]
+    kept = np.bincount(query, minlength=len(lengths))
     start = np.append(0, np.cumsum(kept))
-    item = item[listed]
-    number = None
-    if returned.numbers is not None:
-        with about(returned.called):
-            number = as_list_numbers(returned.numbers, rows, returned.called)[listed]
-            check_finite_numbers(number, query[listed], item, returned.called)
-    found = NeighborLists(start, item, number, "order" if number is None else returned.called, kept < lengths)
-    check_order(found)
-    return found
+    if returned.numbers is None:
+        return NeighborLists(start, item, None, "order", kept < lengths)
+    with about(called):
+        number = _numbers_of_lists(returned.numbers, rows, called)[listed]
+        wrong = ~np.isfinite(number)
+        if wrong.any():
+            at = int(np.argmax(wrong))
+            raise InputError(
+                f"The {called} must contain only finite numbers, but query {query[at]} has {number[at]} for item "
+                f"{item[at]}. Set the id to {NOTHING} where nothing was found; with usearch pass counts=, or its "
+                "matches themselves."
+            )
+    _check_order(query, number, called, len(lengths))
+    return NeighborLists(start, item, number, called, kept < lengths)
 
 
 def as_ids(ids: Array) -> IntArray:
@@ -110,7 +118,7 @@ def as_ids(ids: Array) -> IntArray:
     return as_item_numbers(ids, "ids")
 
 
-def check_numbered(ids: Any) -> None:
+def _check_numbered(ids: Any) -> None:
     """Refuse names of items, for which no labels are known."""
     first = ids
     while isinstance(first, list | tuple) and first:
@@ -132,39 +140,35 @@ def as_returned(ids: Any, distances: Any, scores: Any, counts: Any) -> Returned:
             ("distances", "scores"),
         )
     if all(hasattr(ids, name) for name in ("keys", "distances", "counts")):
-        check_alone(distances, scores, counts, "matches")
+        _check_alone(distances, scores, counts, "matches")
         return Returned(ids.keys, ids.distances, "distances", ids.counts)
-    if hasattr(ids, "points") or is_points(ids) or all(hasattr(ids, name) for name in ("keys", "distances")):
+    is_points = isinstance(ids, list | tuple) and any(hasattr(each, "score") for each in ids[:1])
+    if hasattr(ids, "points") or is_points or all(hasattr(ids, name) for name in ("keys", "distances")):
         raise InputError(
             "The ids are the answer to a single query. Pass a list of the answers to all queries.", "ids"
         )
     if isinstance(ids, list | tuple):
         if ids and all(hasattr(each, "keys") and hasattr(each, "distances") for each in ids):
-            check_alone(distances, scores, counts, "matches")
+            _check_alone(distances, scores, counts, "matches")
             return Returned([each.keys for each in ids], [each.distances for each in ids], "distances", None)
         lists = [getattr(each, "points", each) for each in ids]
         if any(hasattr(each, "points") for each in ids) or any(
             hasattr(point, "score") for each in lists if isinstance(each, list) for point in each[:1]
         ):
-            check_alone(distances, scores, counts, "points")
-            return of_points(lists)
+            _check_alone(distances, scores, counts, "points")
+            return _of_points(lists)
     if scores is not None:
         return Returned(ids, scores, "scores", counts)
     return Returned(ids, distances, "distances", counts)
 
 
-def is_points(ids: Any) -> bool:
-    """Whether the ids are the points of a single answer of qdrant."""
-    return isinstance(ids, list | tuple) and any(hasattr(each, "score") for each in ids[:1])
-
-
-def check_alone(distances: Any, scores: Any, counts: Any, what: str) -> None:
+def _check_alone(distances: Any, scores: Any, counts: Any, what: str) -> None:
     """Refuse distances, scores or counts in addition to an answer that contains them."""
     if any(each is not None for each in (distances, scores, counts)):
         raise InputError(f"The ids are {what}, which contain their distances or scores. Pass them alone.", "ids")
 
 
-def of_points(lists: list[Any]) -> Returned:
+def _of_points(lists: list[Any]) -> Returned:
     """Return lists of scored points: scores if they decrease along the lists, distances if they increase."""
     scores = [[float(point.score) for point in each] for each in lists]
     falls, rises = (any(sign * (row[0] - row[-1]) > 0 for row in scores if row) for sign in (1, -1))
@@ -176,15 +180,6 @@ def of_points(lists: list[Any]) -> Returned:
         )
     ids = [[point.id for point in each] for each in lists]
     return Returned(ids, scores, "distances" if rises else "scores", None)
-
-
-def joined(rows: Array | list[Array]) -> tuple[Array, IntArray]:
-    """Return the entries of all lists, list after list, and the length of each list."""
-    if not isinstance(rows, list):
-        return rows.reshape(-1), np.full(len(rows), rows.shape[1])
-    lengths = np.array([len(row) for row in rows])
-    filled = [row for row in rows if len(row)]
-    return np.concatenate(filled) if filled else np.zeros(0, dtype=np.int64), lengths
 
 
 def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
@@ -208,75 +203,40 @@ def as_list_lengths(counts: Any, lengths: IntArray) -> IntArray:
     return array.astype(np.int64)
 
 
-def as_list_numbers(values: Any, ids: Array | list[Array], name: str) -> Array:
+def _numbers_of_lists(values: Any, ids: Rows, name: str) -> Array:
     """Return the numbers of all entries, list after list, in one type that represents them exactly."""
     rows = as_rows(values, name)
-    if len(rows) != len(ids):
-        raise InputError(
-            f"The number of queries is {len(rows)} for the {name}, but {len(ids)} for the ids. Pass both for "
-            "every query.",
-            (name, "ids"),
-        )
-    if isinstance(rows, list) or isinstance(ids, list) or rows.shape != ids.shape:
-        for query, (row, own) in enumerate(zip(rows, ids, strict=True)):
-            if len(row) != len(own):
+    check_shapes(rows, ids, (name, "ids"), "ids", "Pass exactly one for each id.", (name, "ids"))
+    if isinstance(rows, list) and len({row.dtype for row in rows if len(row)}) > 1:
+        for query, row in enumerate(rows):
+            if row.dtype.kind in "iu" and max(map(abs, row.tolist()), default=0) > 2**53:
                 raise InputError(
-                    f"The number of {name} of query {query} is {len(row)}, but the number of its ids is {len(own)}. "
-                    "Pass exactly one for each id.",
-                    (name, "ids"),
+                    f"The {name} of query {query} contain an integer beyond 2^53, which float64 cannot represent "
+                    "exactly, and other lists have another type. Pass all lists in one type."
                 )
-    return joined(list(in_one_type(rows, name)) if isinstance(rows, list) else rows)[0]
+        rows = [row.astype(np.float64) for row in rows]
+    return joined(rows)[0]
 
 
-def in_one_type(rows: list[Array], name: str) -> Iterator[Array]:
-    """Yield lists of different types as float64, refusing integers that it cannot represent exactly."""
-    alike = len({row.dtype for row in rows if len(row)}) < 2
-    for query, row in enumerate(rows):
-        if not alike and row.dtype.kind in "iu" and max(map(abs, row.tolist()), default=0) > 2**53:
-            raise InputError(
-                f"The {name} of query {query} contain an integer beyond 2^53, which float64 cannot represent "
-                "exactly, and other lists have another type. Pass all lists in one type."
-            )
-        yield row if alike else row.astype(np.float64)
-
-
-def check_finite_numbers(number: Array, query: IntArray, item: Array, name: str) -> None:
-    """Refuse NaN and infinity as the number of an item."""
-    wrong = ~np.isfinite(number)
-    if wrong.any():
-        at = int(np.argmax(wrong))
-        raise InputError(
-            f"The {name} must contain only finite numbers, but query {query[at]} has {number[at]} for item "
-            f"{item[at]}. Set the id to {NOTHING} where nothing was found; with usearch pass counts=, or its matches "
-            "themselves."
-        )
-
-
-def check_order(found: NeighborLists) -> None:
+def _check_order(query: IntArray, number: Array, called: str, n_queries: int) -> None:
     """Warn if lists are not sorted by their numbers, which define the ranking."""
-    if found.number is None:
-        return
-    query, same_list = found.query, np.diff(found.query) == 0
-    earlier, later = found.number[:-1], found.number[1:]
+    same_list = np.diff(query) == 0
+    earlier, later = number[:-1], number[1:]
     rises, falls = (np.unique(query[1:][same_list & wrong]) for wrong in (later > earlier, later < earlier))
-    good, bad = (falls, rises) if found.called == "scores" else (rises, falls)
+    good, bad = (falls, rises) if called == "scores" else (rises, falls)
     if not len(bad):
         return
-    verb, other = ("increase", "distances") if found.called == "scores" else ("decrease", "scores")
+    verb, other = ("increase", "distances") if called == "scores" else ("decrease", "scores")
     if not len(good):
         warn(
-            f"The {found.called} {verb} along every list in which they differ, so that they are probably {other}. "
-            f"Pass them as {other}=."
+            f"The {called} {verb} along every list in which they differ, so that they are probably {other}. Pass "
+            f"them as {other}=."
         )
         return
     warn(
-        f"{len(bad)} of {found.n_queries} lists are not in the order of their {found.called}; the first is that of "
-        f"query {bad[0]}. They are ranked by their {found.called}; to rank them in the order given, pass only ids."
+        f"{len(bad)} of {n_queries} lists are not in the order of their {called}; the first is that of query "
+        f"{bad[0]}. They are ranked by their {called}; to rank them in the order given, pass only ids."
     )
-
-
-ENTRIES_AT_A_TIME = 2**22
-"""The number of listed and relevant items that are judged at a time."""
 
 
 class JudgedItems(NamedTuple):
@@ -295,20 +255,9 @@ class JudgedItems(NamedTuple):
 
 
 def spans_of_queries(relevance: Relevance, lengths: IntArray) -> Iterator[slice]:
-    """Yield spans of consecutive queries that are judged together."""
-    size = lengths if counts_alone(relevance) else lengths + relevance.at_most()
-    ends = np.cumsum(size + 1)
-    start = 0
-    while start < len(lengths):
-        before = int(ends[start - 1]) if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + ENTRIES_AT_A_TIME, side="right")))
-        yield slice(start, stop)
-        start = stop
-
-
-def counts_alone(relevance: Relevance) -> bool:
-    """Whether labels alone define the relevance, so that no list of relevant items is needed."""
-    return isinstance(relevance, Labels) and relevance.plain
+    """Yield spans of consecutive queries whose listed and relevant items are judged together."""
+    counted_by_labels = isinstance(relevance, Labels) and relevance.plain  # without a list of relevant items
+    return spans_of(1 + (lengths if counted_by_labels else lengths + relevance.at_most()))
 
 
 def judged(relevance: Relevance, queries: IntArray, position: IntArray, item: IntArray) -> JudgedItems:
@@ -328,13 +277,8 @@ def judged(relevance: Relevance, queries: IntArray, position: IntArray, item: In
     grades = np.ones(len(relevant)) if block.grades is None else block.grades
     grade[is_relevant] = grades[np.searchsorted(relevant, code[is_relevant])]
     grade[sorted_contains(excluded, code)] = -1.0
-    missing = None if not relevance.graded else missing_of(relevant, grades, np.sort(code), count)
+    missing = None
+    if relevance.graded:
+        absent = ~sorted_contains(np.sort(code), relevant)
+        missing = grades[absent][np.lexsort((-grades[absent], relevant[absent] // count))]
     return JudgedItems(grade, np.diff(block.pointer), np.diff(block.excluded_pointer), missing)
-
-
-def missing_of(relevant: IntArray, grades: FloatArray, listed: IntArray, count: int) -> FloatArray:
-    """Return the grades of the relevant pairs that are not listed, descending within each query."""
-    absent: BoolArray = ~sorted_contains(listed, relevant)
-    order = np.lexsort((-grades[absent], relevant[absent] // count))
-    found: FloatArray = grades[absent][order]
-    return found

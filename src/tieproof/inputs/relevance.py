@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -86,16 +86,15 @@ class Relevance(ABC):
             out |= groups[0][queries[position]] == groups[1][item]
         if grade is not None:
             out |= grade < 0
-        excluded = [(position[out], item[out])]
+        excluded = [position[out] * self.n_items + item[out]]
         if self.leave_one_out:
-            excluded.append((np.arange(len(queries)), queries))
+            excluded.append(np.arange(len(queries)) * self.n_items + queries)
         if pairs is not None:
-            excluded.append(self.listed(pairs, queries))
+            of_query, what = self._listed(pairs, queries)
+            excluded.append(of_query * self.n_items + what)
             out |= sorted_contains(pairs, queries[position] * self.n_items + item)
         keep = ~out if grade is None else ~out & (grade > 0)
-        where = np.concatenate([pair[0] for pair in excluded])
-        what = np.concatenate([pair[1] for pair in excluded])
-        code = np.sort(where * self.n_items + what)
+        code = np.sort(np.concatenate(excluded))
         if len(code):
             code = code[np.concatenate([[True], code[1:] != code[:-1]])]
         return RelevantBlock(
@@ -123,7 +122,7 @@ class Relevance(ABC):
         own = None if groups is None else (groups[0][queries], groups[1][items])
         if pairs is None:
             return Excluded(own)
-        position, item = self.listed(pairs, queries)
+        position, item = self._listed(pairs, queries)
         inside, place = places_among(items, item)
         return Excluded(own, np.sort(position[inside] * len(items) + place))
 
@@ -131,7 +130,7 @@ class Relevance(ABC):
         """Return how many items each of these queries ranks: all that are not excluded."""
         return self.n_items - np.diff(self.block(queries).excluded_pointer)
 
-    def listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+    def _listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
         """The excluded pairs that belong to `queries`, as (position, item)."""
         start = np.searchsorted(pairs, queries * self.n_items)
         stop = np.searchsorted(pairs, (queries + 1) * self.n_items)
@@ -161,7 +160,7 @@ class Labels(Relevance):
     def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "Labels":
         """Relevance by a label for each query and each item; no labels of items: leave-one-out."""
         items = query_labels if item_labels is None else item_labels
-        members = stable_order(items)
+        members = _stable_order(items)
         ordered = items[members]
         bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
         known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
@@ -219,8 +218,8 @@ class Labels(Relevance):
 
     def among(self, queries: IntArray, items: IntArray) -> "Labels":
         """The classes, as labels."""
-        others = None if self.leave_one_out else self.item_class[items]
-        return Labels.of(self.query_class[queries], others, self.excluded_among(queries, items))
+        of_items = None if self.leave_one_out else self.item_class[items]
+        return Labels.of(self.query_class[queries], of_items, self.excluded_among(queries, items))
 
     def ranked(self, queries: IntArray) -> IntArray:
         """All items but the query itself, where nothing else is excluded."""
@@ -235,8 +234,8 @@ class Labels(Relevance):
         return position, self.members[index], None
 
 
-def stable_order(labels: Array) -> IntArray:
-    """Indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
+def _stable_order(labels: Array) -> IntArray:
+    """Return indices that sort the labels and keep equal ones in their order; fast where they are small integers."""
     if labels.dtype.kind == "i":
         low = labels.min()
         if int(labels.max()) - int(low) < 2**16:
@@ -255,8 +254,8 @@ class MultiLabels(Relevance):
     def of(cls, query_labels: Array, item_labels: Array | None, excluded: Excluded = NOTHING) -> "MultiLabels":
         """Relevance by columns of labels; none of items: leave-one-out."""
         own = query_labels.astype(np.float32)
-        others = own if item_labels is None else item_labels.astype(np.float32)
-        return cls(len(own), len(others), item_labels is None, False, excluded, own, others)
+        of_items = own if item_labels is None else item_labels.astype(np.float32)
+        return cls(len(own), len(of_items), item_labels is None, False, excluded, own, of_items)
 
     def at_most(self) -> IntArray:
         """The sum of the sizes of a query's classes."""
@@ -269,31 +268,102 @@ class MultiLabels(Relevance):
 
     def among(self, queries: IntArray, items: IntArray) -> "MultiLabels":
         """Return the relevance of these queries and items."""
-        others = None if self.leave_one_out else self.item_labels[items]
-        return MultiLabels.of(self.query_labels[queries], others, self.excluded_among(queries, items))
+        of_items = None if self.leave_one_out else self.item_labels[items]
+        return MultiLabels.of(self.query_labels[queries], of_items, self.excluded_among(queries, items))
 
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
         """Items whose labels have a positive product with the query's."""
         size = max(1, 2**22 // self.n_items)
-        found = []
+        parts = []
         for start in range(0, len(queries), size):
             shared = self.query_labels[queries[start : start + size]] @ self.item_labels.T
             position, item = np.nonzero(shared > 0)
-            found.append((position + start, item))
-        position = np.concatenate([part[0] for part in found])
-        return position, np.concatenate([part[1] for part in found]), None
+            parts.append((position + start, item))
+        position = np.concatenate([part[0] for part in parts])
+        return position, np.concatenate([part[1] for part in parts]), None
 
 
-def by_labels(own: Array, others: Array | None, excluded: Excluded = NOTHING) -> Relevance:
+class Triples(NamedTuple):
+    """Different pairs of a query and an item with their grades; `checked_triples` makes them."""
+
+    query: IntArray
+    item: IntArray
+    grade: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(Relevance):
+    """Relevance by triples: a grade of 0 means not relevant, and a negative grade excludes the item.
+
+    Query q has the triples pointer[q] … pointer[q+1]-1; `binary`: all grades are 0 or 1.
+    """
+
+    pointer: IntArray
+    item: IntArray
+    grade: FloatArray
+    binary: bool
+
+    @classmethod
+    def of(
+        cls, triples: Triples, n_queries: int, n_items: int, leave_one_out: bool, excluded: Excluded = NOTHING
+    ) -> "Judgments":
+        """Relevance by triples in any order."""
+        query, item, grade = triples
+        order = np.argsort(query * n_items + item, kind="stable")
+        binary = bool(np.isin(grade, (0.0, 1.0)).all())
+        return cls(
+            n_queries=n_queries,
+            n_items=n_items,
+            leave_one_out=leave_one_out,
+            graded=not binary,
+            excluded=excluded,
+            pointer=pointers(query[order], n_queries),
+            item=item[order],
+            grade=grade[order],
+            binary=binary,
+        )
+
+    def _of_queries(self, queries: IntArray) -> tuple[IntArray, IntArray]:
+        """Return for each triple of these queries the position of its query here, and its own position."""
+        return ranges(self.pointer[queries], np.diff(self.pointer)[queries])
+
+    def at_most(self) -> IntArray:
+        """The number of triples."""
+        return np.diff(self.pointer)
+
+    def related(self, queries: IntArray) -> IntArray:
+        """Return the items of the triples with a grade above 0."""
+        _, index = self._of_queries(queries)
+        return np.unique(self.item[index[self.grade[index] > 0]])
+
+    def among(self, queries: IntArray, items: IntArray) -> "Judgments":
+        """Return the triples of these queries and items; grades are kept even if all of these are 1."""
+        position, index = self._of_queries(queries)
+        inside, place = places_among(items, self.item[index])
+        triples = Triples(position[inside], place, self.grade[index[inside]])
+        excluded = self.excluded_among(queries, items)
+        among = Judgments.of(triples, len(queries), len(items), self.leave_one_out, excluded)
+        return replace(among, graded=self.graded, binary=self.binary)
+
+    def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
+        """The triples of the queries."""
+        position, index = self._of_queries(queries)
+        if self.binary:
+            relevant = self.grade[index] > 0
+            return position[relevant], self.item[index[relevant]], None
+        return position, self.item[index], self.grade[index]
+
+
+def by_labels(own: Array, of_items: Array | None, excluded: Excluded = NOTHING) -> Relevance:
     """Relevance by checked labels: one each, or columns."""
-    return MultiLabels.of(own, others, excluded) if own.ndim == 2 else Labels.of(own, others, excluded)
+    return MultiLabels.of(own, of_items, excluded) if own.ndim == 2 else Labels.of(own, of_items, excluded)
 
 
 def pointers(position: IntArray, count: int) -> IntArray:
     """Return where each of the values 0 … count-1 starts in an ascending `position`, and the end."""
-    found = np.zeros(count + 1, dtype=np.int64)
-    np.cumsum(np.bincount(position, minlength=count), out=found[1:])
-    return found
+    starts = np.zeros(count + 1, dtype=np.int64)
+    np.cumsum(np.bincount(position, minlength=count), out=starts[1:])
+    return starts
 
 
 def ranges(start: IntArray, length: IntArray) -> tuple[IntArray, IntArray]:
@@ -319,5 +389,4 @@ def sorted_contains(sorted_values: IntArray, values: IntArray) -> BoolArray:
     if not len(sorted_values):
         return np.zeros(len(values), dtype=np.bool_)
     place = np.minimum(np.searchsorted(sorted_values, values), len(sorted_values) - 1)
-    found: BoolArray = sorted_values[place] == values
-    return found
+    return np.asarray(sorted_values[place] == values)

@@ -8,8 +8,10 @@ The docstring of `judging.py` shows the flow. docs/judge.md describes what a sys
 """
 
 from tieproof.competition.settings import Competition
+from tieproof.judge.answers import Repeats
 from tieproof.judge.judging import judge
-from tieproof.judge.judgment import Judgment, Repeats, Score, Seal
+from tieproof.judge.judgment import Judgment, Score
 from tieproof.judge.standings import Leaderboard, Standing, leaderboard
+from tieproof.judge.systems import Seal
 
 __all__ = ["Competition", "Judgment", "Leaderboard", "Repeats", "Score", "Seal", "Standing", "judge", "leaderboard"]

@@ -1,4 +1,4 @@
-"""`Contest`: the phase of a competition in which systems are judged, after it has been checked."""
+"""`Contest`, the phase of a competition in which systems are judged, and its hidden items and labels."""
 
 import csv
 import hashlib
@@ -14,11 +14,10 @@ from tieproof.competition.truth import GROUP, LABEL, Truth
 from tieproof.competition.truth import read_labels as read_table
 from tieproof.errors import InputError
 from tieproof.inputs.readers import entries_of, read_labels
-from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.readers.location import split
+from tieproof.inputs.readers.location import reading, split
 from tieproof.ties import Array
 
-LEAST_SEED = 16
+_LEAST_SEED = 16
 """The fewest characters of a seed that cannot be guessed."""
 
 
@@ -33,7 +32,7 @@ class Limits(NamedTuple):
 
 
 class Contest(NamedTuple):
-    """A phase of a competition, with the files that a judge needs; `contest` makes it."""
+    """A phase of a competition, with the files that a judge needs; `contest_of` makes it."""
 
     competition: Competition
     phase: Phase
@@ -62,13 +61,13 @@ class Contest(NamedTuple):
     @property
     def digest(self) -> str:
         """A digest of everything except the data that decides what is asked and how it is scored."""
-        found = self.competition
-        rules = found.judge._replace(seed=None, runs=0)
-        decided = (found.title, found.task, found.measures, found.distance, found.dimensions, self.phase.name)
+        of = self.competition
+        rules = of.judge._replace(seed=None, runs=0)
+        decided = (of.title, of.task, of.measures, of.distance, of.dimensions, self.phase.name)
         return hashlib.sha256(repr((*decided, *rules)).encode()).hexdigest()
 
     def read_seed(self) -> bytes:
-        """The organiser's secret."""
+        """The organizer's secret."""
         try:
             secret = self.seed.read_bytes().strip()
         except OSError as error:
@@ -76,40 +75,40 @@ class Contest(NamedTuple):
                 f"The seed {self.seed} cannot be read ({error.strerror}). Make one and keep it: "
                 'python -c "import secrets; print(secrets.token_hex(32))" > seed.txt'
             ) from None
-        if len(secret) < LEAST_SEED:
+        if len(secret) < _LEAST_SEED:
             raise InputError(
-                f"The seed in {self.seed} has {len(secret)} characters, which can be guessed. Give {LEAST_SEED} or "
+                f"The seed in {self.seed} has {len(secret)} characters, which can be guessed. Give {_LEAST_SEED} or "
                 "more, as secrets.token_hex(32) of Python does."
             )
         return secret
 
 
-def contest(competition: Competition, name: str | None) -> Contest:
+def contest_of(competition: Competition, name: str | None) -> Contest:
     """The phase with a name, or the only phase; InputError if a judge cannot run it."""
-    found, path = competition, competition.path
-    if found.task == RUN:
+    path = competition.path
+    if competition.task == RUN:
         raise InputError(
             f"{path} has the task {RUN}, but a judge asks systems for embeddings or distances. Let participants hand "
             "in runs on a platform: tieproof competition new.",
             "competition",
         )
-    named = [phase for phase in found.phases if name in (None, phase.name)]
+    named = [phase for phase in competition.phases if name in (None, phase.name)]
     if len(named) != 1:
-        known = ", ".join(phase.name for phase in found.phases)
+        known = ", ".join(phase.name for phase in competition.phases)
         which = "several phases" if name is None else f"no phase '{name}'"
         raise InputError(f"{path} has {which}. Give the name of the phase to judge: {known}.", "phase")
     (phase,) = named
-    number = found.phases.index(phase) + 1
+    number = competition.phases.index(phase) + 1
     for key in ("items", "labels", *(["gallery"] if phase.gallery_labels else [])):
         if getattr(phase, key) is None:
             raise InputError(f"{path} lacks the key phases[{number}].{key}. Give its file; the judge needs it.", key)
-    if found.judge.seed is None:
+    if competition.judge.seed is None:
         raise InputError(
-            f"{path} lacks the key judge.seed. Give a file with a secret that only the organiser knows.", "seed"
+            f"{path} lacks the key judge.seed. Give a file with a secret that only the organizer knows.", "seed"
         )
     assert phase.items is not None
     assert phase.labels is not None
-    return Contest(found, phase, phase.items, phase.labels, found.judge.seed)
+    return Contest(competition, phase, phase.items, phase.labels, competition.judge.seed)
 
 
 TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
@@ -118,7 +117,7 @@ Otherwise items are a folder with one file for each."""
 
 
 class Items(NamedTuple):
-    """Items in the organiser's order.
+    """Items in the organizer's order.
 
     suffixes : the extensions of their files
     content : returns the bytes of the item at an index
@@ -169,55 +168,56 @@ class Sequestered(NamedTuple):
     @property
     def digest(self) -> str:
         """A digest of the items in their order, without labels."""
-        found = hashlib.sha256()
+        whole = hashlib.sha256()
         for at, suffix in enumerate(self.suffixes):
-            found.update(hashlib.sha256(self.content(at)).digest() + suffix.encode() + b"\0")
-        return found.hexdigest()
+            whole.update(hashlib.sha256(self.content(at)).digest() + suffix.encode() + b"\0")
+        return whole.hexdigest()
 
 
-def read_sequestered(held: Contest) -> Sequestered:
+def read_sequestered(contest: Contest) -> Sequestered:
     """The items and labels of a phase; InputError if they do not match."""
-    queries, gallery = read_items(held.items, held.labels), None
+    phase = contest.phase
+    queries, gallery = _read_items(contest.items, contest.labels), None
     suffixes, content, count = queries.suffixes, queries.content, len(queries.suffixes)
-    if held.phase.gallery is not None and held.phase.gallery_labels is not None:
-        others = gallery = read_items(held.phase.gallery, held.phase.gallery_labels)
+    if phase.gallery is not None and phase.gallery_labels is not None:
+        behind = gallery = _read_items(phase.gallery, phase.gallery_labels)
         suffixes += gallery.suffixes
 
         def content(at: int) -> bytes:
-            return queries.content(at) if at < count else others.content(at - count)
+            return queries.content(at) if at < count else behind.content(at - count)
 
         if (queries.groups is None) != (gallery.groups is None):
             raise InputError(
-                f"Only one of {held.labels} and {held.phase.gallery_labels} has groups; give both a column group."
+                f"Only one of {contest.labels} and {phase.gallery_labels} has groups; give both a column group."
             )
-    if held.gives_distances and queries.groups is not None:
+    if contest.gives_distances and queries.groups is not None:
         raise InputError(
-            f"{held.labels} has a column group, but groups are only for embeddings. Leave it out.", "labels"
+            f"{contest.labels} has a column group, but groups are only for embeddings. Leave it out.", "labels"
         )
     return Sequestered(suffixes, content, queries, gallery)
 
 
-def read_items(place: Path, labels: Path) -> Items:
+def _read_items(place: Path, labels: Path) -> Items:
     """The items of a folder, of a table, of the lines of a text, or of the rows of an array."""
     if place.is_dir():
-        return items_of_folder(place, labels)
-    if place.suffix.lower() == TABLE and place.is_file():
-        return items_of_table(place, labels)
-    reader = READERS.get(place.suffix.lower())
-    if reader is None or not place.is_file():
+        return _of_folder(place, labels)
+    suffix = place.suffix.lower()
+    if suffix not in (TABLE, TEXTS, ROWS) or not place.is_file():
         raise InputError(
             f"The items {place} must be a folder, or a file of lines (.txt), of rows (.npy), or of a table (.csv)."
         )
-    suffix, contents, count = reader(place)
-    found = read_labels(labels)
-    if found.shape != (count,):
+    if suffix == TABLE:
+        return _of_table(place, labels)
+    content, count = (_of_lines if suffix == TEXTS else _of_rows)(place)
+    truth = read_labels(labels)
+    if truth.shape != (count,):
         raise InputError(
-            f"{labels} has labels of shape {found.shape}, but {place} has {count:,} items. Give one label for each."
+            f"{labels} has labels of shape {truth.shape}, but {place} has {count:,} items. Give one label for each."
         )
-    return Items((suffix,) * count, contents, found)
+    return Items((suffix,) * count, content, truth)
 
 
-def items_of_folder(place: Path, labels: Path) -> Items:
+def _of_folder(place: Path, labels: Path) -> Items:
     """The items of a folder, one file each, whose name without extension is its id; in the order of the labels."""
     files: dict[str, Path] = {}
     for file in sorted(file for file in place.iterdir() if not file.name.startswith(".")):
@@ -227,21 +227,21 @@ def items_of_folder(place: Path, labels: Path) -> Items:
                 f"{file} {what}. Give each item a separate file, whose name without extension is its id."
             )
         files[file.stem] = file
-    truth = of_the_same_items(place, list(files), labels)
+    truth = _of_the_same_items(place, list(files), labels)
     chosen = [files[name] for name in truth.ids]
-    return labelled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
+    return _labeled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
 
 
-def items_of_table(place: Path, labels: Path) -> Items:
+def _of_table(place: Path, labels: Path) -> Items:
     """The items of a table, one row each: the id, then numbers, which become an array, or a single text."""
     with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
     if header[:1] != ["id"] or len(header) < 2 or any(len(row) != len(header) for row in rows):
         raise InputError(f"{place} must begin with the line id,… and have a cell for each column in every row.")
-    if len({row[0] for row in rows}) < len(rows):
-        raise InputError(f"{place} has an id more than once. Give every item one row.")
-    truth = of_the_same_items(place, [row[0] for row in rows], labels)
     cells = {row[0]: row[1:] for row in rows}
+    if len(cells) < len(rows):
+        raise InputError(f"{place} has an id more than once. Give every item one row.")
+    truth = _of_the_same_items(place, [row[0] for row in rows], labels)
     chosen = [cells[name] for name in truth.ids]
     try:
         numbers = np.array(chosen, dtype=np.float64)
@@ -250,11 +250,11 @@ def items_of_table(place: Path, labels: Path) -> Items:
             raise InputError(
                 f"{place} has cells that are not numbers. Give only numbers, or a single column of texts."
             ) from None
-        return labelled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth, labels)
-    return labelled((ROWS,) * len(chosen), lambda at: as_array(numbers[at]), truth, labels)
+        return _labeled((TEXTS,) * len(chosen), lambda at: chosen[at][0].encode(), truth, labels)
+    return _labeled((ROWS,) * len(chosen), lambda at: _as_npy(numbers[at]), truth, labels)
 
 
-def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
+def _of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
     """The table of labels, which must have the same ids as the items."""
     truth = read_table(labels)
     for known, others, what in (
@@ -270,36 +270,30 @@ def of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
     return truth
 
 
-def labelled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Items:
+def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Items:
     """Items in the order of the truth, with labels of the type that `tieproof verify` reads from the same file."""
     groups = read_labels(f"{labels}:{GROUP}") if truth.groups else None
     return Items(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
 
 
-def read_lines(place: Path) -> tuple[str, Callable[[int], bytes], int]:
-    """One item per line of a text."""
+def _of_lines(place: Path) -> tuple[Callable[[int], bytes], int]:
     try:
         lines = place.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
         raise InputError(f"{place} is not UTF-8 text ({error.reason}); save it as UTF-8.") from None
-    return TEXTS, lambda at: lines[at].encode(), len(lines)
+    return lambda at: lines[at].encode(), len(lines)
 
 
-def read_rows(place: Path) -> tuple[str, Callable[[int], bytes], int]:
+def _of_rows(place: Path) -> tuple[Callable[[int], bytes], int]:
     """One item per row of an array; each row becomes a separate array."""
     (entry,) = entries_of(split(place))
     array = np.asarray(entry.load())
     if array.ndim < 2 or array.dtype.kind not in "fiub":
         raise InputError(f"{place} must contain numbers, one row for each item, but contains {entry.holds}.")
+    return lambda at: _as_npy(array[at]), len(array)
 
-    return ROWS, lambda at: as_array(array[at]), len(array)
 
-
-def as_array(row: Array) -> bytes:
-    """A row as the bytes of an .npy file."""
+def _as_npy(row: Array) -> bytes:
     packed = BytesIO()
     np.save(packed, np.ascontiguousarray(row), allow_pickle=False)
     return packed.getvalue()
-
-
-READERS = {TEXTS: read_lines, ROWS: read_rows}

@@ -1,8 +1,8 @@
 """The flow of a judgment, from a competition and a system to records, a log and a `Judgment`.
 
-competition ──► items ──► dealing: names and order, from the seed ──► running: a batch under its seal and limits
+competition ──► items ──► batches: names and order, from the seed ──► running: a batch under its seal and limits
 │
-Judgment ◄── records, log ◄── evaluation ◄── assembly: refused, repeated ◄── journal: what is done stays done
+Judgment ◄── records, log ◄── evaluation ◄── answers: refused, repeated ◄── journal: what is done stays done
 """
 
 import hashlib
@@ -10,7 +10,7 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,24 +19,19 @@ from tieproof.errors import InputError
 from tieproof.evaluation.answers import Unanswered, evaluate_answers
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.lists import evaluate_distances
+from tieproof.evaluation.problems import unwatched
 from tieproof.evaluation.progress import progress_bar
-from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_choice, check_whole
-from tieproof.judge.assembly import Assembled, assembled, distances_of, embeddings_of
-from tieproof.judge.dealing import Batch, Dealer, Sides, deal_items, deal_pairs
-from tieproof.judge.items import Contest, Sequestered, contest, read_sequestered
-from tieproof.judge.journal import ENDING, LOG_ENDING, Journal, Run, opened, write_judgment
-from tieproof.judge.judgment import Judgment
-from tieproof.judge.protocol import LATE, all_refused, only_bits
-from tieproof.judge.running import Ran, Runner
-from tieproof.judge.sealing import HOW, How, check_hidden, choose_seal
-from tieproof.judge.systems import System, as_system, check_asks_pairs
-from tieproof.problem import unwatched
-from tieproof.sandbox.files import python_folders, readable
-from tieproof.sandbox.folders import sweep
+from tieproof.judge.answers import LATE, all_refused, assembled, distances_of, embeddings_of, only_bits
+from tieproof.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
+from tieproof.judge.items import Contest, Sequestered, contest_of, read_sequestered
+from tieproof.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
+from tieproof.judge.running import Journal, Outcome, Runner, opened
+from tieproof.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
+from tieproof.sandbox.folders import python_folders, readable, sweep
 from tieproof.ties import Array
 
-NAME = re.compile(r"[\w][\w.+-]{0,99}")
+_NAME = re.compile(r"[\w][\w.+-]{0,99}")
 
 
 def judge(
@@ -100,7 +95,7 @@ def judge(
     ...     here = Path(folder)
     ...     _ = (here / "items.txt").write_text("a\nbb\nccc\nd\nee\nfff\n")
     ...     _ = (here / "labels.txt").write_text("1\n2\n3\n1\n2\n3\n")
-    ...     _ = (here / "seed.txt").write_text("what the organiser keeps")
+    ...     _ = (here / "seed.txt").write_text("what the organizer keeps")
     ...     _ = (here / "competition.toml").write_text(
     ...         'title = "Lengths"\ndistance = "euclidean"\njudge.seed = "seed.txt"\n'
     ...         '[[phases]]\nname = "Final"\nitems = "items.txt"\nlabels = "labels.txt"\n'
@@ -116,155 +111,131 @@ def judge(
         raise InputError("judge needs a system such as Linux or macOS, where processes can be limited and ended.")
     if not isinstance(competition, Competition):
         competition = Competition.read(competition)
-    held = contest(competition, phase)
+    contest = contest_of(competition, phase)
     check_choice("seal", seal, HOW)
-    check_name(name)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        raise InputError(
+            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.",
+            "name",
+        )
     if runs is not None:
         check_whole("runs", runs)
-    found = as_system(system)
-    check_asks_pairs(found, held.gives_distances)
-    chosen = choose_seal(found, seal)
-    shown = shown_to(found, show)
+    asked = as_system(system)
+    if contest.gives_distances and not asked.is_endpoint and not asked.has("pairs"):
+        raise InputError(
+            f"The competition asks for distances, but the system lacks {{pairs}}; put it where the path of {PAIRS} "
+            f"goes: {asked.spelled}",
+            "system",
+        )
+    chosen = choose_seal(asked, seal)
+    named = [Path(place).absolute() for place in show]
+    for place in named:
+        if not place.exists():
+            raise InputError(f"show has {place}, which does not exist. Pass existing files and folders.", "show")
+    shown = tuple(dict.fromkeys([*python_folders(), *asked.shows, *named]))
     folder = Path(out)
     log = folder / f"{name}{LOG_ENDING}"
     if log.exists():
         raise InputError(
             f"{log} exists: a system of this name was judged already. Take another name, or remove its files.", "name"
         )
-    check_hidden((*held.secrets, folder.resolve()), shown)
-    test_set, seed = read_sequestered(held), held.read_seed()
-    check_labels(competition, test_set)
+    check_hidden((*contest.secrets, folder.resolve()), shown)
+    test_set, seed = read_sequestered(contest), contest.read_seed()
+    # Labels with which no query can be scored are refused before anything is run.
+    evaluate_answers(**_sides(test_set, np.full((test_set.size, 1), np.nan)), measures=competition.measures)
+    if asked.has("lines"):
+        _check_has_lines(contest, test_set, asked)
     wanted = runs or competition.judge.runs
     plan = {
-        "competition": held.digest,
+        "competition": contest.digest,
         "test set": test_set.digest,
         "seed": hashlib.sha256(seed).hexdigest(),
-        "system": found.spelled,
+        "system": asked.spelled,
         "number of runs": wanted,
         "seal": chosen.by,
         "shown": [os.fspath(place) for place in show],
     }
     sweep()
-    with opened(folder / f"{name}{ENDING}", plan) as journal, readable(shown) as visible:
-        runner = Runner(found, chosen, visible, held.limits, test_set)
+    with opened(folder / f"{name}.judging", plan) as journal, readable(shown) as visible:
+        runner = Runner(asked, chosen, visible, contest.limits, test_set)
         done = []
         for run in range(1, wanted + 1):
-            batches = dealt(held, test_set, Dealer(seed, held.phase.name, name, run))
-            flow = Flow(held, test_set, batches, run, journal)
-            answered(flow, runner, progress)
-            done.append(flow.evaluated())
-        judgment = write_judgment(held, name, found.spelled, chosen, done, plan, folder)
+            batches = dealt(contest, test_set, Dealer(seed, contest.phase.name, name, run))
+            outcomes = _asked(batches, run, runner, journal, progress)
+            done.append(_evaluated(contest, test_set, batches, outcomes))
+        judgment = write_judgment(contest, name, asked.spelled, chosen, done, plan, folder)
         journal.remove()
     return judgment
 
 
-def check_labels(competition: Competition, test_set: Sequestered) -> None:
-    """Raise InputError for labels with which no query can be scored, before anything is run."""
-    queries, gallery_labels = len(test_set.labels), test_set.gallery_labels
-    nothing = np.full((test_set.size, 1), np.nan)
-    gallery = None if gallery_labels is None else nothing[queries:]
-    evaluate_answers(
-        nothing[:queries],
-        test_set.labels,
-        gallery=gallery,
-        gallery_labels=gallery_labels,
-        measures=competition.measures,
-        **test_set.groups,
-    )
+def _check_has_lines(contest: Contest, test_set: Sequestered, system: System) -> None:
+    """Raise InputError for items that contain line breaks, of which there is no file of lines."""
+    for at in range(test_set.size):
+        if b"\n" in test_set.content(at):
+            place = contest.items if at < len(test_set.labels) else contest.phase.gallery
+            raise InputError(
+                f"The system has {{lines}}, but items of {place} contain line breaks, as arrays and pictures do, so "
+                "there is no file with a line for each item. Put {items}, the path of a folder with a file for each "
+                f"item: {system.spelled}",
+                "system",
+            )
 
 
-def check_name(name: Any) -> None:
-    """Raise InputError unless a name is usable in file names."""
-    if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise InputError(
-            f"The name of a system must consist of letters, digits and . + - _, as in 'ours-2', not {name!r}.",
-            "name",
-        )
+def _sides(test_set: Sequestered, embeddings: Array) -> dict[str, Any]:
+    """The arguments of `evaluate` for the queries and the gallery of a test set."""
+    queries = len(test_set.labels)
+    sides = {"embeddings": embeddings[:queries], "labels": test_set.labels, **test_set.groups}
+    if test_set.gallery_labels is not None:
+        sides |= {"gallery": embeddings[queries:], "gallery_labels": test_set.gallery_labels}
+    return sides
 
 
-def shown_to(system: System, show: Sequence[str | os.PathLike[str]]) -> tuple[Path, ...]:
-    """The files and folders that a sealed system may read: its own, Python with its packages, and those of `show`."""
-    named = [Path(place).absolute() for place in show]
-    for place in named:
-        if not place.exists():
-            raise InputError(f"show has {place}, which does not exist. Pass existing files and folders.", "show")
-    return tuple(dict.fromkeys([*python_folders(), *system.shows, *named]))
-
-
-def dealt(held: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
+def dealt(contest: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[Batch]:
     """The batches of a run; the same run always has the same batches."""
-    count, queries, judging = test_set.size, len(test_set.labels), held.competition.judge
-    if held.gives_distances:
+    count, queries, judging = test_set.size, len(test_set.labels), contest.competition.judge
+    if contest.gives_distances:
         gallery = range(count) if test_set.gallery_labels is None else range(queries, count)
-        sides = Sides(range(queries), gallery, judging.symmetric)
-        return list(deal_pairs(dealer, sides, judging.batch, judging.repeats))
+        return list(deal_pairs(dealer, range(queries), gallery, judging.symmetric, judging.batch, judging.repeats))
     return deal_items(dealer, count, judging.batch, judging.repeats)
 
 
-class Flow(NamedTuple):
-    """One run of a system: its batches, and the evaluation of its answers."""
-
-    held: Contest
-    test_set: Sequestered
-    batches: Sequence[Batch]
-    run: int
-    journal: Journal
-
-    @property
-    def in_bits(self) -> bool:
-        """Whether answers are compared bit by bit."""
-        return self.held.competition.distance == "hamming"
-
-    @property
-    def unanswered(self) -> Unanswered:
-        """The places of items whose answers were refused."""
-        return "last" if self.held.competition.judge.refused == LAST else "worst"
-
-    def evaluated(self) -> Run:
-        """The result of the answers in the journal."""
-        ran = [self.journal.read(self.run, at) for at in range(len(self.batches))]
-        given = [only_bits(each.answers) if self.in_bits else each.answers for each in ran]
-        symmetric = self.held.competition.judge.symmetric
-        found = assembled(zip(self.batches, given, strict=True), symmetric)
-        if self.held.gives_distances:
-            labels, gallery_labels = self.test_set.labels, self.test_set.gallery_labels
-            answers = distances_of(found.answers, labels, gallery_labels, symmetric, self.unanswered == "worst")
-            result = evaluate_distances(
-                answers,
-                labels=labels,
-                gallery_labels=gallery_labels,
-                measures=self.held.competition.measures,
-            )
-        else:
-            answers = embeddings_of(found.answers, self.test_set.size)
-            if self.in_bits and not found.refused:
-                answers = answers.astype(np.bool_)
-            result = self.evaluated_embeddings(found, answers)
-        return Run(result, found, answers, next((each.said for each in ran if each.said), ""))
-
-    def evaluated_embeddings(self, found: Assembled, answers: Array) -> Result:
-        """The result of embeddings; by `evaluate` if every item has an answer, so that anybody can verify it."""
-        queries, gallery_labels = len(self.test_set.labels), self.test_set.gallery_labels
-        rules = self.held.competition
-        options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures, **self.test_set.groups}
-        if gallery_labels is not None:
-            options |= {"gallery": answers[queries:], "gallery_labels": gallery_labels}
-        if not found.refused:
-            return evaluate(answers[:queries], self.test_set.labels, **options)
-        return evaluate_answers(answers[:queries], self.test_set.labels, unanswered=self.unanswered, **options)
-
-
-def answered(flow: Flow, runner: Runner, progress: bool) -> None:
-    """Run the batches that have no answers yet, and write the answers to the journal."""
-    limits, total = flow.held.limits, len(flow.batches)
-    watch = progress_bar(total, f"batches of run {flow.run}", 1.0) if progress else unwatched(total)
+def _asked(batches: Sequence[Batch], run: int, runner: Runner, journal: Journal, progress: bool) -> list[Outcome]:
+    """The outcomes of all batches; those that are not in the journal are run, and written to it."""
+    limits, total = runner.limits, len(batches)
+    watch = progress_bar(total, f"batches of run {run}", 1.0) if progress else unwatched(total)
+    outcomes = []
     with watch as advance:
         used = 0.0
-        for at, batch in enumerate(flow.batches):
-            if not flow.journal.has(flow.run, at):
+        for at, batch in enumerate(batches):
+            if not journal.has(run, at):
                 left = limits.seconds if limits.total_seconds is None else limits.total_seconds - used
                 left = min(left, limits.seconds)
-                ran = runner.run(batch, left) if left > 0 else Ran(all_refused(batch, LATE), 0.0)
-                flow.journal.write(flow.run, at, ran)
-            used += flow.journal.read(flow.run, at).seconds
+                outcome = runner.run(batch, left) if left > 0 else Outcome(all_refused(batch, LATE), 0.0)
+                journal.write(run, at, outcome)
+            outcomes.append(journal.read(run, at))
+            used += outcomes[-1].seconds
             advance(1)
+    return outcomes
+
+
+def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch], outcomes: Sequence[Outcome]) -> Run:
+    """A run with its result: by `evaluate` if every item has an embedding, so that anybody can verify it."""
+    rules = contest.competition
+    in_bits, symmetric = rules.distance == "hamming", rules.judge.symmetric
+    unanswered: Unanswered = "last" if rules.judge.refused == LAST else "worst"
+    given = [only_bits(each.answers) if in_bits else each.answers for each in outcomes]
+    answered = assembled(zip(batches, given, strict=True), symmetric)
+    if contest.gives_distances:
+        labels, gallery_labels = test_set.labels, test_set.gallery_labels
+        answers = distances_of(answered.answers, labels, gallery_labels, symmetric, unanswered == "worst")
+        result = evaluate_distances(answers, labels=labels, gallery_labels=gallery_labels, measures=rules.measures)
+    else:
+        answers = embeddings_of(answered.answers, test_set.size)
+        if in_bits and not answered.refused:
+            answers = answers.astype(np.bool_)
+        options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures}
+        if answered.refused:
+            result = evaluate_answers(**_sides(test_set, answers), unanswered=unanswered, **options)
+        else:
+            result = evaluate(**_sides(test_set, answers), **options)
+    return Run(result, answered, answers, next((each.said for each in outcomes if each.said), ""))

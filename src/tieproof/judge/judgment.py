@@ -3,41 +3,27 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.competition.settings import DISQUALIFIED
+from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Interval
 from tieproof.evaluation.result import Result
+from tieproof.evaluation.saving import EXTENSION
+from tieproof.installed import __version__
+from tieproof.judge.answers import Assembled, Repeats
+from tieproof.judge.items import Contest
+from tieproof.judge.systems import Seal
 from tieproof.measures import Measure
-from tieproof.show.parts import NARROWEST, WIDTH, Row, count, paragraph, table
-from tieproof.ties import Estimate
-
-
-class Seal(NamedTuple):
-    """The sandbox that keeps a system away from everything but its items.
-
-    by : "bubblewrap, limits by cgroup", "bubblewrap, limits by process", "podman", "docker" or "nothing"
-    not_sealed : what the system could do nevertheless, in sentences
-    """
-
-    by: str
-    not_sealed: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Repeats:
-    """The items, or pairs, that the system was asked about twice, under other names and in another batch.
-
-    asked : how many items or pairs were asked about twice and have two valid answers
-    differ : how many of them got another answer the second time
-    largest : the largest difference divided by the length of the first answer; 0 if none differs
-    """
-
-    asked: int
-    differ: int
-    largest: float
+from tieproof.records.record import load
+from tieproof.show.parts import count
+from tieproof.show.shown import Shown, Table
+from tieproof.ties import Array, Estimate
+from tieproof.whole_files import atomic_write
 
 
 @dataclass(frozen=True)
@@ -71,8 +57,48 @@ class Score:
     runs: OverRuns
 
 
+def cells_of(score: Score) -> tuple[str, str, str]:
+    """The lower bound, the interval over queries and the range over runs, as tables show them."""
+    queries = f"{score.queries.low:.4f}-{score.queries.high:.4f}" if score.queries else ""
+    runs = f"{score.runs.smallest:.4f}-{score.runs.largest:.4f}" if score.runs.runs > 1 else ""
+    return f"{score.lower:.4f}", queries, runs
+
+
+def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
+    """The score of a system over all its runs."""
+    lowers = [result[measure].lower for result in results]
+    mean = math.fsum(lowers) / len(lowers)
+    std = None
+    if len(lowers) > 1:
+        std = math.sqrt(math.fsum((lower - mean) ** 2 for lower in lowers) / (len(lowers) - 1))
+    whole = over_runs(results)
+    several = np.count_nonzero(~np.isnan(whole.per_query(measure).lower)) > 1
+    return Score(
+        whole[measure].lower,
+        whole[measure],
+        whole.interval(measure) if several else None,
+        OverRuns(len(lowers), min(lowers), max(lowers), std),
+    )
+
+
+def over_runs(results: Sequence[Result]) -> Result:
+    """A result whose queries score their mean over all runs; ties of different runs are broken independently."""
+    if len(results) == 1:
+        return results[0]
+    first = results[0].evaluated
+    per_query = {}
+    for measure in first.per_query:
+        values = np.stack([result.evaluated.per_query[measure] for result in results])
+        rows = values.reshape(len(results), -1).T.tolist()
+        sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
+        mean = sums / len(results)
+        mean[3] /= len(results)
+        per_query[measure] = mean
+    return Result(first._replace(per_query=per_query))
+
+
 @dataclass(frozen=True)
-class Judgment:
+class Judgment(Shown):
     """A judge's findings on a system; `judge` of `tieproof.judge` returns it.
 
     name : the name of the system
@@ -127,91 +153,38 @@ class Judgment:
             "log": self.log,
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        return render(self)
-
-
-def score_of(results: Sequence[Result], measure: str | Measure) -> Score:
-    """The score of a system over all its runs."""
-    lowers = [result[measure].lower for result in results]
-    mean = math.fsum(lowers) / len(lowers)
-    std = None
-    if len(lowers) > 1:
-        std = math.sqrt(math.fsum((lower - mean) ** 2 for lower in lowers) / (len(lowers) - 1))
-    whole = over_runs(results)
-    several = np.count_nonzero(~np.isnan(whole.per_query(measure).lower)) > 1
-    return Score(
-        whole[measure].lower,
-        whole[measure],
-        whole.interval(measure) if several else None,
-        OverRuns(len(lowers), min(lowers), max(lowers), std),
-    )
+    def _table(self) -> Table:
+        header = ("measure", "lower", "ties", "queries 95%", "runs")
+        rows = []
+        for measure in self.measures:
+            score = self[measure]
+            lower, queries, runs = cells_of(score)
+            rows.append((measure, lower, f"{score.ties.lower:.4f}-{score.ties.upper:.4f}", queries, runs))
+        return Table(header, [rows], [*_sentences(self)], header[1:])
 
 
-def over_runs(results: Sequence[Result]) -> Result:
-    """A result whose queries score their mean over all runs; ties of different runs are broken independently."""
-    if len(results) == 1:
-        return results[0]
-    found = results[0].evaluated
-    per_query = {}
-    for measure in found.per_query:
-        values = np.stack([result.evaluated.per_query[measure] for result in results])
-        rows = values.reshape(len(results), -1).T.tolist()
-        sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
-        mean = sums / len(results)
-        mean[3] /= len(results)
-        per_query[measure] = mean
-    return Result(found._replace(per_query=per_query))
-
-
-HEADER = ("measure", "lower", "ties", "queries 95%", "runs")
-RIGHT = HEADER[1:]
-
-MEANING = (
+_MEANING = (
     "Systems are ranked by 'lower', for which every tie is broken against the system. 'ties' is the range over all "
     "orderings of tied items, 'queries' the confidence interval over the choice of queries (BCa bootstrap of the "
     "lower bounds), and 'runs' the range of the lower bounds over the runs."
 )
 
 
-def render(found: Judgment, width: int | None = None, color: bool = False) -> str:
-    """The table, then sentences on refused answers, changed answers, and what was not sealed.
-
-    width : the number of columns to fit into; None for 80
-    color : whether to use the escape sequences of a terminal
-    """
-    width = max(width or WIDTH, NARROWEST)
-    rows = [row(measure, found[measure]) for measure in found.measures]
-    paragraphs = [paragraph(text, width) for text in sentences(found)]
-    return "\n".join([table(HEADER, [rows], width, color, RIGHT), "", *paragraphs])
-
-
-def row(measure: str, score: Score) -> Row:
-    """The numbers of one measure."""
-    queries = f"{score.queries.low:.4f}-{score.queries.high:.4f}" if score.queries else ""
-    runs = f"{score.runs.smallest:.4f}-{score.runs.largest:.4f}" if score.runs.runs > 1 else ""
-    return measure, f"{score.lower:.4f}", f"{score.ties.lower:.4f}-{score.ties.upper:.4f}", queries, runs
-
-
-def sentences(found: Judgment) -> Iterator[str]:
+def _sentences(judgment: Judgment) -> Iterator[str]:
     """Sentences on what was judged, and on what qualifies the score."""
-    runs = count(len(found.results), "run")
-    yield f"{found.name} in '{found.title}': {runs} with {count(found.questions, 'question')} each. {MEANING}"
-    yield from about_answers(found)
-    yield f"Sealed by {found.seal.by}." if found.seal.by != "nothing" else "Not sealed."
-    yield from found.seal.not_sealed
-    yield f"Files written: {found.log}, {', '.join(found.records)}."
+    runs = count(len(judgment.results), "run")
+    questions = count(judgment.questions, "question")
+    yield f"{judgment.name} in '{judgment.title}': {runs} with {questions} each. {_MEANING}"
+    yield from _about_answers(judgment)
+    yield f"Sealed by {judgment.seal.by}." if judgment.seal.by != "nothing" else "Not sealed."
+    yield from judgment.seal.not_sealed
+    yield f"Files written: {judgment.log}, {', '.join(judgment.records)}."
 
 
-def about_answers(found: Judgment) -> Iterator[str]:
+def _about_answers(judgment: Judgment) -> Iterator[str]:
     """Sentences on refused answers, and on answers that differed when asked again, for each run."""
-    for number, (refused, repeats) in enumerate(zip(found.refused, found.repeats, strict=True), 1):
-        which = f"Run {number}: " if len(found.results) > 1 else ""
+    for number, (refused, repeats) in enumerate(zip(judgment.refused, judgment.repeats, strict=True), 1):
+        which = f"Run {number}: " if len(judgment.results) > 1 else ""
         if refused:
             reasons = ", ".join(f"{many:,} {reason}" for reason, many in refused.items())
             verb = "was" if sum(refused.values()) == 1 else "were"
@@ -225,9 +198,119 @@ def about_answers(found: Judgment) -> Iterator[str]:
                 f"answer the second time; the largest difference was {repeats.largest:.2g} of the answer's length. "
                 "The answers depend on the order, the batch, the names or chance."
             )
-    if not any(found.refused):
+    if not any(judgment.refused):
         yield "No answer was refused."
-    if found.said:
-        yield f"The system's message at its first failure: {found.said}"
-    if found.disqualified:
+    if judgment.said:
+        yield f"The system's message at its first failure: {judgment.said}"
+    if judgment.disqualified:
         yield "By the rules of the competition, the system has no rank, because an answer was refused."
+
+
+_FORMAT, _VERSION = "tieproof judgment", 1
+LOG_ENDING = ".judgment.json"
+
+
+class Run(NamedTuple):
+    """One run of a system.
+
+    assembled : the answers, the refusals, and the questions that were asked twice
+    answers : all embeddings, or all distances
+    said : the message of the system's first error, if there was one
+    """
+
+    result: Result
+    assembled: Assembled
+    answers: Array
+    said: str
+
+
+def write_judgment(
+    contest: Contest,
+    name: str,
+    spelled: str,
+    seal: Seal,
+    runs: Sequence[Run],
+    plan: Mapping[str, Any],
+    folder: Path,
+) -> Judgment:
+    """Write all files of a judgment, the log last; each file is written whole or not at all."""
+    competition, judging = contest.competition, contest.competition.judge
+    names = [f"{name}.run-{number}" for number in range(1, len(runs) + 1)]
+    for stem, run in zip(names, runs, strict=True):
+        with atomic_write(folder / f"{stem}.npy") as unfinished:
+            np.save(unfinished, run.answers)
+        run.result.save(folder / f"{stem}{EXTENSION}")
+    refused = tuple({reason: len(items) for reason, items in run.assembled.refused.items()} for run in runs)
+    judgment = Judgment(
+        name=name,
+        title=competition.title,
+        results=tuple(run.result for run in runs),
+        refused=refused,
+        repeats=tuple(run.assembled.repeats for run in runs),
+        questions=len(runs[0].assembled.answers) + sum(refused[0].values()),
+        said=next((run.said for run in runs if run.said), ""),
+        disqualified=judging.refused == DISQUALIFIED and any(refused),
+        seal=seal,
+        records=tuple(f"{stem}{EXTENSION}" for stem in names),
+        log=f"{name}{LOG_ENDING}",
+    )
+    rules = {
+        "phase": contest.phase.name,
+        "task": competition.task,
+        "measures": list(competition.measures),
+        "distance": competition.distance,
+        "symmetric": judging.symmetric,
+        "batch": judging.batch,
+        "repeats": judging.repeats,
+        "limits": contest.limits._asdict(),
+        "refused": judging.refused,
+    }
+    log = {
+        "format": _FORMAT,
+        "version": _VERSION,
+        "tieproof": __version__,
+        "system": spelled,
+        "rules": rules,
+        "digests": dict(plan),
+        **judgment.to_dict(),
+    }
+    for entry, stem, run in zip(log["runs"], names, runs, strict=True):
+        entry |= {
+            "answers": f"{stem}.npy",
+            "refused": {reason: [list(asked) for asked in items] for reason, items in run.assembled.refused.items()},
+            "unknown_names": run.assembled.unknown,
+        }
+    with atomic_write(folder / judgment.log) as unfinished:
+        unfinished.write_text(json.dumps(log, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return judgment
+
+
+def read_judgment(log: Path) -> Judgment:
+    """The judgment of a log, with results from the records in the same folder; InputError if anything is invalid."""
+    try:
+        given = json.loads(log.read_text(encoding="utf-8"))
+        if given["format"] != _FORMAT or given["version"] != _VERSION:
+            raise ValueError("another format")
+        runs = given["runs"]
+        records = [str(run["record"]) for run in runs]
+        if not records or any(Path(record).name != record for record in records):
+            raise ValueError("a record elsewhere")
+        judgment = Judgment(
+            name=str(given["name"]),
+            title=str(given["competition"]),
+            results=(),
+            refused=tuple({str(reason): len(items) for reason, items in run["refused"].items()} for run in runs),
+            repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
+            questions=int(given["questions"]),
+            said=str(given["said"]),
+            disqualified=bool(given["disqualified"]),
+            seal=Seal(str(given["sealed_by"]), tuple(map(str, given["not_sealed"]))),
+            records=tuple(records),
+            log=log.name,
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            f"{log} is not a log of tieproof judge ({type(error).__name__}: {error}). Remove it, or judge again."
+        ) from None
+    results = tuple(load(log.with_name(record)) for record in judgment.records)
+    return replace(judgment, results=results)

@@ -1,8 +1,7 @@
-"""`leaderboard`: rank the systems whose records are in a folder, by lower bounds and verdicts."""
+"""`leaderboard`: rank the systems whose records are in a folder, by lower bounds and verdicts, and show the ranks."""
 
-import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +13,15 @@ from tieproof.comparison.result import Comparison
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
+from tieproof.evaluation.saving import EXTENSION
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.judge.journal import LOG_ENDING, read_judgment
-from tieproof.judge.judgment import Judgment, Score, over_runs, score_of
+from tieproof.judge.judgment import LOG_ENDING, Judgment, Score, cells_of, over_runs, read_judgment, score_of
 from tieproof.measures import Measure
-from tieproof.records.record import EXTENSION, load
-from tieproof.records.verification import Verification
+from tieproof.records.record import load
 from tieproof.records.verify import verified_by_name
+from tieproof.show.pages.page import Axis, write_page
+from tieproof.show.parts import count, percent
+from tieproof.show.shown import Shown, Table
 
 VERIFIED, DIFFERS, NOT_VERIFIED, EVALUATED = "verified", "differs", "not verified", "evaluated"
 
@@ -53,11 +54,11 @@ class Standing:
     @property
     def notes(self) -> tuple[str, ...]:
         """Short notes that a reader of the score has to know."""
-        return self.remarks if self.judgment is None else (*notes_of(self.judgment), *self.remarks)
+        return self.remarks if self.judgment is None else (*_notes_of(self.judgment), *self.remarks)
 
 
 @dataclass(frozen=True)
-class Leaderboard:
+class Leaderboard(Shown):
     """Systems in the order of their ranks; `leaderboard` of `tieproof.judge` returns it.
 
     standings : all systems by rank; within a rank the larger lower bound comes first; systems without a rank are last
@@ -107,43 +108,41 @@ class Leaderboard:
             "differences": [] if self.comparison is None else self.comparison.to_dict()["differences"],
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        from tieproof.judge.leaderboard_tables import report
+        write_page(self, path, contents)
 
-        return report(self, path)
+    def _table(self) -> Table:
+        header = ("rank", "system", "lower", "ties up to", "queries 95%", "runs", "record")
+        rows = []
+        for each in self.standings:
+            score = each.scores[self.measure]
+            rank = "-" if each.rank is None else f"{each.rank}"
+            lower, queries, runs = cells_of(score)
+            rows.append((rank, each.name, lower, f"{score.ties.upper:.4f}", queries, runs, each.record))
+        return Table(header, [rows], [*_sentences(self)], ("rank", *header[2:-1]))
 
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        from tieproof.judge.leaderboard_tables import render
 
-        return render(self)
-
-
-def notes_of(judgment: Judgment) -> tuple[str, ...]:
+def _notes_of(judgment: Judgment) -> tuple[str, ...]:
     """Notes on refused answers, changed answers, a missing sandbox, and disqualification."""
     refused = sum(sum(each.values()) for each in judgment.refused)
     asked, differ = (sum(getattr(each, what) for each in judgment.repeats) for what in ("asked", "differ"))
-    found = []
+    notes = []
     if judgment.disqualified:
-        found.append("disqualified")
+        notes.append("disqualified")
     if refused:
-        found.append(f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused")
+        notes.append(f"{refused:,} of {judgment.questions * len(judgment.results):,} answers refused")
     if differ:
         largest = max(each.largest for each in judgment.repeats)
-        found.append(
+        notes.append(
             f"{differ:,} of {asked:,} answers changed when asked again, by up to {largest:.0e} of their length"
         )
     if judgment.seal.by == "nothing":
-        found.append("not sealed")
-    return tuple(found)
+        notes.append("not sealed")
+    return tuple(notes)
 
 
-class Entrant(NamedTuple):
+class _Entrant(NamedTuple):
     """A system on the leaderboard: the results of its runs by the names of their records, and its judgment if judged.
 
     record, remarks : as in `Standing`
@@ -203,63 +202,56 @@ def leaderboard(
 
     """
     check_confidence("confidence", confidence)
-    found = entrants_of(systems)
-    if not found:
+    entrants = _entrants_of(systems)
+    if not entrants:
         raise InputError(
             f"{systems} contains no record ({EXTENSION}). Give a folder with records, as tieproof judge writes them.",
             "systems",
         )
-    found = checked(found, verify or {})
-    ranked = {name: each for name, each in found.items() if each.is_ranked}
-    names = [str(measure) for measure in parse_measures(measures)] if measures is not None else measures_of(found)
+    known = [name for each in entrants.values() for name in each.runs]
+    data = verify or {}
+    for name in data:
+        if name not in known:
+            raise InputError(f"verify has data for '{name}', but the records are {', '.join(known)}.", "verify")
+    entrants = {name: _of_data(each, data) for name, each in entrants.items()}
+    if measures is None:  # those of the first system; the comparison checks that the other systems have them, too
+        names = [*next(iter(entrants.values())).results[0].measures]
+    else:
+        names = [str(measure) for measure in parse_measures(measures)]
     comparison = None
-    if len(ranked) > 1:
-        lowest = {name: at_lower(over_runs(each.results)) for name, each in ranked.items()}
+    lowest = {name: _at_lower(over_runs(each.results)) for name, each in entrants.items() if each.is_ranked}
+    if len(lowest) > 1:
         comparison = compare(lowest, measures=names, confidence=confidence)
-    standings = [standing(name, found, comparison, names) for name in found]
+    standings = [_standing(name, each, comparison, names) for name, each in entrants.items()]
     standings.sort(key=lambda each: (each.rank is None, each.rank or 0, -each.scores[names[0]].lower, each.name))
     return Leaderboard(tuple(standings), names[0], comparison, confidence)
 
 
-def measures_of(found: Mapping[str, Entrant]) -> list[str]:
-    """The measures of the first system; the comparison checks that the other systems have them, too."""
-    return [*next(iter(found.values())).results[0].measures]
-
-
-def entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[str, Entrant]:
+def _entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict[str, _Entrant]:
     """The systems, by name."""
     if isinstance(systems, Mapping):
-        return {name: Entrant({name: result}) for name, result in systems.items()}
+        return {name: _Entrant({name: result}) for name, result in systems.items()}
     folder = Path(systems)
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder; give the folder with the records.", "systems")
-    found = {}
+    entrants = {}
     for log in sorted(folder.glob(f"*{LOG_ENDING}")):
         judgment = read_judgment(log)
-        if judgment.name in found:
+        if judgment.name in entrants:
             raise InputError(f"{log} and another log are both for '{judgment.name}'; remove one of them.", "systems")
         names = (record.removesuffix(EXTENSION) for record in judgment.records)
-        found[judgment.name] = Entrant(dict(zip(names, judgment.results, strict=True)), judgment)
-    of_runs = {record for each in found.values() if each.judgment for record in each.judgment.records}
+        entrants[judgment.name] = _Entrant(dict(zip(names, judgment.results, strict=True)), judgment)
+    of_runs = {record for each in entrants.values() if each.judgment for record in each.judgment.records}
     for record in sorted(folder.glob(f"*{EXTENSION}")):
         if record.name not in of_runs:
-            if record.stem in found:
+            if record.stem in entrants:
                 raise InputError(f"{record} and a log are both for '{record.stem}'; rename one of them.", "systems")
-            found[record.stem] = Entrant({record.stem: load(record)})
-    return found
+            entrants[record.stem] = _Entrant({record.stem: load(record)})
+    return entrants
 
 
-def checked(found: Mapping[str, Entrant], data: Mapping[str, Mapping[str, Any]]) -> dict[str, Entrant]:
-    """The systems with what is known about their records; results that were verified are those of the data."""
-    known = [name for each in found.values() for name in each.runs]
-    for name in data:
-        if name not in known:
-            raise InputError(f"verify has data for '{name}', but the records are {', '.join(known)}.", "verify")
-    return {name: of_data(each, data) for name, each in found.items()}
-
-
-def of_data(entrant: Entrant, data: Mapping[str, Mapping[str, Any]]) -> Entrant:
-    """A system whose runs were evaluated again, where there is data."""
+def _of_data(entrant: _Entrant, data: Mapping[str, Mapping[str, Any]]) -> _Entrant:
+    """A system whose runs were evaluated again, where there is data; verified results are those of the data."""
     runs, remarks = dict(entrant.runs), []
     of_records = [name for name in runs if runs[name].evaluated.origin.version is not None]
     record = VERIFIED if data.keys() >= runs.keys() else NOT_VERIFIED if of_records else EVALUATED
@@ -269,30 +261,23 @@ def of_data(entrant: Entrant, data: Mapping[str, Mapping[str, Any]]) -> Entrant:
         except InputError as error:
             raise InputError(f"The data of '{name}': {error}", "verify") from error
         if not verification.agrees:
-            return entrant._replace(record=DIFFERS, remarks=(differing(name, verification),))
+            difference = verification.differences[0].removesuffix(".")
+            return entrant._replace(record=DIFFERS, remarks=(f"{name} does not agree with its data: {difference}",))
         runs[name] = again
         if not verification.same_order:
             remarks.append(f"{name} has another order or other names of queries than the data, which counts here")
     return entrant._replace(runs=runs, record=record, remarks=tuple(remarks))
 
 
-def differing(name: str, verification: Verification) -> str:
-    """What a verification found, in short."""
-    return f"{name} does not agree with its data: {verification.differences[0].removesuffix('.')}"
-
-
-def at_lower(result: Result) -> Result:
+def _at_lower(result: Result) -> Result:
     """The result with every query's lower bound as its lower, expected and upper value."""
-    found = result.evaluated
-    values = {measure: np.stack([rows[0]] * 3 + [rows[3] * 0]) for measure, rows in found.per_query.items()}
-    return Result(found._replace(per_query=values))
+    evaluated = result.evaluated
+    values = {measure: np.stack([rows[0]] * 3 + [rows[3] * 0]) for measure, rows in evaluated.per_query.items()}
+    return Result(evaluated._replace(per_query=values))
 
 
-def standing(
-    name: str, found: Mapping[str, Entrant], comparison: Comparison | None, measures: Sequence[str]
-) -> Standing:
+def _standing(name: str, entrant: _Entrant, comparison: Comparison | None, measures: Sequence[str]) -> Standing:
     """The standing of one system."""
-    entrant = found[name]
     better: dict[str, str | None] = {}
     if comparison is not None and name in comparison.systems:
         others = [other for other in comparison.systems if other != name]
@@ -302,3 +287,43 @@ def standing(
     rank = 1 + len(behind) if entrant.is_ranked else None
     scores = {measure: score_of(entrant.results, measure) for measure in measures}
     return Standing(rank, name, scores, ahead_of, behind, entrant.judgment, entrant.record, entrant.remarks)
+
+
+def _sentences(board: Leaderboard) -> Iterator[str]:
+    """Sentences on the ranking and on shared ranks, and the notes on systems."""
+    systems, level = count(len(board.standings), "system"), percent(board.confidence)
+    yield (
+        f"{systems} by {board.measure}, with every tie broken against each system. A rank is 1 + the number of "
+        "systems that are ahead. A system is ahead if its lower bound is larger by more than the choice of queries "
+        f"is likely to explain, at {level} for all pairs together (sign-flip test, Holm). Systems of equal rank are "
+        "listed by their lower bounds; this order is not a ranking."
+    )
+    if any(standing.record == NOT_VERIFIED for standing in board.standings):
+        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
+    for standing in board.standings:
+        if standing.notes:
+            yield f"{standing.name}: {'; '.join(standing.notes)}."
+
+
+def contents(board: Leaderboard) -> tuple[str, dict[str, Any]]:
+    """The template of the page, and the values that it shows."""
+    scores = [each.scores[board.measure] for each in board.standings]
+    ends = [end for score in scores for end in (score.ties.lower, score.ties.upper)]
+    ends += [end for score in scores if score.queries for end in (score.queries.low, score.queries.high)]
+    return "leaderboard.html", {
+        "title": f"{count(len(board.standings), 'system')} by {board.measure}",
+        "board": board,
+        "axis": Axis.around(ends),
+        "level": percent(board.confidence),
+        "against": _against(board),
+    }
+
+
+def _against(board: Leaderboard) -> dict[str, dict[str, str]]:
+    """The relation of each ranked system, a row of the page, to each other ranked system, a column."""
+    ranked = [each for each in board.standings if each.rank is not None]
+    relations = {}
+    for each in ranked:
+        known = dict.fromkeys(each.ahead_of, "ahead") | dict.fromkeys(each.behind, "behind") | {each.name: ""}
+        relations[each.name] = {other.name: known.get(other.name, "not told apart") for other in ranked}
+    return relations

@@ -222,10 +222,10 @@ def parse(text: "str | Measure") -> Measure:
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
     if name not in names or values:
-        from tieproof.measures import elsewhere  # its table is long and rarely needed
+        from tieproof.measures import spellings  # its table is long and rarely needed
 
-        if name not in names or elsewhere.meanings_of(spelling):
-            return parse(elsewhere.translated(spelling, REGISTRY))
+        if name not in names or spellings.meanings_of(spelling):
+            return parse(spellings.translated(spelling, REGISTRY))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))
@@ -265,6 +265,6 @@ def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
 
 def aliases() -> list[tuple[str, str, str]]:
     """Return (library, its spelling, ours) for every name of another library that is understood."""
-    from tieproof.measures.elsewhere import meanings
+    from tieproof.measures.spellings import meanings
 
     return [(library, theirs, ours) for library, theirs, ours, _ in meanings() if ours]

@@ -2,7 +2,7 @@
 
 The probability that the reader passes a whole tie does not depend on the order of its items. So the terms of ties add
 up: each tie contributes the probability of reaching it times its own value, and likewise for the variance. Within a
-tie descending grades are best and ascending grades are worst: of two neighbours with probabilities a > b at ranks r
+tie descending grades are best and ascending grades are worst: of two neighbors with probabilities a > b at ranks r
 and r + 1 the other order loses (a - b) (1/r - 1/(r + 1)).
 
 The probability B_i that the reader stops at the i-th relevant item of a tie does not depend on its rank. If all items
@@ -31,9 +31,6 @@ from tieproof.measures.base import Definition, Estimates, Measure, Parameter, de
 from tieproof.measures.numbers import exp2_minus_1, once
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
-
-_SMALL = 64
-"""Up to this size ties are computed one by one, because finding equal ties takes longer."""
 
 _MOST_STEPS = 2**35
 """The most steps for a tie of several grades, which take about a minute."""
@@ -69,31 +66,25 @@ def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
     last = ties.last_ranks(measure.last_rank(ties))
     places = np.clip(last[ties.query] - ties.k, 0, ties.l)
     estimates = np.zeros((4, ties.n_queries))
-    add_cascades(ties.starts, terms_of_ties(ties, measure, places), estimates)
+    add_cascades(ties.starts, _terms_of_ties(ties, measure, places), estimates)
     return Estimates(*estimates)
 
 
-def terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
+def _terms_of_ties(ties: Ties, measure: Measure, places: IntArray) -> FloatArray:
     """Return the terms of each tie for a reader who reaches it, and the probability of passing it, (5, T).
 
     Equal ties are computed only once if they are large and have no grades.
     """
-    columns = ties.k, ties.l, ties.m, places
     if ties.grades is not None:
         first, chances = np.cumsum(ties.m) - ties.m, stops(measure, ties.grades)
         _refuse_long(ties, measure, places, first, chances)
         return _terms(ties.k, ties.l, ties.m, places, first, chances)
     equal = np.repeat(stops(measure, np.ones(1)), ties.m.max(initial=0))
 
-    def compute(k: IntArray, l: IntArray, m: IntArray, s: IntArray) -> tuple[FloatArray, ...]:
-        return tuple(_terms(k, l, m, s, np.zeros_like(k), equal))
+    def compute(k: IntArray, l: IntArray, m: IntArray, s: IntArray) -> FloatArray:
+        return _terms(k, l, m, s, np.zeros_like(k), equal)
 
-    terms = np.empty((5, len(ties.k)))
-    small, large = np.flatnonzero(ties.l <= _SMALL), np.flatnonzero(ties.l > _SMALL)
-    terms[:, small] = compute(*(column[small] for column in columns))
-    if large.size:
-        terms[:, large] = once(compute, *(column[large] for column in columns))
-    return terms
+    return once(compute, 5, ties.l, ties.k, ties.l, ties.m, places)
 
 
 def _refuse_long(ties: Ties, measure: Measure, places: IntArray, first: IntArray, stops: FloatArray) -> None:

@@ -25,6 +25,7 @@ Number: TypeAlias = FloatArray | IntArray | float
 _BLOCK = 256
 _TERMS_AT_ONCE = 1 << 16
 _ELEMENTS_AT_ONCE = 1 << 14
+_SMALL_TIE = 64
 SPLITTER = 134217729.0  # 2^27 + 1
 
 
@@ -180,11 +181,20 @@ def blockwise(
     return tuple(np.concatenate(parts) for parts in zip(*pieces, strict=True))
 
 
-def once(function: Callable[..., tuple[FloatArray, ...]], *columns: IntArray) -> tuple[FloatArray, ...]:
-    """Return function(*columns), element-wise over columns of shape (T,), computed once for equal rows."""
-    different, which = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True)
-    which = which.ravel()  # a column in NumPy 2.0
-    return tuple(values[which] for values in function(*np.ascontiguousarray(different.T)))
+def once(function: Callable[..., FloatArray], rows: int, size: IntArray, *columns: IntArray) -> FloatArray:
+    """Return function(*columns), (rows, T), of ties of these sizes, computed once for large ties that are equal.
+
+    Small ties are computed one by one, because finding equal ones takes longer.
+    """
+    values = np.empty((rows, len(size)))
+    small, large = np.flatnonzero(size <= _SMALL_TIE), np.flatnonzero(size > _SMALL_TIE)
+    values[:, small] = function(*(column[small] for column in columns))
+    if large.size:
+        ties = np.stack([column[large] for column in columns], axis=1)
+        different, which = np.unique(ties, axis=0, return_inverse=True)
+        which = which.ravel()  # a column in NumPy 2.0
+        values[:, large] = function(*np.ascontiguousarray(different.T))[:, which]
+    return values
 
 
 def groups_of(size: IntArray) -> Iterator[tuple[int, IntArray]]:

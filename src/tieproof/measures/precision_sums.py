@@ -8,8 +8,6 @@ from tieproof.measures.rank_weights import HARMONIC, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_SMALL = 32  # up to this size ties are computed one by one, because finding equal ties takes longer
-
 
 def best(k: IntArray, n: IntArray, m: IntArray, s: IntArray) -> Pair:
     """Return the sum with the relevant items first."""
@@ -47,18 +45,14 @@ def terms_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray, s: IntArra
 
 def trapezoids_of_ties(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
     """Return the contributions of ties to a sum of trapezoids, (4, T); large equal ties are computed once."""
-    tables, terms = HARMONIC.tables(int((k + l).max(initial=0)), 0), np.empty((4, len(k)))
+    tables = HARMONIC.tables(int((k + l).max(initial=0)), 0)
 
-    def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> tuple[FloatArray, ...]:
-        found = np.empty((4, len(k)))
-        trapezoid_terms(k, n, l, m, tables, np.empty((3, l.max(initial=0))), found)
-        return tuple(found)
+    def compute(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
+        terms = np.empty((4, len(k)))
+        trapezoid_terms(k, n, l, m, tables, np.empty((3, l.max(initial=0))), terms)
+        return terms
 
-    small, large = np.flatnonzero(l <= _SMALL), np.flatnonzero(l > _SMALL)
-    terms[:, small] = compute(*(column[small] for column in (k, n, l, m)))
-    if large.size:
-        terms[:, large] = once(compute, *(column[large] for column in (k, n, l, m)))
-    return terms
+    return once(compute, 4, l, k, n, l, m)
 
 
 @native

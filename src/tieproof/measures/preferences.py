@@ -37,13 +37,13 @@ def _binary_preference(ties: Ties, measure: Measure) -> Estimates:
     def by_query(values: FloatArray | IntArray) -> FloatArray:
         return add_by_query(ties.query, values, ties.n_queries)
 
-    found = Estimates(
+    sums = Estimates(
         by_query(m * last),
         by_query(m * total / (others + 1)),
         by_query(m * first),
         by_query(m * _variance(counted, others) * ((ties.l + 1) / (others + 2))),
     )
-    return found.divided_by(divisor * np.maximum(ties.n_relevant, 1.0))
+    return sums.divided_by(divisor * np.maximum(ties.n_relevant, 1.0))
 
 
 def _variance(counted: IntArray, others: IntArray) -> FloatArray:

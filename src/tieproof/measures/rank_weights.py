@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 from weakref import WeakSet
 
 import numpy as np
@@ -107,11 +107,11 @@ def _log2_step(i: IntArray) -> tuple[FloatArray, FloatArray]:
     return step.hi, step.lo
 
 
+_LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
+
+
 def _square(pair: Pair) -> Pair:
     return pair * pair
-
-
-_LOG2_OF_NEXT = RunningSums(lambda i: Pair(*blockwise(_log2_step, i)))
 
 
 class WeightTables(NamedTuple):
@@ -127,32 +127,21 @@ class WeightTables(NamedTuple):
     persistence: float
 
 
-class Weights(Protocol):
-    """The weights of the ranks 1, 2, …, which do not increase."""
-
-    def tables(self, ranks: int, longest: int) -> WeightTables:
-        """Return the tables that kernels need for runs down to this rank, none longer than `longest`."""
-
-    def first(self, count: IntArray) -> FloatArray:
-        """Return the sums of the first `count` weights."""
-
-
-@dataclass(frozen=True)
 class Uniform:
-    """The weight 1 for every rank."""
+    """The weight 1 for every rank; as all weights, it has tables for kernels, and sums of the first weights."""
 
     def tables(self, ranks: int, longest: int) -> WeightTables:
-        """Return no tables: the weight of a run is its number of ranks."""
+        """Return the tables for runs down to this rank, none longer than `longest`: none are needed here."""
         return WeightTables(None, None, 0.0)
 
     def first(self, count: IntArray) -> FloatArray:
-        """Return the numbers themselves."""
+        """Return the sums of the first `count` weights: the numbers themselves."""
         return count.astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Tabled:
-    """Weights that are given by the running sums of the weights and of their squares."""
+    """Weights that do not increase, given by the running sums of the weights and of their squares."""
 
     sums: RunningSums
     squares: RunningSums
@@ -239,6 +228,9 @@ class Geometric:
             result = Pair(np.where(chosen, product.hi, result.hi), np.where(chosen, product.lo, result.lo))
             power = power * power
         return result
+
+
+Weights: TypeAlias = Uniform | Tabled | Geometric
 
 
 @lru_cache(maxsize=8)

@@ -201,7 +201,7 @@ nDCG = define(  # noqa: N816
     Definition(
         name="nDCG",
         compute=_discounted_gain,
-        meaning="Normalised discounted cumulative gain: the sum of the gains of the ranked items, discounted by the "
+        meaning="Normalized discounted cumulative gain: the sum of the gains of the ranked items, discounted by the "
         "logarithm of their ranks, divided by the same sum in the best order.",
         formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by descending gain)",
         source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "

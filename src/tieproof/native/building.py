@@ -111,12 +111,12 @@ def sources_digest() -> str | None:
         return None
     import hashlib
 
-    found = hashlib.sha256(" ".join(FLAGS).encode())
+    digest = hashlib.sha256(" ".join(FLAGS).encode())
     for name in sorted(os.listdir(SOURCES)):
         if name.endswith((".h", ".c")):
             with open(os.path.join(SOURCES, name), "rb") as file:
-                found.update(name.encode() + b"\0" + file.read() + b"\0")
-    return found.hexdigest()[:16]
+                digest.update(name.encode() + b"\0" + file.read() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 @cache

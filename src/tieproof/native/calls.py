@@ -103,16 +103,16 @@ class Packed(NamedTuple):
 def packed(value: Named) -> Named:
     """A copy of a named tuple that is converted once and can be passed to many calls of kernels."""
     kind: Any = type(value)
-    path = path_to_generic(kind)
-    element = None if path is None else element_at((value,), path)
-    made: Any = with_room_for_packed(kind)._make(value)
-    made.packed = Packed(element, packer(kind, kind.__name__, element)(value))
-    found: Named = made
-    return found
+    path = _path_to_generic(kind)
+    element = None if path is None else _element_at((value,), path)
+    made: Any = _with_room_for_packed(kind)._make(value)
+    made.packed = Packed(element, packing(layout(kind)).pack(*reader(kind, kind.__name__, element)(value)))
+    copied: Named = made
+    return copied
 
 
 @cache
-def with_room_for_packed(kind: Any) -> Any:
+def _with_room_for_packed(kind: Any) -> Any:
     """A subclass of this named tuple that can also store its packed form."""
     return type(kind.__name__, (kind,), {"__doc__": kind.__doc__})
 
@@ -123,52 +123,51 @@ def resolved(function: Callable[..., Any], of: ctypes.CDLL) -> Callable[[tuple[A
     returned, name = hints.pop("return"), function.__name__
     path = next(paths_to_generic(tuple(hints.values())), None)
     if path is None:
-        return prototype(of[name], hints, returned, None)
+        return _prototype(of[name], hints, returned, None)
     known = {element: ending for element, ending in NAMES.items() if hasattr(of, f"{name}_{ending}")}
     kernels: dict[Element, Callable[[tuple[Any, ...]], Any]] = {}
 
     def choose(arguments: tuple[Any, ...]) -> Any:
-        element = element_at(arguments, path)
+        element = _element_at(arguments, path)
         if element not in kernels:
             if element not in known:
                 raise TypeError(f"{name} exists for {', '.join(map(str, known))}, not for {element}.")
-            kernels[element] = prototype(of[f"{name}_{known[element]}"], hints, returned, element)
+            kernels[element] = _prototype(of[f"{name}_{known[element]}"], hints, returned, element)
         return kernels[element](arguments)
 
     return choose
 
 
 @cache
-def path_to_generic(kind: Any) -> tuple[int, ...] | None:
+def _path_to_generic(kind: Any) -> tuple[int, ...] | None:
     """The path of the first generic array in a named tuple of this kind, if it is the only argument."""
     return next(paths_to_generic((kind,)), None)
 
 
-def element_at(values: Any, path: tuple[int, ...]) -> Element:
+def _element_at(values: Any, path: tuple[int, ...]) -> Element:
     """The element type of the array at this path in arguments and the fields of named tuples."""
     for place in path:
         values = values[place]
-    found: Element = values.dtype
-    return found
+    element: Element = values.dtype
+    return element
 
 
 def paths_to_generic(hints: tuple[Any, ...]) -> Iterator[tuple[int, ...]]:
     """Yield the paths of generic arrays in arguments and in the fields of named tuples."""
-    for place, hint in enumerate(map(unmarked, hints)):
+    for place, hint in enumerate(map(_unmarked, hints)):
         if is_array(hint) and element_of(hint) is None:
             yield (place,)
         elif is_named_tuple(hint):
-            for path in paths_to_generic(tuple(fields_of(hint).values())):
+            for path in paths_to_generic(tuple(_fields_of(hint).values())):
                 yield (place, *path)
 
 
-def prototype(
+def _prototype(
     kernel: Any, hints: dict[str, Any], returned: Any, element: Element | None
 ) -> Callable[[tuple[Any, ...]], Any]:
     """Declare the types of a C function, and return a function that calls it; generic arrays have type `element`."""
     taken = [argument(hint, f"{kernel.__name__}: {name}", element) for name, hint in hints.items()]
     kernel.argtypes = [kind for kind, _ in taken]
-    takers = [take for _, take in taken]
     made: Callable[..., Any] | None = None
     if returned is NoneType:
         kernel.restype = None
@@ -179,50 +178,54 @@ def prototype(
         made = returned._make if is_named_tuple(returned) else tuple
 
     def call(arguments: tuple[Any, ...]) -> Any:
-        result = kernel(*[take(value) for take, value in zip(takers, arguments, strict=True)])
-        return result if made is None else made(getattr(result, field[0]) for field in result._fields_)
+        converted = []
+        for (kind, convert), value in zip(taken, arguments, strict=True):
+            one = convert(value)
+            converted.append(_array_of(_pack_array(*one)) if kind is Array else one)
+        result = kernel(*converted)
+        return result if made is None else made([getattr(result, field[0]) for field in result._fields_])
 
     return call
 
 
 def argument(hint: Any, where: str, element: Element | None) -> tuple[Any, Callable[[Any], Any]]:
-    """The C type of an argument, and the function that converts a value to it; errors name it by `where`."""
+    """The C type of an argument, and the function that converts a value; errors name the argument by `where`.
+
+    An array is converted to its fields, because one loop makes the structs of all arguments faster.
+    """
     only, _ = without_none(hint)
     if only in NUMBERS:
         return NUMBERS[only]
+    read = reader(hint, where, element)
     if not is_named_tuple(only):
-        fields = reader(hint, where, element)
-        return Array, lambda value: _array_of(_pack_array(*fields(value)))
-    pack = packer(hint, where, element)
-    wanted = None if path_to_generic(only) is None else element
+        return Array, read
+    pack, wanted = packing(layout(only)).pack, None if _path_to_generic(only) is None else element
 
     def struct_of(value: Any) -> bytes:
         known: Packed | None = getattr(value, "packed", None)
-        return pack(value) if known is None or known.element != wanted else known.fields
+        return pack(*read(value)) if known is None or known.element != wanted else known.fields
 
     return ctypes.c_char_p, struct_of
 
 
 @cache
-def packer(hint: Any, where: str, element: Element | None) -> Callable[[Any], bytes]:
-    """The function that converts a named tuple to a struct."""
-    pack, fields = packing(layout(unmarked(hint))).pack, reader(hint, where, element)
-    return lambda value: pack(*fields(value))
-
-
 def reader(hint: Any, where: str, element: Element | None, is_written: bool = False) -> Callable[[Any], Any]:
-    """The function that converts a value to a flat list of the fields of its struct and of nested structs."""
-    is_written |= hint is not unmarked(hint)
+    """The function that converts an array or a named tuple to a flat list of the fields of all structs in it."""
+    is_written |= hint is not _unmarked(hint)
     hint, optional = without_none(hint)
-    if hint in NUMBERS:
-        return lambda value: (value,)
     if is_named_tuple(hint):
-        parts = [reader(part, f"{where}.{name}", element, is_written) for name, part in fields_of(hint).items()]
+        parts = [
+            None if without_none(part)[0] in NUMBERS else reader(part, f"{where}.{name}", element, is_written)
+            for name, part in _fields_of(hint).items()
+        ]
 
         def fields_of_all(value: Any) -> list[Any]:
             fields: list[Any] = []
             for read, part in zip(parts, value, strict=True):
-                fields += read(part)
+                if read is None:
+                    fields.append(part)
+                else:
+                    fields += read(part)
             return fields
 
         return fields_of_all
@@ -241,19 +244,19 @@ def reader(hint: Any, where: str, element: Element | None, is_written: bool = Fa
             pass  # the array is absent, empty or read-only, or its rows are not contiguous
         if array is None and optional:
             return ABSENT
-        found = getattr(array, "dtype", None)
-        if found != wanted:
-            raise TypeError(f"{where} must be an array of {wanted}, not of {found or type(array).__name__}.")
+        given = getattr(array, "dtype", None)
+        if given != wanted:
+            raise TypeError(f"{where} must be an array of {wanted}, not of {given or type(array).__name__}.")
         if is_written and not array.flags.writeable:
             raise TypeError(f"{where} is written to, but the array is read-only.")
         if not array.flags.aligned:
             raise TypeError(f"{where} must be aligned in memory; copy the array.")
-        return fields_of_view(array, where)
+        return _fields_of_view(array, where)
 
     return fields_of_array
 
 
-def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
+def _fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
     """The fields of an array that is empty or read-only, or whose rows are not contiguous."""
     at, stride = array.__array_interface__["data"][0], 1
     columns = math.prod(array.shape[1:])
@@ -267,7 +270,7 @@ def fields_of_view(array: npt.NDArray[Any], where: str) -> Fields:
 
 
 @cache
-def fields_of(hint: Any) -> dict[str, Any]:
+def _fields_of(hint: Any) -> dict[str, Any]:
     """The fields of a named tuple, and their types."""
     return typing.get_type_hints(hint, include_extras=True)
 
@@ -275,7 +278,7 @@ def fields_of(hint: Any) -> dict[str, Any]:
 @cache
 def layout(hint: Any) -> type[ctypes.Structure]:
     """The struct of a named tuple, or of a tuple of results."""
-    parts = fields_of(hint).items() if is_named_tuple(hint) else enumerate(typing.get_args(hint))
+    parts = _fields_of(hint).items() if is_named_tuple(hint) else enumerate(typing.get_args(hint))
     fields = [(str(name), kind(without_none(part)[0])) for name, part in parts]
     return type(getattr(hint, "__name__", "tuple"), (ctypes.Structure,), {"_fields_": fields})
 
@@ -307,14 +310,14 @@ def leaves(of: type[ctypes.Structure], start: int = 0) -> Iterator[tuple[int, An
             yield offset, field
 
 
-def unmarked(hint: Any) -> Any:
+def _unmarked(hint: Any) -> Any:
     """A type without the mark that a kernel writes to it."""
     return typing.get_args(hint)[0] if typing.get_origin(hint) is Annotated else hint
 
 
 def without_none(hint: Any) -> tuple[Any, bool]:
     """A type without None and without NumPy's integers in a union with Python's, and whether it included None."""
-    hint = unmarked(hint)
+    hint = _unmarked(hint)
     parts = typing.get_args(hint)
     if is_array(hint) or (NoneType not in parts and int not in parts):
         return hint, False
@@ -329,10 +332,10 @@ def is_named_tuple(hint: Any) -> bool:
 
 def is_array(hint: Any) -> bool:
     """Whether a type is an array."""
-    return typing.get_origin(without_alias(hint)) is np.ndarray
+    return typing.get_origin(_without_alias(hint)) is np.ndarray
 
 
-def without_alias(hint: Any) -> Any:
+def _without_alias(hint: Any) -> Any:
     """A type without aliases: from NumPy 2.5 on, `NDArray[np.int64]` is an alias of `np.ndarray[…]`."""
     alias = typing.get_origin(hint)
     return alias.__value__[typing.get_args(hint)] if hasattr(alias, "__value__") else hint
@@ -341,5 +344,5 @@ def without_alias(hint: Any) -> Any:
 @cache
 def element_of(hint: Any) -> Element | None:
     """The element type of an array; None for a generic array."""
-    (scalar,) = typing.get_args(typing.get_args(without_alias(hint))[1])
+    (scalar,) = typing.get_args(typing.get_args(_without_alias(hint))[1])
     return np.dtype(scalar) if isinstance(scalar, type) and issubclass(scalar, np.generic) else None

@@ -33,8 +33,8 @@ def levels_of_this_machine() -> tuple[str, ...]:
     levels = this_machine().levels
     if len(levels) == 1:
         return levels
-    found = load(levels[0]).processor_level()
-    some = tuple(level for level in levels if int(level[-1]) <= found)
+    highest = load(levels[0]).processor_level()
+    some = tuple(level for level in levels if int(level[-1]) <= highest)
     if not some:
         raise TieproofError(f"This processor is older than {levels[0]}, which tieproof needs.")
     return some
@@ -46,8 +46,8 @@ def load(level: str) -> ctypes.CDLL:
     file = library_file(level, this_machine().suffix, os.environ.get(ELSEWHERE) or FOLDER)
     if not os.path.exists(file):
         raise TieproofError(f"{file} does not exist. Run `make kernels`, or install tieproof again.")
-    found = ctypes.CDLL(file)
-    found.made_of.restype = found.flags.restype = ctypes.c_char_p
-    if sources_digest() not in (None, found.made_of().decode()):
+    library = ctypes.CDLL(file)
+    library.made_of.restype = library.flags.restype = ctypes.c_char_p
+    if sources_digest() not in (None, library.made_of().decode()):
         raise TieproofError(f"{file} was not compiled from the sources next to it. Run `make kernels`.")
-    return found
+    return library

@@ -1,10 +1,10 @@
 """Error rates over the pairs of all queries together, which are counted and never stored.
 
-    points_of ─► pool.py: stripes of pairs ─► counting.py: order statistics, and relevant pairs beyond them
-                        │                              │                             └─► result.py
-             distances/gauge.py: values and their errors, exact keys (distances/functions.py: a function's floats)
+    fnmr.py ─► counting.py: stripes of pairs, their order statistics, and relevant pairs beyond them ─► result.py
                         │
-             exact/pair_keys.py, exact/reals.py: integers, fractions and the float64 nearest to them
+             distances/gauge.py: values and their errors, exact keys; of a function, the floats that it returns
+                        │
+             exact/slices.py, exact/reals.py: integers, fractions and the float64 nearest to them
 
 Two passes over all pairs, each a matrix product in float64, find the order statistics. The few pairs that rounding
 errors leave undecided are decided exactly. In leave-one-out with N = 20,000 and D = 128, the computation took 3 to 5

@@ -1,21 +1,153 @@
-"""Count the pairs of a block by their distance; distances are integers that number all float64 in order."""
+"""All pairs of queries and items, computed in stripes of distinct query rows, counted by distance and never stored.
+
+Distances are integers that number all float64 in order.
+"""
 
 import math
 import operator
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Generator, Iterator, Sequence, Set
+from contextlib import contextmanager
 from itertools import accumulate, chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from tieproof.distances.gauge import Gauge
+from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
+from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.exact.reals import Real
+from tieproof.inputs.relevance import Judgments, Relevance, pointers
 from tieproof.native.calls import Output, native
-from tieproof.problem import Progress
-from tieproof.rates.pool import Pool, Stripe, Table
+from tieproof.native.threads import in_order
+from tieproof.problem import Budget, Progress
 from tieproof.ties import FloatArray, IntArray
+
+BYTES_PER_ENTRY = 96
+"""The largest memory for an entry of a stripe: its value, and the data that a table is made from."""
+
+BYTES_PER_PAIR = 128
+"""The memory for a relevant or excluded pair while it is listed."""
+
+Counted = TypeVar("Counted")
+
+ListedPairs = tuple[IntArray, IntArray]
+"""Pairs: the row within a stripe, and the distinct item row."""
+
+Stripe = slice
+Table = Counter[Any]
+"""Exact keys, each with its number of pairs."""
+
+
+class Pool:
+    """The (query, item) pairs of an evaluation, in blocks of values.
+
+    mirrored : whether (q, i) and (i, q) have the same distance and the same relevance, so that only one of them is
+        computed and counts twice
+    """
+
+    def __init__(self, gauge: Gauge, relevance: Relevance, budget: Budget) -> None:
+        self.gauge, self.relevance = gauge, relevance
+        self.threads = 1 if gauge.stripe_rows else budget.threads  # a function need not be safe in threads
+        self.height, self.width = (len(weight) for weight in gauge.weight)
+        self.mirrored = gauge.symmetric and not isinstance(relevance, Judgments) and relevance.excluded.pairs is None
+        identity = gauge.identity[0]
+        self.members = np.argsort(identity, kind="stable")
+        self.first_member = pointers(identity[self.members], self.height)
+        self.listed_at_most = relevance.at_most() + 1
+        share = budget.memory // 4 // self.threads
+        self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
+        rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // self.threads))
+        self.rows = gauge.stripe_rows or rows
+
+    def stripes(self) -> Iterator[Stripe]:
+        """Yield stripes of all distinct query rows."""
+        for start in range(0, self.height, self.rows):
+            yield slice(start, min(start + self.rows, self.height))
+
+    @property
+    def entries(self) -> int:
+        """The approximate number of pairs of distinct rows in a pass."""
+        return self.height * self.width // (2 if self.mirrored else 1)
+
+    @contextmanager
+    def products(self) -> Iterator[None]:
+        """Limit matrix products to one thread each; refuse products that are less exact than their dtype."""
+        check_products()
+        with single_threaded():
+            yield
+
+    def totals(self) -> tuple[int, int]:
+        """The numbers of pairs that are relevant, and that are neither relevant nor excluded."""
+        n_relevant = n_excluded = 0
+        for stripe in self.stripes():
+            for relevant, excluded in self.listed(stripe):
+                n_relevant += len(relevant[0])
+                n_excluded += len(excluded[0])
+        return n_relevant, self.relevance.n_queries * self.relevance.n_items - n_relevant - n_excluded
+
+    def each(self, work: Callable[[Stripe], Counted]) -> Generator[Counted, None, None]:
+        """Yield the result of `work` for every stripe, computed in threads; an interruption starts no new one."""
+        return in_order(work, self.stripes(), self.threads)
+
+    def columns(self, stripe: Stripe) -> slice:
+        """The item rows that are computed for a stripe."""
+        return slice(stripe.start if self.mirrored else 0, self.width)
+
+    def weights(self, stripe: Stripe) -> tuple[IntArray, IntArray]:
+        """The weights of the stripe's rows and columns; their product is how often a pair counts."""
+        columns = np.arange(self.columns(stripe).start, self.width)
+        return self.gauge.weight[0][stripe], self.gauge.weight[1][columns] * self._multiplicity(stripe, columns)
+
+    def _multiplicity(self, stripe: Stripe, columns: IntArray) -> IntArray:
+        return np.where(self.mirrored & (columns >= stripe.stop), 2, 1)
+
+    def listed(self, stripe: Stripe) -> Iterator[tuple[ListedPairs, ListedPairs]]:
+        """Yield the relevant and the excluded pairs of a stripe, in batches of queries."""
+        queries = self.members[self.first_member[stripe.start] : self.first_member[stripe.stop]]
+        ends = np.cumsum(self.listed_at_most[queries])
+        start = 0
+        while start < len(queries):
+            done = ends[start - 1] if start else 0
+            stop = max(start + 1, int(np.searchsorted(ends, done + self.pairs_at_a_time, side="right")))
+            some = queries[start:stop]
+            block = self.relevance.block(some)
+            rows = self.gauge.identity[0][some] - stripe.start
+            yield (
+                (np.repeat(rows, np.diff(block.pointer)), self.gauge.identity[1][block.items]),
+                (np.repeat(rows, np.diff(block.excluded_pointer)), self.gauge.identity[1][block.excluded]),
+            )
+            start = stop
+
+    def not_others(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+        """Yield the listed pairs within the stripe's columns: rows, columns from its first one, and weights."""
+        first = self.columns(stripe).start
+        for pairs in self.listed(stripe):
+            rows, columns = map(np.concatenate, zip(*pairs, strict=True))
+            here = columns >= first
+            yield rows[here], columns[here] - first, self._multiplicity(stripe, columns[here])
+
+    def table(self, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> Table:
+        """Count pairs by their exact keys.
+
+        Pairs whose values have no error are grouped by value, and one exact key is computed for each group.
+        """
+        table: Table = Counter()
+        known = np.full(len(values), self.gauge.certain) | ((values == 0) & (self.gauge.absolute == 0))
+        if known.any():
+            distinct, place, inverse = np.unique(values[known], return_index=True, return_inverse=True)
+            total = np.zeros(len(distinct), dtype=np.int64)
+            np.add.at(total, inverse, weights[known])
+            self._add(table, distinct, rows[known][place], columns[known][place], total)
+        if not known.all():
+            self._add(table, values[~known], rows[~known], columns[~known], weights[~known])
+        return table
+
+    def _add(self, table: Table, values: FloatArray, rows: IntArray, columns: IntArray, weights: IntArray) -> None:
+        for some, keys in self.gauge.exact_by_part(values, rows, columns):
+            for key, weight in zip(keys, weights[some].tolist(), strict=True):
+                table[key] += weight
+
 
 BINS = 2**16
 """The number of bins in a window, and so the factor by which each pass over all pairs narrows it."""
@@ -56,13 +188,6 @@ def empty_bins() -> Bins:
     """Bins without entries."""
     limits = np.iinfo(np.int64)
     return Bins(np.zeros(BINS, dtype=np.int64), np.full(BINS, limits.max), np.full(BINS, limits.min))
-
-
-def add_bins(bins: Bins, others: Bins) -> None:
-    """Add the entries of other bins of the same window."""
-    np.add(bins.weight, others.weight, out=bins.weight)
-    np.minimum(bins.lowest, others.lowest, out=bins.lowest)
-    np.maximum(bins.highest, others.highest, out=bins.highest)
 
 
 @native
@@ -115,8 +240,6 @@ SAMPLE_ENDS = 100
 MANY = 2**62
 """Stands for an unknown number of pairs, larger than any real one."""
 
-MINUS_ONE = np.array([-1])
-
 
 class Window(NamedTuple):
     """Values from `low` to `high`, as ordered integers."""
@@ -124,11 +247,16 @@ class Window(NamedTuple):
     low: int
     high: int
 
+    def ends(self) -> tuple[float, float]:
+        """The ends as floats."""
+        low, high = floats(np.array(self)).tolist()
+        return low, high
+
 
 EVERYTHING = Window(*(int(ordered(np.array([value]))[0]) for value in (-np.finfo(float).max, np.finfo(float).max)))
 
 
-class Order(NamedTuple):
+class OrderStatistic(NamedTuple):
     """An order statistic: its exact key, and the numbers of pairs that are strictly nearer and exactly as far."""
 
     key: Real
@@ -136,28 +264,34 @@ class Order(NamedTuple):
     equal: int
 
 
-def order_statistics(pool: Pool, ranks: Sequence[int], n_others: int, progress: Progress) -> dict[int, Order]:
+def order_statistics(
+    pool: Pool, ranks: Sequence[int], n_others: int, progress: Progress
+) -> dict[int, OrderStatistic]:
     """The order statistics of these ranks, counted from 0, of the exact distances of the other pairs.
 
-    The other pairs are those that are neither relevant nor excluded.
+    The other pairs are those that are neither relevant nor excluded. A window around each rank is narrowed until it
+    has few pairs, or is as narrow as the errors of the values; then the pairs inside it are compared exactly.
     """
-    windows = guesses(pool, ranks, n_others)
+    gauge = pool.gauge
+    windows = _guesses(pool, ranks, n_others)
     settled: dict[int, Window] = {}
     while windows:
-        found = histograms(pool, set(windows.values()), progress)
-        narrower = {rank: narrowed(rank, window, *found[window]) for rank, window in windows.items()}
-        settled |= {
-            rank: window for rank, (window, pairs) in narrower.items() if is_settled(pool.gauge, window, pairs)
-        }
-        windows = {rank: window for rank, (window, _) in narrower.items() if rank not in settled}
-    return proven(pool, settled, progress)
+        counted = _histograms(pool, set(windows.values()), progress)
+        wide: dict[int, Window] = {}
+        for rank, window in windows.items():
+            narrower, pairs = _narrowed(rank, window, *counted[window])
+            low, high = narrower.ends()
+            is_settled = pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
+            (settled if is_settled else wide)[rank] = narrower
+        windows = wide
+    return _proven(pool, settled, progress)
 
 
-def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window]:
+def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window]:
     """Windows that probably contain the ranks, estimated from the other pairs of a few rows."""
     if pool.gauge.stripe_rows or pool.height <= SAMPLE_ROWS:
         return dict.fromkeys(ranks, EVERYTHING)
-    samples = [sample(pool, row) for row in np.linspace(0, pool.height - 1, SAMPLE_ROWS).astype(np.int64).tolist()]
+    samples = [_sample(pool, row) for row in np.linspace(0, pool.height - 1, SAMPLE_ROWS).astype(np.int64).tolist()]
     values, weights = (np.concatenate(parts) for parts in zip(*samples, strict=True))
     order = np.argsort(values)
     values, ends = values[order], np.cumsum(weights[order])
@@ -174,49 +308,49 @@ def guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window
     return windows
 
 
-def sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
+def _sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
     """The values of a distinct query row, and for each the number of pairs that are neither relevant nor excluded."""
     stripe, columns = slice(row, row + 1), slice(0, pool.width)
     weights = pool.gauge.weight[0][row] * pool.gauge.weight[1]
     for pairs in pool.listed(stripe):
-        for part in pairs:
-            weights -= np.bincount(part.columns, minlength=pool.width)
-    return ordered(pool.values(stripe, columns))[0], weights
+        for _, items in pairs:
+            weights -= np.bincount(items, minlength=pool.width)
+    return ordered(pool.gauge.wide_values(stripe, columns))[0], weights
 
 
-def histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
+def _histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
     """For each window, the number of pairs below it, and the pairs inside it in bins of equal width."""
 
     def count(stripe: Stripe) -> dict[Window, tuple[int, Bins]]:
         columns = pool.columns(stripe)
-        block = ordered(pool.values(stripe, columns))
+        block = ordered(pool.gauge.wide_values(stripe, columns))
         rows, items = pool.weights(stripe)
-        mine = {window: empty_bins() for window in windows}
-        before = dict.fromkeys(windows, 0)
+        bins = {window: empty_bins() for window in windows}
+        below = dict.fromkeys(windows, 0)
+        minus_one = np.array([-1])
         taken_away = (
-            (block[row, column][None], MINUS_ONE, weight) for row, column, weight in pool.not_others(stripe)
+            (block[row, column][None], minus_one, weight) for row, column, weight in pool.not_others(stripe)
         )
         for part in chain([(block, rows, items)], taken_away):
             for window in windows:
-                before[window] += histogram(*part, window.low, window.high, shift_of(window), mine[window])
+                below[window] += histogram(*part, *window, shifts[window], bins[window])
         progress(block.size)
-        return {window: (before[window], mine[window]) for window in windows}
+        return {window: (below[window], bins[window]) for window in windows}
 
+    # A bin is 2^shift numbers wide, so that a window has at most `BINS` bins.
+    shifts = {window: max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1) for window in windows}
     below = dict.fromkeys(windows, 0)
     bins = {window: empty_bins() for window in windows}
-    for found in pool.each(count):
-        for window, (before, mine) in found.items():
-            below[window] += before
-            add_bins(bins[window], mine)
+    for counted in pool.each(count):
+        for window, (more_below, more) in counted.items():
+            below[window] += more_below
+            np.add(bins[window].weight, more.weight, out=bins[window].weight)
+            np.minimum(bins[window].lowest, more.lowest, out=bins[window].lowest)
+            np.maximum(bins[window].highest, more.highest, out=bins[window].highest)
     return {window: (below[window], bins[window]) for window in windows}
 
 
-def shift_of(window: Window) -> int:
-    """The exponent of the power of two that is the width of a bin, so that a window has at most `BINS` bins."""
-    return max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1)
-
-
-def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
+def _narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
     """The range of the bin that contains a rank, and its number of pairs; or the range beyond the window's end."""
     ends = below + np.cumsum(bins.weight)
     if rank < below:
@@ -227,40 +361,32 @@ def narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window,
     return Window(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
 
 
-def is_settled(gauge: Gauge, window: Window, pairs: int) -> bool:
-    """Whether the window has few pairs, or is as narrow as the errors of the values."""
-    low, high = floats(np.array(window)).tolist()
-    return pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
-
-
-def proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[int, Order]:
-    """The order statistics within these windows."""
-    widened = {rank: widen(pool.gauge, window) for rank, window in windows.items()}
-    below, tables = tabulated(pool, set(widened.values()), progress)
+def _proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[int, OrderStatistic]:
+    widened = {rank: _widened(pool.gauge, window) for rank, window in windows.items()}
+    below, tables = _tabulated(pool, set(widened.values()), progress)
     orders = {}
     for rank, window in widened.items():
         keys = sorted(tables[window])
         ends = list(accumulate((tables[window][key] for key in keys), initial=below[window]))
         place = bisect_right(ends, rank) - 1
-        order = Order(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
-        check(pool.gauge, order, window)
-        orders[rank] = order
+        orders[rank] = OrderStatistic(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
+        _check(pool.gauge, orders[rank], window)
     return orders
 
 
-def widen(gauge: Gauge, window: Window) -> Window:
+def _widened(gauge: Gauge, window: Window) -> Window:
     """The window, widened on both sides by the error of a value."""
     if gauge.certain:
         return window
-    low, high = floats(np.array(window)).tolist()
+    low, high = window.ends()
     return Window(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
 
 
-def check(gauge: Gauge, order: Order, window: Window) -> None:
+def _check(gauge: Gauge, order: OrderStatistic, window: Window) -> None:
     """Check that the errors cannot move a pair from outside the window across the order statistic."""
     if gauge.certain:
         return
-    low, high = floats(np.array(window)).tolist()
+    low, high = window.ends()
     value = gauge.near(order.key)
     above = math.isinf(low) or low + gauge.reach(low) / 2 <= value
     below = math.isinf(high) or value <= high - gauge.reach(high) / 2
@@ -268,12 +394,12 @@ def check(gauge: Gauge, order: Order, window: Window) -> None:
         raise AssertionError(f"an order statistic of {value} is too near to the ends of its window, {low} to {high}")
 
 
-def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
+def _tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
     """For each window, the number of pairs below it, and a table of the exact keys of the pairs inside it."""
 
     def count(stripe: Stripe) -> dict[Window, tuple[int, Table]]:
         columns = pool.columns(stripe)
-        block = ordered(pool.values(stripe, columns))
+        block = ordered(pool.gauge.wide_values(stripe, columns))
         rows, items = pool.weights(stripe)
         places = {window: inside(block, *window) for window in windows}
         weights = {
@@ -287,20 +413,20 @@ def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dic
                 here = (values >= window.low) & (values <= window.high)
                 place = np.searchsorted(places[window], row[here] * block.shape[1] + column[here])
                 np.subtract.at(weights[window], place, weight[here])
-        found = {}
+        tables = {}
         for window in windows:
             kept = weights[window] > 0
             place, weight = places[window][kept], weights[window][kept]
             row, column = np.divmod(place, block.shape[1])
             table = pool.table(floats(block[row, column]), row + stripe.start, column + columns.start, weight)
-            found[window] = before[window], table
+            tables[window] = before[window], table
         progress(block.size)
-        return found
+        return tables
 
     below = dict.fromkeys(windows, 0)
     tables: dict[Window, Table] = {window: Counter() for window in windows}
-    for found in pool.each(count):
-        for window, (before, table) in found.items():
+    for counted in pool.each(count):
+        for window, (before, table) in counted.items():
             below[window] += before
             tables[window].update(table)
     return below, tables
@@ -312,28 +438,26 @@ def relevant_beyond(pool: Pool, cuts: Sequence[Real]) -> list[tuple[int, int]]:
     values = [gauge.near(cut) for cut in cuts]
 
     def count(stripe: Stripe) -> IntArray:
-        found = np.zeros((len(cuts), 2), dtype=np.int64)
-        for relevant, _ in pool.listed(stripe):
-            if not len(relevant.rows):
+        counts = np.zeros((len(cuts), 2), dtype=np.int64)
+        for (rows, columns), _ in pool.listed(stripe):
+            if not len(rows):
                 continue
-            first, stop = int(relevant.columns.min()), int(relevant.columns.max()) + 1
-            block = pool.values(stripe, slice(first, stop))
-            distances = block[relevant.rows, relevant.columns - first]
+            first, stop = int(columns.min()), int(columns.max()) + 1
+            block = pool.gauge.wide_values(stripe, slice(first, stop))
+            distances = block[rows, columns - first]
             for i, (cut, value) in enumerate(zip(cuts, values, strict=True)):
                 reach = gauge.reach(value)
                 beyond = int(np.count_nonzero(distances > value + reach))
                 near = np.abs(distances - value) <= reach
-                code, weight = np.unique(
-                    relevant.rows[near] * pool.width + relevant.columns[near], return_counts=True
-                )
+                code, weight = np.unique(rows[near] * pool.width + columns[near], return_counts=True)
                 row, column = np.divmod(code, pool.width)
                 table = pool.table(block[row, column - first], row + stripe.start, column, weight)
                 farther, equal = (
                     sum(weight for key, weight in table.items() if beats(key * gauge.unit, cut))
                     for beats in (operator.gt, operator.eq)
                 )
-                found[i] += beyond + farther, equal
-        return found
+                counts[i] += beyond + farther, equal
+        return counts
 
     total = sum(pool.each(count), start=np.zeros((len(cuts), 2), dtype=np.int64))
     return [(beyond, equal) for beyond, equal in total.tolist()]

@@ -1,8 +1,9 @@
 """`fnmr_at_fmr`: the false non-match rate at a false match rate, pooled over all pairs."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -12,23 +13,14 @@ from tieproof.evaluation.problems import Side, as_budget, in_memory, make_proble
 from tieproof.exact.reals import least_rounding_to
 from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.problem import Problem, Progress, Watch
-from tieproof.rates.counting import order_statistics, relevant_beyond
-from tieproof.rates.pool import Pool
-from tieproof.rates.result import (
-    ErrorRates,
-    Method,
-    OperatingPoint,
-    between,
-    check_counts,
-    check_method,
-    check_threshold,
-    checked_rates,
-    exact_rank,
-    linear_place,
-    point,
-    tied_estimate,
-)
+from tieproof.inputs.options import as_shares, check_choice
+from tieproof.problem import Progress
+from tieproof.rates.counting import Pool, order_statistics, relevant_beyond
+from tieproof.rates.result import METHODS, ErrorRates, Method, OperatingPoint
+from tieproof.ties import Estimate, FloatArray
+
+PASSES = 2
+"""The number of passes over all pairs, if the sample of pairs gives the right windows at once."""
 
 
 @unchanged_files
@@ -98,8 +90,8 @@ def fnmr_at_fmr(
     Estimate(lower=0.0, expected=0.8, upper=1.0, std=0.30550504633038933)
 
     """
-    rates = checked_rates(fmr)
-    check_method(method)
+    rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
+    check_choice("method", method, METHODS)
     problem = in_memory(
         make_problem(
             Side(embeddings, labels, groups),
@@ -111,9 +103,13 @@ def fnmr_at_fmr(
             bits=bits,
         )
     )
-
-    totals, points = points_of(problem, rates, method, watched(progress))
-    return ErrorRates(method, problem.called, *totals, points)
+    pool = Pool(problem.gauge(), problem.relevance, problem.budget)
+    with watched(progress)(PASSES * pool.entries) as advance, pool.products():
+        n_relevant, n_others = pool.totals()
+        with about(problem.judged_by):
+            _check_counts(n_relevant, n_others)
+        points = (_linear_points if method == "linear" else _exact_points)(pool, rates, n_relevant, n_others, advance)
+        return ErrorRates(method, problem.called, n_relevant, n_others, tuple(points))
 
 
 @unchanged_files
@@ -146,19 +142,20 @@ def fnmr_at_fmr_of_distances(
     Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
 
     """
-    rates = checked_rates(fmr)
-    check_method(method)
-    near, far = (as_distances(values, name) for values, name in ((relevant, "relevant"), (others, "other")))
-    check_counts(len(near), len(far))
+    rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
+    check_choice("method", method, METHODS)
+    near, far = _as_distances(relevant, "relevant"), _as_distances(others, "other")
+    _check_counts(len(near), len(far))
     far = np.sort(far)
     points = []
     for rate in rates:
         if method == "linear":
             first, second, part = linear_place(rate, len(far))
-            threshold = check_threshold(between(float(far[first]), float(far[second]), part), rate)
-            fnmr = point(int(np.count_nonzero(near >= threshold)) / len(near))
+            threshold = _check_threshold(between(float(far[first]), float(far[second]), part), rate)
+            share = int(np.count_nonzero(near >= threshold)) / len(near)
+            fnmr = Estimate(share, share, share, 0.0)
         else:
-            rank = exact_rank(rate, len(far))
+            rank = _exact_rank(rate, len(far))
             threshold = float(far[rank]) + 0.0
             start, stop = np.searchsorted(far, threshold, "left"), np.searchsorted(far, threshold, "right")
             beyond, tied = int((near > threshold).sum()), int((near == threshold).sum())
@@ -167,7 +164,7 @@ def fnmr_at_fmr_of_distances(
     return ErrorRates(method, "distances", len(near), len(far), tuple(points))
 
 
-def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _as_distances(values: Any, name: str) -> FloatArray:
     """Return distances as float64 in one dimension; they must be finite and exact in float64."""
     array = as_numbers(values, f"{name} distances")
     check_finite(array, f"{name} distances")
@@ -180,60 +177,112 @@ def as_distances(values: Any, name: str) -> np.ndarray[tuple[int], np.dtype[np.f
     return array.astype(np.float64)
 
 
-PASSES = 2
-"""The number of passes over all pairs, if the sample of pairs gives the right windows at once."""
-
-
-def linear_points(
-    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+def _linear_points(
+    pool: Pool, rates: Sequence[float], n_relevant: int, n_others: int, progress: Progress
 ) -> Iterator[OperatingPoint]:
     """Thresholds between float64 distances; a relevant pair counts if its float64 distance is at or beyond it."""
-    n_relevant, n_others = totals
     places = [linear_place(rate, n_others) for rate in rates]
     orders = order_statistics(pool, [rank for place in places for rank in place[:2]], n_others, progress)
     thresholds = []
     for rate, (first, second, part) in zip(rates, places, strict=True):
         near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
-        thresholds.append(check_threshold(between(near, far, part), rate))
+        thresholds.append(_check_threshold(between(near, far, part), rate))
     boundaries = [least_rounding_to(threshold) for threshold in thresholds]
     counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
     for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
-        yield OperatingPoint(rate, threshold, point((beyond + (equal if reached else 0)) / n_relevant))
+        share = (beyond + (equal if reached else 0)) / n_relevant
+        yield OperatingPoint(rate, threshold, Estimate(share, share, share, 0.0))
 
 
-def exact_points(
-    pool: Pool, rates: Sequence[float], totals: tuple[int, int], progress: Progress
+def _exact_points(
+    pool: Pool, rates: Sequence[float], n_relevant: int, n_others: int, progress: Progress
 ) -> Iterator[OperatingPoint]:
     """Thresholds that are distances, compared as real numbers."""
-    n_relevant, n_others = totals
-    ranks = [exact_rank(rate, n_others) for rate in rates]
+    ranks = [_exact_rank(rate, n_others) for rate in rates]
     orders = order_statistics(pool, ranks, n_others, progress)
     counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks])
     for rate, rank, (beyond, equal) in zip(rates, ranks, counts, strict=True):
         order = orders[rank]
-        threshold = check_threshold(pool.gauge.distance(order.key), rate)
+        threshold = _check_threshold(pool.gauge.distance(order.key), rate)
         fnmr = tied_estimate(beyond, equal, n_relevant, rank - order.before + 1, order.equal)
         yield OperatingPoint(rate, threshold, fnmr)
 
 
-POINTS: dict[str, Callable[[Pool, Sequence[float], tuple[int, int], Progress], Iterator[OperatingPoint]]] = {
-    "linear": linear_points,
-    "exact": exact_points,
-}
+def _check_counts(relevant: int, others: int) -> None:
+    if not relevant:
+        raise InputError(
+            "No pair is relevant, so there is no false non-match rate. Check that labels and embeddings belong "
+            "together."
+        )
+    if not others:
+        raise InputError(
+            "Every pair is relevant or excluded, so there are no other pairs whose distances could give a threshold. "
+            "Add items of other classes."
+        )
 
 
-class Points(NamedTuple):
-    """Operating points, and the numbers of pairs that are relevant and that are neither relevant nor excluded."""
+def _check_threshold(threshold: float, fmr: float) -> float:
+    """Return the threshold, or refuse one that overflows float64."""
+    if not math.isfinite(threshold):
+        raise InputError(
+            f"The distance at the false match rate {fmr:g} exceeds the largest float64. Divide all embeddings by one "
+            "large number, which does not change the rates."
+        )
+    return threshold + 0.0  # no negative zero
 
-    totals: tuple[int, int]
-    points: tuple[OperatingPoint, ...]
+
+def linear_place(fmr: float, count: int) -> tuple[int, int, float]:
+    """The ranks of the two numbers, among `count`, on either side of the quantile, and its fraction of the way.
+
+    Computed in float64 as numpy.quantile does (`method="linear"`; Hyndman and Fan 1996, definition 7).
+    """
+    place = (count - 1) * fmr
+    first = math.floor(place)
+    return first, min(first + 1, count - 1), place - first
 
 
-def points_of(problem: Problem, rates: Sequence[float], method: Method, watch: Watch) -> Points:
-    """The operating points at these false match rates, over all pairs of a problem."""
-    pool = Pool(problem.gauge(), problem.relevance, problem.budget)
-    with watch(PASSES * pool.entries) as advance, pool.products():
-        totals = pool.totals()
-        with about(problem.judged_by):
-            check_counts(*totals)
-        return Points(totals, tuple(POINTS[method](pool, rates, totals, advance)))
+def between(first: float, second: float, part: float) -> float:
+    """Interpolate between two numbers from the nearer end, as numpy.quantile does.
+
+    >>> between(3.0, 4.0, 0.25)
+    3.25
+    """
+    if part < 0.5:
+        return first + (second - first) * part
+    return second - (second - first) * (1 - part)
+
+
+def _exact_rank(fmr: float, count: int) -> int:
+    """The rank, counted from 0, of the smallest of `count` numbers that a share `fmr` of them does not exceed.
+
+    The share is the decimal number as written: 0.1 is exactly a tenth.
+
+    >>> _exact_rank(0.1, 10), _exact_rank(0.11, 10), _exact_rank(0.0, 10)
+    (0, 1, 0)
+    """
+    return max(0, math.ceil(Fraction(repr(fmr)) * count) - 1)
+
+
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
+
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )

@@ -1,4 +1,4 @@
-"""`neighbor_recall`: the share of the true nearest neighbours that an index found."""
+"""`neighbor_recall`: the share of the true nearest neighbors that an index found."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,11 +10,17 @@ from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
-from tieproof.problem import Problem
-from tieproof.recall.lists import PADDING, FoundLists, as_cutoffs, as_found, as_truth, check_depths
+from tieproof.recall.lists import (
+    FoundLists,
+    RankedTruth,
+    Truth,
+    as_cutoffs,
+    as_found,
+    as_truth,
+)
 from tieproof.recall.result import NeighborRecall, RecallAtK
-from tieproof.recall.truth import FoundTruth, ListedTruth, Truth
 from tieproof.ties import Estimate
 
 
@@ -112,7 +118,7 @@ def neighbor_recall(
     cutoffs = as_cutoffs(k)
     if (truth is None) == (gallery is None):
         raise InputError(
-            "Pass either truth=(ids, distances), or queries= and gallery=, so that the true neighbours are known.",
+            "Pass either truth=(ids, distances), or queries= and gallery=, so that the true neighbors are known.",
             ("truth", "gallery"),
         )
     if truth is not None:
@@ -120,7 +126,9 @@ def neighbor_recall(
             raise InputError(
                 "queries and truth were both passed. Pass either truth, or both queries= and gallery=.", "queries"
             )
-        known: Truth = in_lists(truth, n_items)
+        if n_items is not None:
+            check_whole("n_items", n_items)
+        known: Truth = as_truth(truth, n_items)
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -128,53 +136,54 @@ def neighbor_recall(
                 "queries=, and leave n_items out.",
                 "queries" if queries is None else "n_items",
             )
-        with called_queries():
-            problem = as_problem(queries, gallery, distance, memory, threads, bits)
-        known = FoundTruth(problem, watched(progress))
+        with _called_queries():
+            nothing = np.zeros((0, 2), dtype=np.int64)
+            budget = as_budget(memory, threads)
+            problem = make_problem(Side(queries), Side(gallery), distance, budget, relevance=nothing, bits=bits)
+            known = RankedTruth(in_memory(problem), watched(progress))
     lists = as_found(found, distances, known.n_items)
-    check_number(lists, known.n_queries, "queries" if truth is None else "true lists")
-    check_depths(cutoffs, among, lists.ids.shape[1])
-    if max(cutoffs) > known.listed:
+    if len(lists.ids) != known.n_queries:
+        raise CountError(
+            f"The number of found lists is {len(lists.ids)}, but the number of "
+            f"{'queries' if truth is None else 'true lists'} is {known.n_queries}. Pass exactly one for each, in the "
+            "same order.",
+            "found",
+        )
+    largest, width = max(cutoffs), lists.ids.shape[1]
+    if among is not None:
+        check_whole("among", among, beside=", or None")
+        if among < largest:
+            raise InputError(
+                f"among={among} is less than k={largest}, the number of nearest items to find. Pass a number of at "
+                "least k, or None for k.",
+                "among",
+            )
+    needed = largest if among is None else among
+    if width < needed:
         raise InputError(
-            f"k is {max(cutoffs)}, but {'the gallery' if truth is None else 'each true list'} has only "
+            f"The length of the found lists is {width}, but must be at least {needed}. Ask the index for {needed} "
+            "items, and fill up shorter lists with -1.",
+            "found",
+        )
+    if largest > known.listed:
+        raise InputError(
+            f"k is {largest}, but {'the gallery' if truth is None else 'each true list'} has only "
             f"{known.listed} items. Pass longer true lists, or a smaller k.",
             "k",
         )
-    with called_queries():
-        found_at = tuple(points(known, lists, cutoffs, among))
+    with _called_queries():
+        points = tuple(_points(known, lists, cutoffs, among))
     return NeighborRecall(
         truth=known.called,
         queries=known.n_queries,
         n_items=known.n_items,
         listed=None if truth is None else known.listed,
-        points=found_at,
-    )
-
-
-def in_lists(truth: Any, n_items: int | None) -> ListedTruth:
-    """Return the truth of the given lists of true neighbours."""
-    if n_items is not None:
-        check_whole("n_items", n_items)
-    return ListedTruth(as_truth(truth, n_items), n_items)
-
-
-def as_problem(
-    queries: Any,
-    gallery: Any,
-    distance: str | DistanceFunction,
-    memory: str | int,
-    threads: int | None,
-    bits: int | None,
-) -> Problem:
-    """Return the problem of ranking a gallery, without any relevant items yet."""
-    nothing = np.zeros((0, 2), dtype=np.int64)
-    return in_memory(
-        make_problem(Side(queries), Side(gallery), distance, as_budget(memory, threads), relevance=nothing, bits=bits)
+        points=points,
     )
 
 
 @contextmanager
-def called_queries() -> Iterator[None]:
+def _called_queries() -> Iterator[None]:
     """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
     try:
         yield
@@ -186,30 +195,19 @@ def called_queries() -> Iterator[None]:
         raise
 
 
-def check_number(lists: FoundLists, count: int, what: str) -> None:
-    """Refuse found lists unless there is one for each query."""
-    if len(lists.ids) != count:
-        raise CountError(
-            f"The number of found lists is {len(lists.ids)}, but the number of {what} is {count}. Pass exactly one "
-            "for each, in the same order.",
-            "found",
-        )
-
-
-def points(known: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
-    depths = [cutoffs] if among is not None else [[k] for k in cutoffs]
-    for together in depths:
+    for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)
-        values = known.recalls(found, together)
+        values = truth.recalls(found, together)
         for k, (lower, expected, upper, variance) in zip(together, values, strict=True):
             yield RecallAtK(
                 k=k,
                 among=depth,
                 per_query=Estimate(lower, expected, upper, np.sqrt(variance)),
-                others=known.others(lists, k, depth),
+                others=truth.others(lists, k, depth),
                 duplicates=found.repeated.sum(axis=1),
-                padding=(found.ids == PADDING).sum(axis=1),
-                cut_off=known.cut_off(k),
+                padding=(found.ids == NOTHING).sum(axis=1),
+                cut_off=truth.cut_off(k),
             )

@@ -1,21 +1,22 @@
 """`range_recall`: the share of the items within a radius that an index found."""
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tieproof.errors import CountError, InputError, MissingExtraError
+from tieproof.errors import CountError, InputError, about
+from tieproof.inputs.arrays import as_array, type_name
+from tieproof.inputs.identities import as_int64
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.readers.neighbors import as_range_lists
-from tieproof.show.parts import NARROWEST, WIDTH, count, paragraph, table
+from tieproof.show.parts import count
+from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RangeRecall:
+class RangeRecall(Shown, AsFrame):
     """The recall and precision of an index on the items within a radius of each query.
 
     true : (q,) how many items are within the radius
@@ -28,6 +29,14 @@ class RangeRecall:
     >>> result = tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4]))
     >>> result.recall, result.mean_recall, result.of_others["big-ann recall, overall"]
     (0.3333333333333333, 0.25, 0.6666666666666666)
+    >>> print(tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4])))
+    items within the radius  over all  mean of queries
+    --------------------------------------------------
+    recall                     0.3333           0.2500
+    big-ann recall             0.6667           0.5000
+    <BLANKLINE>
+    Of 3 true items of 2 queries, 1 was found, among 1 different item; 1 place holds
+    an item that its list has already and that counts only once.
     """
 
     true: IntArray
@@ -39,7 +48,7 @@ class RangeRecall:
     @property
     def recall(self) -> float:
         """The share of all true items that were found. Without true items it is 1 if nothing was found, else 0."""
-        return overall(self.hits, self.true, self.found)
+        return _of_all(self.hits, self.true, self.found)
 
     @property
     def precision(self) -> float:
@@ -49,12 +58,12 @@ class RangeRecall:
     @property
     def per_query(self) -> FloatArray:
         """The recall of each query. Without true items it is 1 if nothing was found, else 0."""
-        return each(self.hits, self.true, self.found)
+        return _of_each(self.hits, self.true, self.found)
 
     @property
     def mean_recall(self) -> float:
         """The mean of the queries' recalls."""
-        return mean_of(self.per_query)
+        return _mean_of(self.per_query)
 
     @property
     def of_others(self) -> dict[str, float]:
@@ -65,8 +74,8 @@ class RangeRecall:
         """
         hits, found = self.hits + self.repeated_hits, self.found + self.repeated
         return {
-            "big-ann recall, overall": overall(hits, self.true, found),
-            "big-ann recall, average": mean_of(each(hits, self.true, found)),
+            "big-ann recall, overall": _of_all(hits, self.true, found),
+            "big-ann recall, average": _mean_of(_of_each(hits, self.true, found)),
         }
 
     def to_dict(self) -> dict[str, Any]:
@@ -83,10 +92,6 @@ class RangeRecall:
             "repeated": int(self.repeated.sum()),
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def columns(self) -> dict[str, Array]:
         """A table with a row for every query, as arrays of equal length."""
         return {
@@ -98,40 +103,42 @@ class RangeRecall:
             "repeated": self.repeated,
         }
 
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row for every query (extra `pandas`)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("RangeRecall.to_frame", "pandas") from None
-        return pd.DataFrame(self.columns())
+    def _table(self) -> Table:
+        hits, repeated = int(self.hits.sum()), int(self.repeated.sum())
+        note = (
+            f"Of {count(int(self.true.sum()), 'true item')} of {count(len(self.true), 'query')}, {hits:,} "
+            f"{'was' if hits == 1 else 'were'} found, among {count(int(self.found.sum()), 'different item')}"
+        )
+        if repeated:
+            note += (
+                f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has "
+                "already and that counts only once"
+            )
+        theirs = [f"{value:.4f}" for value in self.of_others.values()]
+        rows = [("recall", f"{self.recall:.4f}", f"{self.mean_recall:.4f}"), ("big-ann recall", *theirs)]
+        header = ("items within the radius", "over all", "mean of queries")
+        return Table(header, [rows], notes=[f"{note}."], numbers=header[1:])
 
     def __repr__(self) -> str:
-        """A short text with the recall."""
-        return range_recall_in_short(self)
-
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        return render(self)
+        """A short text with the recall over all items, and the mean over queries."""
+        means = f"{self.recall:.4f} overall, {self.mean_recall:.4f} on average"
+        return f"<RangeRecall of {count(len(self.true), 'query')}: {means}>"
 
 
-def overall(hits: IntArray, true: IntArray, found: IntArray) -> float:
-    """All hits divided by all true items."""
-    if true.any():
-        return int(hits.sum()) / int(true.sum())
-    return 0.0 if found.any() else 1.0
-
-
-def each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
+def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
     """The hits of each query divided by its true items.
 
-    >>> each(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([1, 0, 3])).tolist()
+    >>> _of_each(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([1, 0, 3])).tolist()
     [0.5, 1.0, 0.0]
     """
     return np.asarray(np.where(true > 0, hits / np.maximum(true, 1), found == 0))
 
 
-def mean_of(values: FloatArray) -> float:
+def _of_all(hits: IntArray, true: IntArray, found: IntArray) -> float:
+    return float(_of_each(hits.sum(), true.sum(), found.sum()))
+
+
+def _mean_of(values: FloatArray) -> float:
     """The mean, which does not depend on the order of the values."""
     return math.fsum(values.tolist()) / len(values)
 
@@ -168,19 +175,26 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     <RangeRecall of 2 queries: 0.6667 overall, 0.7500 on average>
 
     """
-    answers, wanted = as_range_lists(found, "found"), as_range_lists(truth, "truth")
-    n_queries = len(wanted.lims) - 1
-    if len(answers.lims) - 1 != n_queries:
+    (lengths, item), (true_lengths, true) = _as_range_lists(found, "found"), _as_range_lists(truth, "truth")
+    n_queries = len(true_lengths)
+    if len(lengths) != n_queries:
         raise CountError(
-            f"The number of found lists is {len(answers.lims) - 1}, but the number of true lists is {n_queries}. "
+            f"The number of found lists is {len(lengths)}, but the number of true lists is {n_queries}. "
             "Pass exactly one for each, in the same order.",
             ("found", "truth"),
         )
-    (query, item), (of_query, true) = answers.pairs(), wanted.pairs()
+    query, of_query = (np.repeat(np.arange(n_queries), each) for each in (lengths, true_lengths))
     names, numbers = np.unique(np.concatenate([item, true]), return_inverse=True)
     size = max(1, len(names))
     places, right = query * size + numbers[: len(item)], of_query * size + numbers[len(item) :]
-    check_different(right, size)
+    ranked = np.sort(right)
+    twice = ranked[1:][ranked[1:] == ranked[:-1]]
+    if len(twice):
+        raise InputError(
+            f"The true list of query {twice[0] // size} contains an item twice. Compute the truth again, with each "
+            "item once.",
+            "truth",
+        )
     different = np.unique(places)
 
     def counts(pairs: IntArray) -> IntArray:
@@ -196,59 +210,39 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     )
 
 
-def check_different(right: IntArray, size: int) -> None:
-    """Refuse a truth that lists an item twice."""
-    ranked = np.sort(right)
-    twice = ranked[1:][ranked[1:] == ranked[:-1]]
-    if len(twice):
+def _as_range_lists(values: Any, name: str) -> tuple[IntArray, IntArray]:
+    """Return the lengths of the lists that a pair (lims, ids) contains, and their items, query after query."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
         raise InputError(
-            f"The true list of query {twice[0] // size} contains an item twice. Compute the truth again, with each "
-            "item once.",
-            "truth",
+            f"The {name} lists must be a pair (lims, ids), not {type(values).__name__}. faiss returns (lims, "
+            "distances, ids): pass the first and the last.",
+            name,
         )
-
-
-HEADER = ("items within the radius", "over all", "mean of queries")
-
-
-def render(found: RangeRecall, width: int | None = None, color: bool = False) -> str:
-    """A table with the recall and that of big-ann-benchmarks, and a sentence on what was counted.
-
-    width : the number of columns to fit into; None for 80
-    color : whether to use the escape sequences of a terminal
-
-    >>> import tieproof as tp
-    >>> print(render(tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4]))))
-    items within the radius  over all  mean of queries
-    --------------------------------------------------
-    recall                     0.3333           0.2500
-    big-ann recall             0.6667           0.5000
-    <BLANKLINE>
-    Of 3 true items of 2 queries, 1 was found, among 1 different item; 1 place holds
-    an item that its list has already and that counts only once.
-    """
-    width = max(width or WIDTH, NARROWEST)
-    theirs = [f"{value:.4f}" for value in found.of_others.values()]
-    rows = [("recall", f"{found.recall:.4f}", f"{found.mean_recall:.4f}"), ("big-ann recall", *theirs)]
-    return "\n".join([table(HEADER, [rows], width, color, HEADER[1:]), "", paragraph(said(found), width)])
-
-
-def said(found: RangeRecall) -> str:
-    """The sentence on what was counted."""
-    hits, repeated = int(found.hits.sum()), int(found.repeated.sum())
-    text = (
-        f"Of {count(int(found.true.sum()), 'true item')} of {count(len(found.true), 'query')}, {hits:,} "
-        f"{'was' if hits == 1 else 'were'} found, among {count(int(found.found.sum()), 'different item')}"
-    )
-    if repeated:
-        text += (
-            f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has already "
-            "and that counts only once"
+    with about(name):
+        lims, ids = _as_positions(values[0], name, "lims"), _as_positions(values[1], name, "ids")
+    if len(lims) < 2 or lims[0] != 0 or (np.diff(lims) < 0).any() or lims[-1] != len(ids):
+        ends = f" from {lims[0]} to {lims[-1]}" if len(lims) else ""
+        raise InputError(
+            f"The {name} lims must increase from 0 to the number of ids, which is {len(ids)}, but are {len(lims)} "
+            f"numbers{ends}. Pass one more number than there are queries.",
+            name,
         )
-    return f"{text}."
+    if (ids < 0).any():
+        raise InputError(
+            f"The {name} ids contain {ids.min()}, but must be at least 0. Leave out padding: a list contains only "
+            "the items within the radius.",
+            name,
+        )
+    return np.diff(lims), ids
 
 
-def range_recall_in_short(found: RangeRecall) -> str:
-    """The recall over all items, and the mean over queries."""
-    means = f"{found.recall:.4f} overall, {found.mean_recall:.4f} on average"
-    return f"<RangeRecall of {count(len(found.true), 'query')}: {means}>"
+def _as_positions(values: Any, name: str, what: str) -> IntArray:
+    """Integers of one dimension; an empty list has any type."""
+    array = as_array(values, f"{name} {what}")
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise InputError(
+            f"The {name} {what} must be integers in one dimension, but are {type_name(array.dtype)} of the shape "
+            f"{array.shape}.",
+            name,
+        )
+    return as_int64(array if array.size else array.astype(np.int64), f"{name} {what}")

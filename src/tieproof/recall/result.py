@@ -1,29 +1,16 @@
 """`NeighborRecall`: the share of the true neighbors that an index found, over all choices of tied ones."""
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import mean
-from tieproof.show.parts import (
-    MOST_SHOWN,
-    NARROWEST,
-    NUMBERS,
-    WIDTH,
-    Row,
-    count,
-    distance_meant,
-    more_than,
-    numbers,
-    paragraph,
-    table,
-)
-from tieproof.show.tables import Table, html, latex, markdown
+from tieproof.show.parts import MOST_SHOWN, NUMBERS, Row, count, distance_meant, more_than, numbers
+from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray
 
 
@@ -37,7 +24,7 @@ class RecallAtK:
     others : by the name of a definition, an array (q,) of the recall that other libraries compute from the same lists
     duplicates : (q,) the number of positions with an item that is already in the list
     padding : (q,) the number of positions without an item
-    cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbours, and may
+    cut_off : (q,) whether the tie at the k-th distance reaches the end of the list of true neighbors, and may
         continue past it
     """
 
@@ -52,8 +39,8 @@ class RecallAtK:
     @property
     def recall(self) -> Estimate[float]:
         """The mean recall over the queries."""
-        found = self.per_query
-        return mean(np.array([found.lower, found.expected, found.upper, found.std * found.std]))
+        each = self.per_query
+        return mean(np.array([each.lower, each.expected, each.upper, each.std * each.std]))
 
     @property
     def of_others(self) -> dict[str, float]:
@@ -80,13 +67,13 @@ class RecallAtK:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class NeighborRecall:
+class NeighborRecall(Shown, AsFrame):
     """The recall of an index at one or several k.
 
-    truth : where the true neighbours are from: "lists", or the distance by which they were found in the gallery
+    truth : where the true neighbors are from: "lists", or the distance by which they were found in the gallery
     queries : the number of queries
     n_items : the number of items in the gallery; None if it was not passed
-    listed : the number of true neighbours that were passed for each query; None if they were found in the gallery
+    listed : the number of true neighbors that were passed for each query; None if they were found in the gallery
     points : the recall at each k
 
     >>> import tieproof as tp
@@ -95,6 +82,28 @@ class NeighborRecall:
     0.5 ≤ 0.75 ≤ 1.0
     >>> found.at(2).of_others
     {'big-ann k-nn': 1.0}
+    >>> truth = [[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]
+    >>> print(tp.neighbor_recall([[0, 2, 2]], truth, k=(2, 3), distances=[[1.0, 2.0, 2.0]]))
+    recall                        lower  expected   upper  tie std
+    --------------------------------------------------------------
+    2 nearest                    0.5000    0.7500  1.0000   0.2500
+    ann-benchmarks k-nn                    1.0000
+    ann-benchmarks epsilon                 1.0000
+    ann-benchmarks largeepsilon            1.0000
+    big-ann k-nn                           1.0000
+    <BLANKLINE>
+    3 nearest                    0.6667    0.6667  0.6667   0.0000
+    ann-benchmarks k-nn                    1.0000
+    ann-benchmarks epsilon                 1.0000
+    ann-benchmarks largeepsilon            1.0000
+    big-ann k-nn                           0.6667
+    <BLANKLINE>
+    1 query, by lists of 4 true neighbors. 'upper' is 1 if the found items include
+    k items that no other item is nearer than; 'expected' and 'lower' are the
+    average and the worst recall by a list of ids in which ties were broken
+    arbitrarily.
+    2 nearest: ties leave 1 query open.
+    3 nearest: 1 place holds an item that its list has already.
     """
 
     truth: str
@@ -129,10 +138,6 @@ class NeighborRecall:
             "points": [point.to_dict() for point in self.points],
         }
 
-    def to_json(self, indent: int | None = 2) -> str:
-        """`to_dict` as JSON."""
-        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
-
     def to_flat_dict(self) -> dict[str, float]:
         """The means as numbers by name, such as `recall_at_10_lower`, for loggers of metrics.
 
@@ -160,112 +165,52 @@ class NeighborRecall:
             table[name] = np.concatenate([getattr(point, name) for point in self.points])
         return table
 
-    def to_frame(self) -> Any:
-        """A pandas data frame with a row for every query and k (extra `pandas`)."""
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError("NeighborRecall.to_frame", "pandas") from None
-        return pd.DataFrame(self.columns())
-
-    def to_markdown(self) -> str:
-        """A Markdown table to paste into an issue, with the counts below it."""
-        return neighbor_recall_as_markdown(self)
-
-    def to_latex(self) -> str:
-        """A LaTeX table to paste into a paper; it uses the package booktabs."""
-        return neighbor_recall_as_latex(self)
-
-    def _repr_html_(self) -> str:
-        """The table that notebooks show."""
-        return neighbor_recall_as_html(self)
+    def _table(self) -> Table:
+        return Table(
+            ("recall", *NUMBERS),
+            [_rows(point) for point in self.points],
+            notes=list(_sentences(self)),
+            numbers=NUMBERS,
+        )
 
     def __repr__(self) -> str:
         """A short text with the recalls."""
-        return neighbor_recall_in_short(self)
-
-    def __str__(self) -> str:
-        """The table that the command line shows."""
-        return render(self)
+        shown = ", ".join(f"{point.recall:.4f} at k = {point.k:,}" for point in self.points[:MOST_SHOWN])
+        return f"<NeighborRecall of {count(self.queries, 'query')}: {shown}{more_than(len(self.points))}>"
 
 
-HEADER = ("recall", *NUMBERS)
-
-MEANING = (
-    "'upper' is 1 if the found items include k items that no other item is nearer than; 'expected' and 'lower' are "
-    "the average and the worst recall by a list of ids in which ties were broken arbitrarily."
-)
-
-
-def render(found: NeighborRecall, width: int | None = None, color: bool = False) -> str:
-    """The table of all k, then sentences on the lists that were compared.
-
-    width : the number of columns to fit into; None for 80
-    color : whether to use the escape sequences of a terminal
-
-    >>> import tieproof as tp
-    >>> truth = [[0, 1, 2, 3]], [[1.0, 2.0, 2.0, 5.0]]
-    >>> print(render(tp.neighbor_recall([[0, 2, 2]], truth, k=(2, 3), distances=[[1.0, 2.0, 2.0]])))
-    recall                        lower  expected   upper  tie std
-    --------------------------------------------------------------
-    2 nearest                    0.5000    0.7500  1.0000   0.2500
-    ann-benchmarks k-nn                    1.0000
-    ann-benchmarks epsilon                 1.0000
-    ann-benchmarks largeepsilon            1.0000
-    big-ann k-nn                           1.0000
-    <BLANKLINE>
-    3 nearest                    0.6667    0.6667  0.6667   0.0000
-    ann-benchmarks k-nn                    1.0000
-    ann-benchmarks epsilon                 1.0000
-    ann-benchmarks largeepsilon            1.0000
-    big-ann k-nn                           0.6667
-    <BLANKLINE>
-    1 query, by lists of 4 true neighbours. 'upper' is 1 if the found items include
-    k items that no other item is nearer than; 'expected' and 'lower' are the
-    average and the worst recall by a list of ids in which ties were broken
-    arbitrarily.
-    2 nearest: ties leave 1 query open.
-    3 nearest: 1 place holds an item that its list has already.
-    """
-    width = max(width or WIDTH, NARROWEST)
-    header, sections = shown(found)
-    paragraphs = [paragraph(text, width) for text in sentences(found)]
-    return "\n".join([table(header, sections, width, color), "", *paragraphs])
-
-
-def shown(found: NeighborRecall) -> tuple[Row, Sequence[Sequence[Row]]]:
-    """The header, and the rows of each k: the recall, and one number for each other definition."""
-    return HEADER, [rows(point) for point in found.points]
-
-
-def rows(point: RecallAtK) -> list[Row]:
-    """The recall, and the numbers of other definitions, which have no interval and are in the middle column."""
-    others = [(name, "", f"{value:.4f}", "", "") for name, value in point.of_others.items()]
-    return [(named(point), *numbers(point.recall)), *others]
-
-
-def named(point: RecallAtK) -> str:
+def _named(point: RecallAtK) -> str:
     """The name of a row: how many nearest items are sought, and among how many found items.
 
     >>> import tieproof as tp
-    >>> named(tp.neighbor_recall([[0, 2, 2]], ([[0]], [[1.0]]), k=1, among=3).points[0])
+    >>> _named(tp.neighbor_recall([[0, 2, 2]], ([[0]], [[1.0]]), k=1, among=3).points[0])
     '1 nearest among 3'
     """
     return f"{point.k:,} nearest" + (f" among {point.among:,}" if point.among > point.k else "")
 
 
-def sentences(found: NeighborRecall) -> Iterator[str]:
+def _rows(point: RecallAtK) -> list[Row]:
+    """The recall, and the numbers of other definitions, which have no interval and are in the middle column."""
+    others = [(name, "", f"{value:.4f}", "", "") for name, value in point.of_others.items()]
+    return [(_named(point), *numbers(point.recall)), *others]
+
+
+def _sentences(result: NeighborRecall) -> Iterator[str]:
     """Sentences on the lists and the columns, then on what is notable at each k."""
-    by = f"lists of {count(found.listed, 'true neighbour')}" if found.listed else distance_meant(found.truth)
-    among = "" if found.listed or found.n_items is None else f" among {count(found.n_items, 'item')}"
-    yield f"{count(found.queries, 'query')}, by {by}{among}. {MEANING}"
-    for point in found.points:
-        noticed = [*noticed_at(point)]
-        if noticed:
-            yield f"{named(point)}: {'; '.join(noticed)}."
+    by = f"lists of {count(result.listed, 'true neighbor')}" if result.listed else distance_meant(result.truth)
+    among = "" if result.listed or result.n_items is None else f" among {count(result.n_items, 'item')}"
+    yield (
+        f"{count(result.queries, 'query')}, by {by}{among}. 'upper' is 1 if the found items include k items that no "
+        "other item is nearer than; 'expected' and 'lower' are the average and the worst recall by a list of ids in "
+        "which ties were broken arbitrarily."
+    )
+    for point in result.points:
+        notable = list(_notable(point))
+        if notable:
+            yield f"{_named(point)}: {'; '.join(notable)}."
 
 
-def noticed_at(point: RecallAtK) -> Iterator[str]:
+def _notable(point: RecallAtK) -> Iterator[str]:
     """How many queries ties leave open, and which places of the lists hold no new item."""
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
@@ -275,34 +220,7 @@ def noticed_at(point: RecallAtK) -> Iterator[str]:
             f"the last tie reaches the end of {count(cut_off, 'true list')} and may continue beyond it: longer lists "
             "leave less open"
         )
-    for places, what in ((point.duplicates, "an item that its list has already"), (point.padding, "no item")):
-        held = int(places.sum())
+    for positions, what in ((point.duplicates, "an item that its list has already"), (point.padding, "no item")):
+        held = int(positions.sum())
         if held:
             yield f"{count(held, 'place')} {'holds' if held == 1 else 'hold'} {what}"
-
-
-def of_neighbor_recall(found: NeighborRecall) -> Table:
-    """A row for each k, and one for each other definition of recall."""
-    header, sections = shown(found)
-    return Table("", header, sections, [*sentences(found)], header[1:])
-
-
-def neighbor_recall_as_markdown(found: NeighborRecall) -> str:
-    """The table in Markdown."""
-    return markdown(of_neighbor_recall(found))
-
-
-def neighbor_recall_as_latex(found: NeighborRecall) -> str:
-    """The table in LaTeX."""
-    return latex(of_neighbor_recall(found))
-
-
-def neighbor_recall_as_html(found: NeighborRecall) -> str:
-    """The table in HTML."""
-    return html(of_neighbor_recall(found))
-
-
-def neighbor_recall_in_short(found: NeighborRecall) -> str:
-    """The recalls."""
-    shown = ", ".join(f"{point.recall:.4f} at k = {point.k:,}" for point in found.points[:MOST_SHOWN])
-    return f"<NeighborRecall of {count(found.queries, 'query')}: {shown}{more_than(len(found.points))}>"

@@ -1,42 +1,115 @@
-"""`verify`: the evaluation of a record is repeated with the same data, and compared bit by bit."""
+"""`verify`: the evaluation of a record is repeated with the same data, and compared bit by bit.
 
-from collections.abc import Callable, Mapping, Sequence
+record ──► its call, options and measures ──► the call again, with the data that was passed
+       ──► queries of both matched by their rows of the data ──► differences in sentences ──► Verification
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from inspect import signature
 from typing import Any
+
+import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.evaluation.answers import evaluate_answers
 from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated, hash_of
 from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
 from tieproof.evaluation.neighbors import evaluate_neighbors
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_run
+from tieproof.installed import __version__
 from tieproof.records.record import load
-from tieproof.records.verification import Verification, compared
+from tieproof.show.parts import NARROWEST, WIDTH, paragraph
+from tieproof.show.shown import AsJson
+from tieproof.ties import Array, BoolArray, IntArray
 
-LISTS = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "categories")
-NEIGHBORS = (
+_LISTS = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "categories")
+_NEIGHBORS = (
     *("scores", "counts", "labels", "gallery_labels", "relevance", "n_items"),
     *("groups", "gallery_groups", "exclude", "categories"),
 )
-ANSWERS = ("gallery", "gallery_labels", "groups", "gallery_groups", "labels", "memory", "threads", "progress")
-SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
+_ANSWERS = ("gallery", "gallery_labels", "groups", "gallery_groups", "labels", "memory", "threads", "progress")
+_SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
 
-CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
-    "evaluate": (evaluate, (*SIDES, "labels", "distance", "memory", "threads", "progress")),
-    "evaluate_answers": (evaluate_answers, ANSWERS),
-    "evaluate_scores": (evaluate_scores, LISTS),
-    "evaluate_distances": (evaluate_distances, LISTS),
-    "evaluate_neighbors": (evaluate_neighbors, NEIGHBORS),
+_CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
+    "evaluate": (evaluate, (*_SIDES, "labels", "distance", "memory", "threads", "progress")),
+    "evaluate_answers": (evaluate_answers, _ANSWERS),
+    "evaluate_scores": (evaluate_scores, _LISTS),
+    "evaluate_distances": (evaluate_distances, _LISTS),
+    "evaluate_neighbors": (evaluate_neighbors, _NEIGHBORS),
     "evaluate_run": (evaluate_run, ("categories",)),
 }
 """For each call: its function, and the arguments that `verify` accepts: data, memory, threads and progress."""
 
-BY_PLACE = ("relevance", "exclude")
-"""Arguments that name items of embeddings by their positions."""
-
-FUNCTION = "function "
+_FUNCTION = "function "
 """How the name of a distance begins if the distance is a function of the user."""
+
+_DIGITS = 12
+"""How many digits of a fingerprint are shown."""
+
+_VALUES = ("lower", "expected", "upper", "variance")
+_COUNTS = ("ties", "ambiguous ties", "size of the largest tie", "open ends")
+_COUNT_OF_TIES = "The count of ties"
+_LABELS = ("Categories", "Confidences")
+
+
+@dataclass(frozen=True)
+class Verification(AsJson):
+    """The findings of `tp.verify`.
+
+    agrees : every bit of the values of the record's queries and of its means was found again
+    same_data : the fingerprints are equal; if they are not, the data differs, even if all values agree
+    same_order : the queries have the record's order and names; if they have not, they are matched by their rows of
+        the data. Then the record or the data was reordered, or the queries have names that the data does not have
+    differences : what differs, in whole sentences; empty if everything agrees
+    record, evaluated : the versions of tieproof of the recorded and of the new evaluation
+    """
+
+    agrees: bool
+    same_data: bool
+    same_order: bool
+    differences: tuple[str, ...]
+    record: str
+    evaluated: str
+
+    def __bool__(self) -> bool:
+        """Whether everything agrees."""
+        return self.agrees
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain strings, lists and dictionaries."""
+        return {**asdict(self), "differences": list(self.differences)}
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The answer, then the differences, as the command line shows them.
+
+        width : the number of columns to fit into; None for 80
+        color : whether to use the escape sequences of a terminal; these sentences have none
+        """
+        width = max(width or WIDTH, NARROWEST)
+        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
+
+    def __str__(self) -> str:
+        """The sentences that the command line shows, in 80 columns."""
+        return self.to_text()
+
+    def _sentences(self) -> Iterator[str]:
+        """The answer, how the queries were matched, the differences, and the versions."""
+        yield "Every bit agrees." if self.agrees else "The record does not agree with what was evaluated."
+        if not self.same_order:
+            yield (
+                "The queries are in another order or under other names in the record, where each has its own values. "
+                "If the data was not reordered, the record was, so do not compare it with others query by query."
+                if self.agrees
+                else "The queries are in another order or under other names in the record; their rows match them."
+            )
+        yield from self.differences
+        if self.differences and self.same_data:
+            yield "The data is the same: the fingerprints agree."
+        if self.record != self.evaluated:
+            yield f"The record was written by tieproof {self.record}, but this is tieproof {self.evaluated}."
 
 
 def verify(record: Any, *data: Any, **more: Any) -> Verification:
@@ -54,7 +127,7 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
         distances; qrels and a run.
     **more :
         Its arguments by name: `gallery`, `gallery_labels`, `relevance`, `labels`, `groups`, `gallery_groups`,
-        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (for lists); for neighbours also `scores` and
+        `exclude`, `categories`, `confidence`, `n_relevant`, `n_items` (for lists); for neighbors also `scores` and
         `counts`; for embeddings also `memory`, `threads` and `progress`. Pass `distance` only if it is a function,
         of which a record only stores the name.
 
@@ -79,70 +152,222 @@ def verify(record: Any, *data: Any, **more: Any) -> Verification:
     False
 
     """
-    result = record if isinstance(record, Result) else load(record)
-    return verified(result, data, more)[0]
+    return _verified(record if isinstance(record, Result) else load(record), data, more)[0]
 
 
-def verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> tuple[Verification, Result]:
-    """Return the verification of a result, and the result of evaluating the data again."""
-    found = result.evaluated
-    call, known = CALLS[found.origin.call]
-    if not found.origin.fingerprint:
+def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verification, Result]:
+    """Return the verification of a result, and the result of evaluating the data again.
+
+    data : by the names of the arguments of the function that made the result
+    """
+    parameters = signature(_CALLS[result.evaluated.origin.call][0]).parameters.values()
+    first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in data]
+    more = {name: value for name, value in data.items() if name not in first}
+    return _verified(result, [data[name] for name in first], more)
+
+
+def _verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> tuple[Verification, Result]:
+    origin = result.evaluated.origin
+    call, known = _CALLS[origin.call]
+    if not origin.fingerprint:
         raise InputError(
             "The result of one category cannot be verified alone. Pass the whole result, which contains its "
             "categories."
         )
     if not 1 <= len(data) <= 2:
         raise InputError(
-            f"This is a record of {found.origin.call}, which needs one or two arguments, not {len(data)}. Pass its "
+            f"This is a record of {origin.call}, which needs one or two arguments, not {len(data)}. Pass its "
             f"data as to that function, and {', '.join(known)} by name."
         )
     for name in more:
         if name not in known:
             raise InputError(
-                f"{name} is not an argument for the verification of a record of {found.origin.call}; settings are "
+                f"{name} is not an argument for the verification of a record of {origin.call}; settings are "
                 f"read from the record. Known: {', '.join(known)}."
             )
-    again = call(*data, **options_of(result, more), **more)
-    from tieproof.installed import __version__
-
-    by_place = any(more.get(name) is not None for name in BY_PLACE)
-    return compared(result, again, __version__, by_place), again
-
-
-def verified_by_name(result: Result, given: Mapping[str, Any]) -> tuple[Verification, Result]:
-    """Return the same as `verified`, for data that is given by the names of the function's arguments."""
-    parameters = signature(CALLS[result.evaluated.origin.call][0]).parameters.values()
-    first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in given]
-    more = {name: value for name, value in given.items() if name not in first}
-    return verified(result, [given[name] for name in first], more)
+    again = call(*data, **_options_of(result.evaluated, more), **more)
+    # Relevant or excluded items that are named by their indices have other names if the data has another order.
+    by_index = more.get("relevance") is not None or more.get("exclude") is not None
+    return _compared(result, again, by_index), again
 
 
-def options_of(result: Result, more: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a record that the call takes."""
-    found = result.evaluated
-    options = {
-        **found.origin.options,
-        "measures": result.measures,
-        "average": found.setting.average,
-        "empty": found.setting.empty,
-    }
-    if found.categories is not None and "categories" not in more and found.setting.average == "micro":
+def _options_of(recorded: Evaluated, more: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a record that its call takes."""
+    call, setting = recorded.origin.call, recorded.setting
+    options = {**recorded.origin.options, "measures": [*map(str, recorded.per_query)], "empty": setting.empty}
+    if recorded.categories is not None and "categories" not in more and setting.average == "micro":
         raise InputError("This record has categories of its queries. Pass the same categories again, as categories=.")
-    if found.confidence is not None and "confidence" not in more:
+    if recorded.confidence is not None and "confidence" not in more:
         raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
-    if found.origin.call == "evaluate_answers":
-        options |= {"distance": found.setting.distance}
-        del options["average"]
+    if call == "evaluate_answers":
+        return options | {"distance": setting.distance}
+    options["average"] = setting.average
+    if call != "evaluate":
         return options
-    if found.origin.call != "evaluate":
+    options["precision"] = setting.precision
+    if setting.distance.startswith(_FUNCTION):
+        if not callable(more.get("distance")):
+            raise InputError(
+                f"This record uses the {setting.distance}, of which it stores only the name. Pass it as distance=."
+            )
         return options
-    options["precision"] = found.setting.precision
-    named = found.setting.distance
-    if named.startswith(FUNCTION) and not callable(more.get("distance")):
-        raise InputError(f"This record uses the {named}, of which it stores only the name. Pass it as distance=.")
-    if not named.startswith(FUNCTION):
-        if "distance" in more:
-            raise InputError(f"The distance of this record is {named}. Leave distance out.")
-        options["distance"] = named
-    return options
+    if "distance" in more:
+        raise InputError(f"The distance of this record is {setting.distance}. Leave distance out.")
+    return options | {"distance": setting.distance}
+
+
+def _compared(record: Result, again: Result, by_index: bool) -> Verification:
+    """Compare a record with a new evaluation; `by_index` is as in `_verified`."""
+    old, new = record.evaluated, again.evaluated
+    new = new._replace(origin=new.origin._replace(queries=new.query_digests()))
+    order = _order_of_record(old, new)
+    if order is not None:
+        new = _reordered(new, order, old.query_ids)
+    if by_index:
+        new = new._replace(origin=new.origin._replace(relevant=old.origin.relevant))
+    differences = [*_about_all(old, new, moved=order is not None), *_about_queries(old, new)]
+    if {**record} != {**again} and not differences:
+        differences.append("The means are not the same.")
+    return Verification(
+        agrees=not differences,
+        same_data=old.origin.fingerprint == new.origin.fingerprint,
+        same_order=order is None,
+        differences=tuple(differences),
+        record=old.origin.version or __version__,
+        evaluated=__version__,
+    )
+
+
+def _order_of_record(old: Evaluated, new: Evaluated) -> IntArray | None:
+    """The index now of each query of the record; None if the order is the same, or cannot be told.
+
+    Queries are matched by their rows of the data. Queries with equal rows and equal labels may stand for each other.
+    """
+    before, now = old.query_digests(), new.origin.queries
+    if before is None or now is None or old.origin.call == "evaluate_run" or len(before) != len(now):
+        return None
+    if _same(old.query_ids, new.query_ids) and _same(before, now):
+        return None
+    order = np.empty(len(now), dtype=np.int64)
+    order[np.argsort(before)] = np.argsort(now)
+    return order if _same(before, now[order]) else None
+
+
+def _reordered(new: Evaluated, order: IntArray, names: Array) -> Evaluated:
+    """The queries in another order and under other names."""
+    origin, categories = new.origin, new.categories
+    return new._replace(
+        query_ids=names,
+        origin=origin._replace(relevant=origin.relevant[order], queries=origin.queries[order]),
+        per_query={measure: values[:, order] for measure, values in new.per_query.items()},
+        tie_counts=new.tie_counts[:, order],
+        categories=None if categories is None else replace(categories, of_query=categories.of_query[order]),
+        confidence=None if new.confidence is None else new.confidence[order],
+    )
+
+
+def _about_all(old: Evaluated, new: Evaluated, moved: bool) -> Iterator[str]:
+    """The differences in everything but single queries: the data, the setting, and which queries are left out.
+
+    moved : whether the queries had another order or other names, so that those left out can only be counted
+    """
+    if old.origin.fingerprint != new.origin.fingerprint:
+        yield (
+            f"The data differs: its fingerprint begins with {new.origin.fingerprint[:_DIGITS]}, but the record's "
+            f"fingerprint begins with {old.origin.fingerprint[:_DIGITS]}."
+        )
+    elif isinstance(old.origin.relevant, str) and not _has_relevance(old, new):
+        yield "The hash of what is relevant to all queries differs."
+    setting_now = asdict(new.setting)
+    for name, value in asdict(old.setting).items():
+        if setting_now[name] != value:
+            yield f"The record has {name} = {value!r}, but now it is {setting_now[name]!r}."
+    if old.zero_vectors != new.zero_vectors:
+        yield f"The record counts {old.zero_vectors} zero vectors, but now there are {new.zero_vectors}."
+    none = old.query_ids[:0]
+    left_out = {
+        f"{reason}, left out,": (old.left_out.get(reason, none), new.left_out.get(reason, none))
+        for reason in {**old.left_out, **new.left_out}
+    }
+    absent = [none if each.not_in_run is None else each.not_in_run for each in (old, new)]
+    reasons = {NOTHING_RELEVANT: (old.empty_ids, new.empty_ids), **left_out, NOT_IN_RUN: absent}
+    for what, (before, now) in reasons.items():
+        if len(before) != len(now) if moved else not _same(np.sort(before), np.sort(now)):
+            yield f"The queries with {what} differ: {len(before)} in the record, {len(now)} now."
+    if (old.categories is None) != (new.categories is None):
+        yield f"The record has {'' if new.categories is None else 'no '}categories, unlike the new evaluation."
+    elif old.categories is not None and new.categories is not None:
+        mine, yours = old.categories, new.categories
+        of_empty = (np.sort(each.names[each.of_empty]) for each in (mine, yours))
+        if not (_same(mine.names, yours.names) and _same(mine.counted, yours.counted) and _same(*of_empty)):
+            yield "The names of the categories, or those of the queries with no relevant item, differ."
+    if (old.confidence is None) != (new.confidence is None):
+        yield f"The record has {'' if new.confidence is None else 'no '}confidences, unlike the new evaluation."
+
+
+def _has_relevance(old: Evaluated, new: Evaluated) -> bool:
+    """Whether the hash of a record is that of what is relevant now to its queries, in their order or that of ids."""
+    known, relevant = old.origin.relevant, new.origin.relevant
+    if isinstance(relevant, str) or len(relevant) != len(old.query_ids):
+        return bool(known == relevant)
+    return known in (hash_of(relevant), hash_of(relevant[np.argsort(old.query_ids, kind="stable")]))
+
+
+def _about_queries(old: Evaluated, new: Evaluated) -> Iterator[str]:
+    """How many queries differ, and the first difference."""
+    if not _same(old.query_ids, new.query_ids):
+        yield (
+            f"The queries differ: {len(old.query_ids)} in the record and {len(new.query_ids)} now, "
+            f"{len(np.intersect1d(old.query_ids, new.query_ids))} of them with the same name."
+        )
+        return
+    for what, differs in _unlike_parts(old, new):
+        if differs.any():
+            first = int(np.argmax(differs))
+            yield (
+                f"{what} differ{'' if what in _LABELS else 's'} for {int(differs.sum())} of {len(differs)} queries, "
+                f"first for {old.query_ids[first].item()!r}{_difference(old, new, what, first)}."
+            )
+
+
+def _unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArray]]:
+    """For each kind of value, its name and the mask (Q,) of the queries in which it differs."""
+    for measure, values in old.per_query.items():
+        yield str(measure), (_bits(values) != _bits(new.per_query[measure])).any(axis=0)
+    yield _COUNT_OF_TIES, (old.tie_counts != new.tie_counts).any(axis=0)
+    if not isinstance(old.origin.relevant, str) and not isinstance(new.origin.relevant, str):
+        yield "The set of relevant items", old.origin.relevant != new.origin.relevant
+    before, now = old.query_digests(), new.origin.queries
+    if before is not None and now is not None and old.origin.fingerprint == new.origin.fingerprint:
+        yield "The digest of the row", before != now
+    labels = (
+        (None if each.categories is None else each.categories.names[each.categories.of_query], each.confidence)
+        for each in (old, new)
+    )
+    for what, before, now in zip(_LABELS, *labels, strict=True):
+        if before is not None and now is not None:
+            yield what, np.asarray(before != now)
+
+
+def _difference(old: Evaluated, new: Evaluated, what: str, query: int) -> str:
+    """The first value of one query that differs, as the end of a sentence."""
+    if what == _COUNT_OF_TIES:
+        rows = zip(_COUNTS, old.tie_counts[:, query].tolist(), new.tie_counts[:, query].tolist(), strict=True)
+    else:
+        measures = {str(measure): measure for measure in old.per_query}
+        if what not in measures:
+            return ""
+        values = (each.per_query[measures[what]][:, query].tolist() for each in (old, new))
+        rows = zip(_VALUES, *values, strict=True)
+    name, before, now = next(row for row in rows if repr(row[1]) != repr(row[2]))
+    return f": {name} {before!r} in the record, {now!r} now"
+
+
+def _bits(values: Array) -> Array:
+    """The bits of the values, with the same bits for every NaN."""
+    return np.where(np.isnan(values), np.nan, values).view(np.uint64)
+
+
+def _same(one: Array, other: Array) -> bool:
+    """Whether the ids are the same, in the same order."""
+    return one.shape == other.shape and bool((one == other).all())

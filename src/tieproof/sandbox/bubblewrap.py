@@ -1,4 +1,6 @@
-"""The command that seals a program: bubblewrap, with only the folders that it needs. ways.py lists what this closes.
+"""The command that seals a program: bubblewrap, with only the folders that it needs.
+
+docs/judge.md lists the ways out that this closes.
 
 a user:  bubblewrap ──► the program
 root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody from here on) ──► bubblewrap ──► the program
@@ -8,30 +10,38 @@ import math
 import os
 import shutil
 import subprocess
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tieproof.sandbox.files import NOBODY, SYSTEM_FOLDERS
-from tieproof.sandbox.limits import FILES, PROCESSES, Limits, counts_processes, launched, place_for_groups
+from tieproof.sandbox.folders import NOBODY, SYSTEM_FOLDERS
+from tieproof.sandbox.launcher import FILTER
+from tieproof.sandbox.limits import (
+    FILES,
+    PROCESSES,
+    Limits,
+    counts_processes,
+    launched,
+    place_for_groups,
+    seccomp,
+)
 from tieproof.sandbox.processes import ProcessTree
-from tieproof.sandbox.system_calls import FILTER, seccomp
 
 SCRATCH = ("/tmp", "/dev/shm")
 """Folders in memory that every program may write to."""
 
-PATH = "/usr/local/bin:/usr/bin:/bin"
-SIZE, NO_NAMESPACES = "--size", "--disable-userns"
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SIZE, _NO_NAMESPACES = "--size", "--disable-userns"
 """Options that older versions of bubblewrap lack."""
 
 ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
-MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
-OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
-UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
+_MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
+_OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
+_UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
 
-LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
+_LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
 """A script that limits the number of processes in the sandbox; shells spell it in two ways."""
 
 
@@ -61,10 +71,9 @@ def works() -> bool:
     """Whether bubblewrap is installed and works here, found out by trying."""
     if shutil.which("bwrap") is None:
         return False
-    words = sealed(["true"], Room("/", {}, {}), environment("/tmp"), 2**20)
     try:
         tree = launched(
-            words,
+            sealed(["true"], Room("/", {}, {}), environment("/tmp"), 2**20),
             os.environ,
             Limits(2**32, 2**20),
             stdin=subprocess.DEVNULL,
@@ -79,36 +88,38 @@ def works() -> bool:
 
 
 @cache
-def knows(program: str, option: str) -> bool:
+def _knows(program: str, option: str) -> bool:
     """Whether bubblewrap has an option, which older versions lack."""
     try:
-        said = subprocess.run([program, "--help"], capture_output=True, text=True, timeout=20, check=False).stdout
+        help_text = subprocess.run(
+            [program, "--help"], capture_output=True, text=True, timeout=20, check=False
+        ).stdout
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return option in said.split()
+    return option in help_text.split()
 
 
 def gaps() -> list[str]:
     """What is open in this sandbox on this machine, in sentences."""
-    found = []
+    open_ways = []
     if place_for_groups() is None:
-        found += [ONE_PROCESS] + ([] if counts_processes() else [MANY_PROCESSES])
-    if not all(knows(shutil.which("bwrap") or "bwrap", option) for option in (SIZE, NO_NAMESPACES)):
-        found.append(OLD)
-    return found + ([] if seccomp() else [UNFILTERED])
+        open_ways += [ONE_PROCESS] + ([] if counts_processes() else [_MANY_PROCESSES])
+    if not all(_knows(shutil.which("bwrap") or "bwrap", option) for option in (_SIZE, _NO_NAMESPACES)):
+        open_ways.append(_OLD)
+    return open_ways + ([] if seccomp() else [_UNFILTERED])
 
 
-def sealed(words: Sequence[str], room: Room, variables: Mapping[str, str], size: int) -> list[str]:
+def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], size: int) -> list[str]:
     """The command that runs a command in a room, with this environment.
 
     size : the most bytes in each folder of `room.scratch`
     """
     program = shutil.which("bwrap") or "bwrap"
     inside = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
-    inside += [option for option in ("--clearenv", NO_NAMESPACES) if knows(program, option)]
-    inside += [*system_folders(), "--proc", "/proc", "--dev", "/dev"]
+    inside += [option for option in ("--clearenv", _NO_NAMESPACES) if _knows(program, option)]
+    inside += [*_system_folders(), "--proc", "/proc", "--dev", "/dev"]
     for place in room.scratch:
-        inside += [*([SIZE, str(size)] if knows(program, SIZE) else []), "--tmpfs", place]
+        inside += [*([_SIZE, str(size)] if _knows(program, _SIZE) else []), "--tmpfs", place]
     for option, source, place in sorted(room.bound, key=lambda each: each[2]):
         inside += [option, str(source), place]
     for name, value in variables.items():
@@ -116,41 +127,36 @@ def sealed(words: Sequence[str], room: Room, variables: Mapping[str, str], size:
     inside += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", room.within]
     if seccomp():
         inside += ["--seccomp", str(FILTER)]
-    limited = ["/bin/sh", "-c", LIMITING, "sh", str(PROCESSES), *words] if counts_processes() else words
+    limited = ["/bin/sh", "-c", _LIMITING, "sh", str(PROCESSES), *command] if counts_processes() else command
     return [*(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 
 
 def as_nobody(program: str, room: Room) -> list[str]:
-    """The words to put before a command of root, so that nobody runs it.
+    """What to put before a command of root, so that nobody runs it.
 
     What is bound is visible to the command, whatever the modes of the folders around it are.
     """
-    words = [program, "--die-with-parent", *system_folders(), "--tmpfs", "/tmp"]
-    words += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+    prefix = [program, "--die-with-parent", *_system_folders(), "--tmpfs", "/tmp"]
+    prefix += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
     sources = [(Path(program), "--ro-bind"), *((place, option) for option, place, _ in room.bound)]
     for place, option in sorted(sources):
-        if not is_inside(place, SYSTEM_FOLDERS):
+        if not any(place.is_relative_to(folder) for folder in SYSTEM_FOLDERS):
             for folder in reversed(place.parents):
-                words += ["--dir", str(folder)]
-            words += [option, str(place), str(place)]
+                prefix += ["--dir", str(folder)]
+            prefix += [option, str(place), str(place)]
     user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
-    return [*words, "--", "setpriv", *user, "--no-new-privs", "--"]
+    return [*prefix, "--", "setpriv", *user, "--no-new-privs", "--"]
 
 
-def system_folders() -> list[str]:
+def _system_folders() -> list[str]:
     """The options that show the system folders."""
-    words = ["--dir", "/etc"]
+    options = ["--dir", "/etc"]
     for folder in SYSTEM_FOLDERS:
         if os.path.islink(folder):
-            words += ["--symlink", os.readlink(folder), folder]
+            options += ["--symlink", os.readlink(folder), folder]
         elif os.path.exists(folder):
-            words += ["--ro-bind", folder, folder]
-    return words
-
-
-def is_inside(place: Path, folders: Iterable[str]) -> bool:
-    """Whether a path is one of some folders, or inside one."""
-    return any(place.is_relative_to(folder) for folder in folders)
+            options += ["--ro-bind", folder, folder]
+    return options
 
 
 def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
@@ -158,15 +164,15 @@ def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
 
     path : the folders where Python finds modules
     """
-    found = {
-        "PATH": PATH,
+    variables = {
+        "PATH": _PATH,
         "HOME": home,
         "TMPDIR": home,
         "LANG": "C.UTF-8",
         "USER": "judge",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    return found | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})
+    return variables | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})
 
 
 class Usage:
@@ -176,20 +182,20 @@ class Usage:
     """
 
     def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
-        self.tree, self.scratch = tree, scratch
-        self.first: int | None = None
+        self._tree, self._scratch = tree, scratch
+        self._first: int | None = None
 
     def __call__(self) -> float:
         """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
-        if self.first is None and self.scratch:
-            self.first = next(filter(is_first_in_its_namespace, self.tree.alive()), None)
-        root = f"/proc/{self.first}/root"
+        if self._first is None and self._scratch:
+            self._first = next(filter(is_first_in_its_namespace, self._tree.alive()), None)
+        root = f"/proc/{self._first}/root"
         with suppress(OSError):
-            if self.first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
-                found = [os.statvfs(root + place) for place in self.scratch]
-                if sum(each.f_files - each.f_ffree for each in found) > FILES:
+            if self._first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
+                folders = [os.statvfs(root + place) for place in self._scratch]
+                if sum(each.f_files - each.f_ffree for each in folders) > FILES:
                     return math.inf
-                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in found)
+                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in folders)
         return 0
 
 

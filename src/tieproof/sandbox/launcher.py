@@ -28,7 +28,7 @@ END_SECONDS = 5.0
 
 def main() -> None:
     """Run the program and end as it ended."""
-    parent, group, words_of_filter, limits, *words = sys.argv[1:]
+    parent, group, filter_in_hex, limits, *command = sys.argv[1:]
     if sys.platform == "linux":
         signal.signal(signal.SIGTERM, lambda number, frame: leave(128 + number))
         control(SUBREAPER, 1)
@@ -40,11 +40,11 @@ def main() -> None:
             file.write("0")
     child = os.fork()
     if child == 0:
-        prepare(words_of_filter, limits)
+        prepare(filter_in_hex, limits)
         try:
-            os.execvp(words[0], words)
+            os.execvp(command[0], command)
         except OSError as error:
-            sys.stderr.write(f"{words[0]}: {error.strerror}\n")
+            sys.stderr.write(f"{command[0]}: {error.strerror}\n")
             sys.stderr.flush()
             os._exit(127)
     status = next(status for number, status in iter(os.wait, None) if number == child)
@@ -57,7 +57,7 @@ def main() -> None:
     sys.exit(code)
 
 
-def prepare(words_of_filter: str, limits: str) -> None:
+def prepare(filter_in_hex: str, limits: str) -> None:
     """Limit this process, which then becomes the program."""
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -65,9 +65,9 @@ def prepare(words_of_filter: str, limits: str) -> None:
         control(PARENT_DEATH, signal.SIGKILL)
         if number := KEYCTL.get(os.uname().machine):
             system_call(number, JOIN_SESSION_KEYRING, None)
-    if words_of_filter:
+    if filter_in_hex:
         reading, writing = os.pipe()
-        os.write(writing, bytes.fromhex(words_of_filter))
+        os.write(writing, bytes.fromhex(filter_in_hex))
         os.close(writing)
         os.dup2(reading, FILTER, inheritable=True)
     for each in limits.split(","):

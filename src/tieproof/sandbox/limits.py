@@ -7,6 +7,7 @@ A control group may be made beside the one of this process if a system manager d
 import os
 import platform
 import secrets
+import struct
 import subprocess
 import sys
 import time
@@ -17,10 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.sandbox.processes import ProcessTree
-from tieproof.sandbox.system_calls import seccomp
 
 GROUPS, OWN_GROUP = Path("/sys/fs/cgroup"), Path("/proc/self/cgroup")
-CONTROLLERS = {"memory", "pids"}
+_CONTROLLERS = {"memory", "pids"}
 END_SECONDS = 5.0
 
 OPEN_FILES = 1024
@@ -30,7 +30,7 @@ PROCESSES = 128 + 4 * (os.cpu_count() or 1)
 FILES = 10_000
 """The most files that a program may have in its temporary folders."""
 
-COUNTED_SINCE = (5, 14)
+_COUNTED_SINCE = (5, 14)
 """The version of Linux since which the processes of a user are counted separately in each sandbox."""
 
 
@@ -44,19 +44,11 @@ class Limits(NamedTuple):
     memory: int | None
     written: int
 
-    @property
-    def words(self) -> str:
-        """The limits of each process, as launcher.py takes them."""
-        found = {"RLIMIT_FSIZE": self.written, "RLIMIT_CORE": 0}
-        if self.memory is not None:
-            found |= {"RLIMIT_AS": self.memory, "RLIMIT_NOFILE": OPEN_FILES}
-        return ",".join(f"{name}={most}" for name, most in found.items())
-
 
 def counts_processes() -> bool:
     """Whether the system can limit the number of processes in a sandbox without a control group."""
     release = platform.release().split(".")
-    return sys.platform == "linux" and tuple(int(part) for part in release[:2] if part.isdecimal()) >= COUNTED_SINCE
+    return sys.platform == "linux" and tuple(int(part) for part in release[:2] if part.isdecimal()) >= _COUNTED_SINCE
 
 
 def place_for_groups() -> Path | None:
@@ -65,7 +57,7 @@ def place_for_groups() -> Path | None:
         lines = OWN_GROUP.read_text(encoding="utf-8").splitlines()
         own = next((line[3:] for line in lines if line.startswith("0::")), "/")
         around = (GROUPS / own.lstrip("/")).parent
-        if own != "/" and {*(around / "cgroup.subtree_control").read_text(encoding="ascii").split()} >= CONTROLLERS:
+        if own != "/" and {*(around / "cgroup.subtree_control").read_text(encoding="ascii").split()} >= _CONTROLLERS:
             return around if holds(around) else None
     return None
 
@@ -74,7 +66,7 @@ def place_for_groups() -> Path | None:
 def holds(around: Path) -> bool:
     """Whether a process can join a control group in a folder, found out by trying."""
     try:
-        with made_in(around, 2**30) as made:
+        with _group_in(around, 2**30) as made:
             tree = launched(["true"], os.environ, Limits(None, 2**20), made, stderr=subprocess.DEVNULL)
             with suppress(subprocess.TimeoutExpired):
                 tree.process.wait(20)
@@ -87,12 +79,12 @@ def holds(around: Path) -> bool:
 def group(memory: int | None) -> Iterator[Path | None]:
     """A control group for the block, whose processes are ended with it; None where none may be made."""
     around = None if memory is None else place_for_groups()
-    with nullcontext() if memory is None or around is None else made_in(around, memory) as made:
+    with nullcontext() if memory is None or around is None else _group_in(around, memory) as made:
         yield made
 
 
 @contextmanager
-def made_in(around: Path, memory: int) -> Iterator[Path]:
+def _group_in(around: Path, memory: int) -> Iterator[Path]:
     """A control group in a folder."""
     made = around / f"tieproof-{secrets.token_hex(8)}"
     made.mkdir()
@@ -111,8 +103,48 @@ def made_in(around: Path, memory: int) -> Iterator[Path]:
             time.sleep(0.002)
 
 
+_ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
+_ABSENT = {
+    "x86_64": (248, 249, 250, 319, 447, 29, 68, 64, 425),
+    "aarch64": (217, 218, 219, 279, 447, 194, 186, 190, 425),
+}
+"""System calls that a sealed program does not have: add_key, request_key and keyctl, whose keys outlive it;
+memfd_create, memfd_secret, shmget, msgget and semget, whose memory no limit of a process counts; and io_uring_setup,
+which no filter sees through."""
+
+_SOCKET = {"x86_64": 41, "aarch64": 198}
+_FAMILIES = (1, 2, 10, 16)
+"""Sockets of Unix, IPv4, IPv6 and netlink, which are separate in each sandbox; others, such as vsock, are not."""
+
+_LOAD, _EQUAL, _AT_LEAST, _RETURN = 0x20, 0x15, 0x35, 0x06
+_ALLOW, _NO_SUCH_CALL, _NO_SUCH_FAMILY = 0x7FFF0000, 0x00050000 | 38, 0x00050000 | 97
+_OTHER_CALLS = 0x40000000
+"""The numbers of the system calls of x32 begin here."""
+
+
+@cache
+def seccomp() -> bytes:
+    """The filter of system calls, as the kernel reads it; empty for processors that it was not written for."""
+    machine = platform.machine()
+    if sys.platform != "linux" or machine not in _ARCHITECTURES or sys.maxsize < 2**32:
+        return b""
+    steps = [
+        (_LOAD, 0, 0, 4),
+        (_EQUAL, 1, 0, _ARCHITECTURES[machine]),
+        (_RETURN, 0, 0, _NO_SUCH_CALL),
+        (_LOAD, 0, 0, 0),
+    ]
+    steps += [(_AT_LEAST, 0, 1, _OTHER_CALLS), (_RETURN, 0, 0, _NO_SUCH_CALL)]
+    for number in _ABSENT[machine]:
+        steps += [(_EQUAL, 0, 1, number), (_RETURN, 0, 0, _NO_SUCH_CALL)]
+    steps += [(_EQUAL, 1, 0, _SOCKET[machine]), (_RETURN, 0, 0, _ALLOW), (_LOAD, 0, 0, 16)]
+    for family in _FAMILIES:
+        steps += [(_EQUAL, 0, 1, family), (_RETURN, 0, 0, _ALLOW)]
+    return b"".join(struct.pack("<HBBI", *step) for step in [*steps, (_RETURN, 0, 0, _NO_SUCH_FAMILY)])
+
+
 def launched(
-    words: Sequence[str],
+    command: Sequence[str],
     environment: Mapping[str, str],
     limits: Limits,
     group: Path | None = None,
@@ -122,6 +154,10 @@ def launched(
 
     group : the control group that it joins
     """
+    of_each = {"RLIMIT_FSIZE": limits.written, "RLIMIT_CORE": 0}
+    if limits.memory is not None:
+        of_each |= {"RLIMIT_AS": limits.memory, "RLIMIT_NOFILE": OPEN_FILES}
     launcher = [sys.executable, "-I", "-S", str(Path(__file__).with_name("launcher.py")), str(os.getpid())]
     joined = str(group / "cgroup.procs") if group else ""
-    return ProcessTree([*launcher, joined, seccomp().hex(), limits.words, *words], environment, **options)
+    limited = ",".join(f"{name}={most}" for name, most in of_each.items())
+    return ProcessTree([*launcher, joined, seccomp().hex(), limited, *command], environment, **options)

@@ -21,12 +21,12 @@ MARK = "TIEPROOF_PROGRAM_"
 """The prefix of the environment variable that marks the processes of a program. Each program has a variable of its
 own, so that one program may start another."""
 
-PROCESSES = Path("/proc")
+_PROCESSES = Path("/proc")
 END_SECONDS = 5.0
 """How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
 
-KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
-ENDING = ("SIGTERM", "SIGHUP")
+_KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
+_ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end a Python program without any cleanup: `kill`, batch systems and a closing terminal send them."""
 
 
@@ -36,10 +36,10 @@ class ProcessTree:
     environment : all variables that the program gets; by default those of this process
     """
 
-    def __init__(self, words: Sequence[str], environment: Mapping[str, str] = os.environ, **options: Any) -> None:
+    def __init__(self, command: Sequence[str], environment: Mapping[str, str] = os.environ, **options: Any) -> None:
         self.mark = MARK + secrets.token_hex(16)
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            words, env={**environment, self.mark: "1"}, start_new_session=True, **options
+            command, env={**environment, self.mark: "1"}, start_new_session=True, **options
         )
         self.is_whole = True
 
@@ -60,13 +60,13 @@ class ProcessTree:
         """Kill all its processes and return the program's exit status; None if the system does not release it."""
         if self.is_whole:
             with undisturbed():
-                self.kill()
+                self._kill()
                 with suppress(subprocess.TimeoutExpired):
                     self.process.wait(END_SECONDS)
                 self.is_whole = False
         return self.process.returncode
 
-    def kill(self) -> None:
+    def _kill(self) -> None:
         """Kill processes until none is left or the time is over; the first one last, which may have adopted others.
 
         A killed process that has not quite ended no longer shows its environment or session, so its number is kept.
@@ -83,28 +83,23 @@ class ProcessTree:
             if late or alive <= {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.process.pid, signal.SIGKILL)
-            if late or not (alive or killed & self.numbers()):
+            if late or not (alive or killed & {each.number for each in _running_processes(b"")}):
                 break
             time.sleep(0.002)
 
-    @staticmethod
-    def numbers() -> set[int]:
-        """The numbers of all running processes of this user; none on systems without /proc."""
-        return {each.number for each in running_processes(b"")}
-
     def alive(self) -> set[int]:
         """The numbers of all running processes that belong to the program; none on systems without /proc."""
-        running = list(running_processes(f"{self.mark}=1".encode()))
+        running = list(_running_processes(f"{self.mark}=1".encode()))
         first = self.process.pid
-        found = {each.number for each in running if each.marked or first in (each.number, each.session)}
-        more = found
+        ours = {each.number for each in running if each.marked or first in (each.number, each.session)}
+        more = ours
         while more:
-            more = {each.number for each in running if each.parent in found} - found
-            found |= more
-        return found
+            more = {each.number for each in running if each.parent in ours} - ours
+            ours |= more
+        return ours
 
 
-class Running(NamedTuple):
+class _Running(NamedTuple):
     """A process of this user that has not ended; `marked` if it inherited the program's environment variable."""
 
     number: int
@@ -113,26 +108,26 @@ class Running(NamedTuple):
     marked: bool
 
 
-def running_processes(variable: bytes) -> Iterator[Running]:
+def _running_processes(variable: bytes) -> Iterator[_Running]:
     """All processes of this user, for root of all users, marked if they inherited a variable; none without /proc."""
-    if not PROCESSES.is_dir():
+    if not _PROCESSES.is_dir():
         return
-    for number in filter(str.isdecimal, os.listdir(PROCESSES)):
-        folder = f"{PROCESSES}/{number}"
+    for number in filter(str.isdecimal, os.listdir(_PROCESSES)):
+        folder = f"{_PROCESSES}/{number}"
         with suppress(OSError):  # it may end meanwhile
             if os.geteuid() not in (0, os.stat(folder).st_uid):
                 continue
             # number (name, with any letters) state parent group session …
-            state, parent, _, session = content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
+            state, parent, _, session = _content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
             if state in (b"Z", b"X"):
                 continue
             variables: list[bytes] = []
             with suppress(PermissionError):
-                variables = content(f"{folder}/environ").split(b"\0") if variable else []
-            yield Running(int(number), int(parent), int(session), variable in variables)
+                variables = _content(f"{folder}/environ").split(b"\0") if variable else []
+            yield _Running(int(number), int(parent), int(session), variable in variables)
 
 
-def content(path: str) -> bytes:
+def _content(path: str) -> bytes:
     """The bytes of a file of the system, which are few."""
     with open(path, "rb", buffering=0) as file:
         return file.read()
@@ -141,7 +136,7 @@ def content(path: str) -> bytes:
 @contextmanager
 def undisturbed() -> Iterator[None]:
     """Hold signals back until the end of the block, so that starting or ending a process is never interrupted."""
-    numbers = [] if threading.current_thread() is not threading.main_thread() else known(KEPT_BACK)
+    numbers = [] if threading.current_thread() is not threading.main_thread() else _known(_KEPT_BACK)
     came: list[int] = []
     before = {number: signal.getsignal(number) for number in numbers}
     replaced = {number: handler for number, handler in before.items() if handler not in (None, signal.SIG_IGN)}
@@ -174,7 +169,7 @@ def ending_by_signals(again: bool = False) -> Iterator[None]:
     again : whether the signal, when the block has been left, ends the process as usual
     """
     here = threading.current_thread() is threading.main_thread()
-    handled = [number for number in known(ENDING) if here and signal.getsignal(number) is signal.SIG_DFL]
+    handled = [number for number in _known(_ENDING) if here and signal.getsignal(number) is signal.SIG_DFL]
     came: list[int] = []
 
     def end(number: int, _: object) -> None:
@@ -193,7 +188,7 @@ def ending_by_signals(again: bool = False) -> Iterator[None]:
             signal.raise_signal(came[0])
 
 
-def known(names: Sequence[str]) -> list[int]:
+def _known(names: Sequence[str]) -> list[int]:
     """The numbers of the signals that the system has."""
     return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]
 

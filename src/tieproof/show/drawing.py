@@ -37,13 +37,13 @@ def draw_intervals(ax: Any, places: npt.ArrayLike, estimates: Sequence[Estimate[
 STEPS = 400
 """The most steps: more than a reader can tell apart in a picture as wide as a page."""
 
-NAMED = 25
+_NAMED = 25
 """The most queries whose names have room."""
 
-NAMES = 20
+_NAMES = 20
 """The most columns of a query's name."""
 
-LEVEL = 4
+_LEVEL = 4
 """The most columns of a name that is not rotated."""
 
 
@@ -75,24 +75,26 @@ class Sorted(NamedTuple):
     def height(self) -> float:
         """The height of the picture in inches, so that names leave room for the axes."""
         longest = max(map(columns, self.names), default=0)
-        return 3.5 + 0.068 * longest if longest > LEVEL else 3.5
-
-    @property
-    def edges(self) -> IntArray:
-        """The index of the first query of each step, and the end."""
-        return np.linspace(0, self.queries, min(self.queries, STEPS) + 1).astype(np.int64)
-
-    @property
-    def steps(self) -> FloatArray:
-        """The means of the lower, expected and upper values over the queries of each step, (3, S)."""
-        if not self.queries:
-            return self.values
-        return np.asarray(np.add.reduceat(self.values, self.edges[:-1], axis=1) / np.diff(self.edges))
+        return 3.5 + 0.068 * longest if longest > _LEVEL else 3.5
 
     @property
     def limits(self) -> tuple[float, float]:
         """The lowest and the highest value that is drawn; 0 and 0 if there are no queries."""
-        return (float(self.steps[0].min()), float(self.steps[2].max())) if self.queries else (0.0, 0.0)
+        _, steps = in_steps(self.values, STEPS)
+        return (float(steps[0].min()), float(steps[2].max())) if self.queries else (0.0, 0.0)
+
+
+def in_steps(values: FloatArray, most: int) -> tuple[IntArray, FloatArray]:
+    """Divide values (…, n) into at most `most` steps, for a picture that has no room for more.
+
+    Returns the index of the first value of each step and the end, (s + 1,), and the mean of each step, (…, s).
+
+    >>> in_steps(np.array([0.0, 1.0, 4.0, 8.0]), 2)
+    (array([0, 2, 4]), array([0.5, 6. ]))
+    """
+    count = values.shape[-1]
+    edges = np.linspace(0, count, min(count, most) + 1).astype(np.int64)
+    return edges, np.add.reduceat(values, edges[:-1], axis=-1) / np.diff(edges) if count else values
 
 
 def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
@@ -100,32 +102,26 @@ def sort(ids: npt.NDArray[Any], estimate: Estimate[FloatArray]) -> Sorted:
     values = np.array([estimate.lower, estimate.expected, estimate.upper])
     order = np.lexsort((ids, values[0], values[2], values[1]))
     order = order[~np.isnan(values[1, order])]
-    return Sorted(values[:, order], shortened(ids[order].tolist(), NAMES) if len(order) <= NAMED else [])
+    return Sorted(values[:, order], shortened(ids[order].tolist(), _NAMES) if len(order) <= _NAMED else [])
 
 
-def draw_sorted(ax: Any, found: Sorted, by: str) -> None:
+def draw_sorted(ax: Any, queries: Sorted, by: str) -> None:
     """Draw sorted queries as at most 400 steps, with their axis and a legend.
 
     by : the name of the value by which they are sorted
     """
-    edges = found.edges
-    draw_steps(ax, found.steps, edges)
-    steps = f" (steps: means of about {found.queries / STEPS:,.0f})" if found.queries > STEPS else ""
-    ax.set(xlim=(0, max(found.queries, 1)), xlabel=f"queries, sorted by their {by}{steps}")
-    if found.names:
-        turned = {"rotation": 90, "fontsize": 8} if max(map(columns, found.names)) > LEVEL else {}
-        ax.set_xticks(edges[:-1] + 0.5, found.names, parse_math=False, fontfamily=families(), **turned)
+    edges, (lower, expected, upper) = in_steps(queries.values, STEPS)
+    ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
+    for ends in (lower, upper):
+        ax.hlines(ends, edges[:-1], edges[1:], color=style.BLUE, linewidth=1)
+    ax.hlines(expected, edges[:-1], edges[1:], color=style.ink(), linewidth=2, label="expected")
+    steps = f" (steps: means of about {queries.queries / STEPS:,.0f})" if queries.queries > STEPS else ""
+    ax.set(xlim=(0, max(queries.queries, 1)), xlabel=f"queries, sorted by their {by}{steps}")
+    if queries.names:
+        turned = {"rotation": 90, "fontsize": 8} if max(map(columns, queries.names)) > _LEVEL else {}
+        ax.set_xticks(edges[:-1] + 0.5, queries.names, parse_math=False, fontfamily=families(), **turned)
     else:
         style.whole_numbers(ax.xaxis)
     style.short_numbers(ax.yaxis)
     ax.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, borderaxespad=0.2, fontsize=9)
     style.tidy(ax)
-
-
-def draw_steps(ax: Any, values: FloatArray, edges: IntArray) -> None:
-    """Draw the lower, expected and upper value of each step (3, S), from edge to edge."""
-    lower, expected, upper = values
-    ax.stairs(upper, edges, baseline=lower, fill=True, color=style.SKY_BLUE, label="lower to upper")
-    for ends in (lower, upper):
-        ax.hlines(ends, edges[:-1], edges[1:], color=style.BLUE, linewidth=1)
-    ax.hlines(expected, edges[:-1], edges[1:], color=style.ink(), linewidth=2, label="expected")

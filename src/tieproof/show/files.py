@@ -5,9 +5,8 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -15,21 +14,6 @@ from tieproof.errors import InputError, MissingExtraError
 from tieproof.show import style
 from tieproof.ties import Array
 from tieproof.whole_files import naming, unfinished_file
-
-
-class HasColumns(Protocol):
-    """A result with a table of queries."""
-
-    def columns(self) -> dict[str, Array]:
-        """Return the columns by their names."""
-
-
-class HasJson(Protocol):
-    """A result that can be converted to JSON."""
-
-    def to_json(self) -> str:
-        """The result as a text in JSON."""
-
 
 Writer = Callable[[Any, Path], None]
 """A function that writes a result to a path."""
@@ -76,19 +60,15 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
         yield write
 
 
-def json_writer() -> Writer:
-    """The writer of JSON, by `to_json` of the result; for a `Result`, the setting, the means and the ties."""
-
-    def write(result: HasJson, path: Path) -> None:
-        path.write_text(result.to_json() + "\n", encoding="utf-8")
-
-    return write
+def _write_json(result: Any, path: Path) -> None:
+    """Write a result by its `to_json`; for a `Result`, the setting, the means and the ties."""
+    path.write_text(result.to_json() + "\n", encoding="utf-8")
 
 
-def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
+def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
 
-    >>> storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
+    >>> _storable({"category": np.array(["\x1b[1m, kept", "\ud800"])})["category"].tolist()
     ['\x1b[1m, kept', '\\ud800']
     """
 
@@ -98,48 +78,43 @@ def storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     return {title: as_utf8(column) if column.dtype.kind == "U" else column for title, column in columns.items()}
 
 
-FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
+_FORMULA = re.compile(r"(?:^|(?<=[;\t\r\n]))(?= *[=+\-@＝＋－＠])|^(?=[\t\r\n])")
 """Where a spreadsheet may begin a formula: at the start of a text, and behind what separates cells elsewhere."""
 
-NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
 
 
-def as_text_cell(text: str) -> str:
+def _as_text_cell(text: str) -> str:
     r"""The text with an apostrophe before what a spreadsheet would evaluate, as OWASP advises; numbers are kept.
 
-    >>> [as_text_cell(text) for text in ("=1+1", "-5", "-5+1", "a;@SUM(1)", "q-1")]
+    >>> [_as_text_cell(text) for text in ("=1+1", "-5", "-5+1", "a;@SUM(1)", "q-1")]
     ["'=1+1", '-5', "'-5+1", "a;'@SUM(1)", 'q-1']
     """
-    return text if NUMBER.fullmatch(text) else FORMULA.sub("'", text)
+    return text if _NUMBER.fullmatch(text) else _FORMULA.sub("'", text)
 
 
-def csv_writer() -> Writer:
-    """The writer of CSV with floats in full; `std` is the deviation over the orderings of a query's tied items."""
-
-    def write(result: HasColumns, path: Path) -> None:
-        columns = storable(result.columns())
-        cells = (
-            map(as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
-            for column in columns.values()
-        )
-        with path.open("w", encoding="utf-8", newline="") as file:
-            table = csv.writer(file, lineterminator="\n")
-            table.writerow(columns)
-            table.writerows(zip(*cells, strict=True))
-
-    return write
+def _write_csv(result: Any, path: Path) -> None:
+    """Write the columns of a result with floats in full; `std` is over the orderings of a query's tied items."""
+    columns = _storable(result.columns())
+    cells = (
+        map(_as_text_cell, column.tolist()) if column.dtype.kind == "U" else column.tolist()
+        for column in columns.values()
+    )
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(columns)
+        table.writerows(zip(*cells, strict=True))
 
 
-def parquet_writer() -> Writer:
-    """The writer of Parquet, by pyarrow."""
+def _parquet_writer() -> Writer:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
-    def write(result: HasColumns, path: Path) -> None:
-        pyarrow.parquet.write_table(pyarrow.table(storable(result.columns())), path)
+    def write(result: Any, path: Path) -> None:
+        pyarrow.parquet.write_table(pyarrow.table(_storable(result.columns())), path)
 
     return write
 
@@ -147,38 +122,20 @@ def parquet_writer() -> Writer:
 def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
     """The extensions of pictures by matplotlib; `draw` draws a result into axes, `height` returns their inches."""
 
+    def write(result: Any, path: Path) -> None:
+        figure, ax = style.figure("Writing a picture", height=height(result))
+        draw(result, ax)
+        style.write(figure, path)
+
     def picture_writer() -> Writer:
         style.matplotlib("Writing a picture")
-
-        def write(result: Any, path: Path) -> None:
-            drawn, ax = style.figure("Writing a picture", height=height(result))
-            draw(result, ax)
-            style.write(drawn, path)
-
         return write
 
     return dict.fromkeys(style.METADATA, picture_writer)
 
 
-def late(module: str, function: str) -> Callable[..., Any]:
-    """A function of a module of pictures; the module is imported when the function is called."""
-    return lambda *given: getattr(import_module(f"tieproof.{module}"), function)(*given)
-
-
-MEANS: Formats = {".json": json_writer}
+MEANS: Formats = {".json": lambda: _write_json}
 """Extensions for the result as a whole."""
 
-PER_QUERY: Formats = {".csv": csv_writer, ".parquet": parquet_writer}
+PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}
 """Extensions for the table with a row for every query and measure."""
-
-PICTURES = pictures(late("evaluation.pictures", "plot_measures"), late("evaluation.pictures", "height"))
-"""Extensions for the picture of all measures."""
-
-COMPARISONS = pictures(late("comparison.pictures", "plot_comparison"), late("comparison.pictures", "height"))
-"""Extensions for the picture of all differences."""
-
-COLLISIONS = pictures(late("collision.pictures", "plot_collisions"), lambda found: 4.8)
-"""Extensions for the picture of collisions by query and rank."""
-
-COLLISIONS_BY_RANK = pictures(late("collision.pictures", "plot_ranks"), lambda found: 3.8)
-"""Extensions for the picture of collisions by rank."""

@@ -1,11 +1,11 @@
-"""Texts made safe to show: names cannot move the cursor, change colours or hide characters on a terminal."""
+"""Texts made safe to show: names cannot move the cursor, change colors or hide characters on a terminal."""
 
 import unicodedata
 
-ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
+_ESCAPED = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of control characters, invisible and direction marks, surrogates, and line separators."""
 
-JOINERS = "\u200c\u200d"
+_JOINERS = "\u200c\u200d"
 """Invisible characters that are needed to write Persian, Hindi and emoji."""
 
 
@@ -20,7 +20,7 @@ def printable(text: object) -> str:
         return shown
     return "".join(
         letter.encode("unicode_escape").decode()
-        if unicodedata.category(letter) in ESCAPED and letter not in JOINERS
+        if unicodedata.category(letter) in _ESCAPED and letter not in _JOINERS
         else letter
         for letter in shown
     )

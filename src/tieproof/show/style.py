@@ -22,11 +22,11 @@ YELLOW = "#F0E442"
 BLUE = "#0072B2"
 VERMILION = "#D55E00"
 PURPLE = "#CC79A7"
-GREY = "#999999"
+GRAY = "#999999"
 
 
 class Look(NamedTuple):
-    """The colour, marker and hatch of one of several series."""
+    """The color, marker and hatch of one of several series."""
 
     color: str
     marker: str
@@ -45,13 +45,13 @@ LOOKS = (
 )
 """The looks of the first, second, … series."""
 
-LINES = ("-", "--", "-.", ":")
+_LINES = ("-", "--", "-.", ":")
 """The line styles of the first eight series, the next eight, and so on."""
 
-LETTERS = 64
+_LETTERS = 64
 """The most characters in a line of a title, which begins at the axes and must end within the figure."""
 
-BELOW = 34
+_BELOW = 34
 """The distance in points from the axes down to a legend, below the numbers and the label of the x axis."""
 
 METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}, ".png": {}}
@@ -95,19 +95,19 @@ def tidy(ax: Any) -> None:
 
 
 def ink() -> str:
-    """The neutral colour: that of texts, which is visible on a dark background, too."""
+    """The neutral color: that of texts, which is visible on a dark background, too."""
     return str(matplotlib("A picture").rcParams["text.color"])
 
 
 def line_of(place: int) -> dict[str, Any]:
-    """The colour, marker and line of a series, by its index; the first 32 are all different.
+    """The color, marker and line of a series, by its index; the first 32 are all different.
 
     >>> line_of(0), line_of(9)
     ({'color': '#0072B2', 'marker': 'o', 'linestyle': '-'}, {'color': '#E69F00', 'marker': 's', 'linestyle': '--'})
     """
     look = LOOKS[place % len(LOOKS)]
     color = ink() if look.color == BLACK else look.color
-    return {"color": color, "marker": look.marker, "linestyle": LINES[place // len(LOOKS) % len(LINES)]}
+    return {"color": color, "marker": look.marker, "linestyle": _LINES[place // len(LOOKS) % len(_LINES)]}
 
 
 def limits(low: float, high: float) -> tuple[float, float]:
@@ -153,7 +153,7 @@ def short_numbers(axis: Any) -> None:
 
 def wrapped(text: str) -> str:
     """A title wrapped to the width of a picture."""
-    return textwrap.fill(text, LETTERS)
+    return textwrap.fill(text, _LETTERS)
 
 
 def legend_below(ax: Any, columns: int, **options: Any) -> Any:
@@ -161,7 +161,7 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
     from matplotlib.transforms import ScaledTranslation
 
     figure = ax.figure.figure  # the whole figure, also of axes in a subfigure
-    below = ax.transAxes + ScaledTranslation(0, -BELOW / 72, figure.dpi_scale_trans)
+    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
     return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)
 
@@ -198,10 +198,10 @@ def write(drawn: Any, path: Path) -> None:
         path.write_bytes(picture.getvalue())
 
 
-WIDE = frozenset("WF")
+_WIDE = frozenset("WF")
 """Unicode's width classes of characters that take two columns: those of Chinese, Japanese and Korean."""
 
-OTHER_SCRIPTS = (
+_OTHER_SCRIPTS = (
     "Noto Sans CJK SC",
     "Noto Sans CJK JP",
     "Noto Sans Devanagari",
@@ -234,7 +234,7 @@ def shortened(names: Sequence[object], most: int) -> list[str]:
     for name in whole:
         alike[cut(name, most)].add(name)
     return [
-        short if len(alike[short]) == 1 else from_where_they_differ(name, alike[short], most)
+        short if len(alike[short]) == 1 else _from_where_they_differ(name, alike[short], most)
         for name, short in ((name, cut(name, most)) for name in whole)
     ]
 
@@ -247,11 +247,11 @@ def cut(name: str, most: int) -> str:
     return f"{name[:start]}…{name[end:]}"
 
 
-def from_where_they_differ(name: str, others: Collection[str], most: int) -> str:
-    """The columns of a name that begin a little before the position where it differs from others."""
-    first, last = min(others), max(others)
-    alike = next(place for place, (one, other) in enumerate(zip_longest(first, last)) if one != other)
-    start = max(1, alike - most // 8)
+def _from_where_they_differ(name: str, alike: Collection[str], most: int) -> str:
+    """The columns of a name that begin a little before the position where it differs from names that look like it."""
+    first, last = min(alike), max(alike)
+    differs = next(place for place, (one, other) in enumerate(zip_longest(first, last)) if one != other)
+    start = max(1, differs - most // 8)
     return f"…{name[start : start + fitting(name[start:], most - 2)]}…"
 
 
@@ -271,7 +271,7 @@ def columns(name: str) -> int:
     (4, 4)
     """
     return sum(
-        2 if unicodedata.east_asian_width(letter) in WIDE else 1
+        2 if unicodedata.east_asian_width(letter) in _WIDE else 1
         for letter in name
         if not unicodedata.combining(letter)
     )
@@ -283,4 +283,4 @@ def families() -> list[str]:
     from matplotlib.font_manager import fontManager
 
     installed = {*fontManager.get_font_names()}
-    return [*library.rcParams["font.family"], *(name for name in OTHER_SCRIPTS if name in installed)]
+    return [*library.rcParams["font.family"], *(name for name in _OTHER_SCRIPTS if name in installed)]

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-SEED = 0
+_SEED = 0
 
 ROOM = 2**21
 """How many numbers are in memory at a time."""
@@ -22,10 +22,9 @@ def raw(draws: int, width: int, room: int) -> Iterator[npt.NDArray[np.uint64]]:
 
     room : how many numbers the caller keeps in memory for each draw
     """
-    source, step = np.random.PCG64(SEED), max(1, ROOM // max(1, room))
+    source, step = np.random.PCG64(_SEED), max(1, ROOM // max(1, room))
     for start in range(0, draws, step):
-        count = min(step, draws - start)
-        yield source.random_raw((count, width))
+        yield source.random_raw((min(step, draws - start), width))
 
 
 def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
@@ -37,8 +36,7 @@ def below(numbers: npt.NDArray[np.uint64], limits: IntArray) -> IntArray:
     array([0, 5, 9])
     """
     half = np.uint64(32)
-    scaled = ((numbers >> half) * limits.astype(np.uint64)) >> half
-    return scaled.astype(np.int64)
+    return (((numbers >> half) * limits.astype(np.uint64)) >> half).astype(np.int64)
 
 
 def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
@@ -48,7 +46,7 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
         yield np.unpackbits(octets, axis=1, count=width).view(np.bool_)
 
 
-BITS = 52
+_BITS = 52
 """Sums of all numbers have at most this many bits, plus one from rounding, so that float64 holds them exactly."""
 
 SAME = 1e-12
@@ -80,7 +78,7 @@ def as_whole(values: FloatArray) -> Whole:
            [-0.25]])
     """
     exponent = np.frexp(len(values) * np.abs(values).max(axis=0))[1]
-    return Whole(np.rint(np.ldexp(values, BITS - exponent)), np.ldexp(1.0, exponent - BITS))
+    return Whole(np.rint(np.ldexp(values, _BITS - exponent)), np.ldexp(1.0, exponent - _BITS))
 
 
 @dataclass(frozen=True)
@@ -140,15 +138,13 @@ def grouped(names: Array | None, count: int) -> tuple[IntArray, Strata]:
 
 RESAMPLES = 9_999
 
-Ends = tuple[float, float]
+_NORMAL = NormalDist()
 
-NORMAL = NormalDist()
-
-DIGITS = 12
+_DIGITS = 12
 """The levels of the interval are rounded to this many decimals, after which logarithms differ between machines."""
 
 
-def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
+def bca(values: FloatArray, strata: Strata, confidence: float) -> list[tuple[float, float]]:
     """The two ends of the interval of the mean of each column of values, (n, k), in the groups of `strata`.
 
     The values of a group may be in any order, because they are sorted before they are drawn. Negating the values
@@ -159,19 +155,19 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
     [(0.125, 0.8125)]
     """
     ordered, varies = strata.sorted(values), strata.varies(values)
-    sides = sides_of(ordered, strata)
+    sides = _sides_of(ordered, strata)
     ordered[:, sides < 0] = -ordered[:, sides < 0]
     ordered = strata.sorted(ordered)
     whole = as_whole(ordered * strata.weights[:, None])
     sums = np.sort(resampled_sums(whole.numbers, strata), axis=0)
-    found = whole.numbers.sum(axis=0)
+    observed = whole.numbers.sum(axis=0)
     ends = []
     for column in range(values.shape[1]):
         if not varies[column]:
             ends.append((strata.mean(values[:, column]),) * 2)
             continue
-        acceleration = acceleration_of(ordered[:, column], strata)
-        levels = bca_levels(sums[:, column], float(found[column]), acceleration, confidence)
+        acceleration = _acceleration_of(ordered[:, column], strata)
+        levels = bca_levels(sums[:, column], float(observed[column]), acceleration, confidence)
         unit = float(whole.unit[column]) / len(values)
         low, high = (quantile(sums[:, column], level) * unit for level in levels)
         if not sides[column]:
@@ -180,15 +176,14 @@ def bca(values: FloatArray, strata: Strata, confidence: float) -> list[Ends]:
     return ends
 
 
-def sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
+def _sides_of(ordered: FloatArray, strata: Strata) -> FloatArray:
     """Compare each column with its negation: larger (1), smaller (-1) or equal (0), (k,).
 
     Columns are compared by their sums, and if these are equal by the first values that differ.
     """
-    numbers = as_whole(ordered * strata.weights[:, None]).numbers
+    total = as_whole(ordered * strata.weights[:, None]).numbers.sum(axis=0)
     mirrored = np.concatenate([part + part[::-1] for part in strata.parts(ordered)])
     first = mirrored[np.argmax(mirrored != 0, axis=0), range(ordered.shape[1])]
-    total = numbers.sum(axis=0)
     return np.asarray(np.sign(np.where(total == 0, first, total)))
 
 
@@ -208,7 +203,7 @@ def resampled_sums(numbers: FloatArray, strata: Strata) -> FloatArray:
     return np.concatenate(parts)
 
 
-def acceleration_of(values: FloatArray, strata: Strata) -> float:
+def _acceleration_of(values: FloatArray, strata: Strata) -> float:
     """A sixth of the skewness of the mean's influence values, by the jackknife; 0 if all values are equal."""
     cubes, squares = [], []
     for part in strata.deviations(values):
@@ -219,16 +214,16 @@ def acceleration_of(values: FloatArray, strata: Strata) -> float:
     return math.fsum(cubes) / (6 * spread * math.sqrt(spread)) if spread else 0.0
 
 
-def bca_levels(sums: FloatArray, found: float, acceleration: float, confidence: float) -> Ends:
+def bca_levels(sums: FloatArray, observed: float, acceleration: float, confidence: float) -> tuple[float, float]:
     """The two levels, as shares of the sorted resampled sums, at which the interval ends."""
-    below_it, up_to_it = (int(np.searchsorted(sums, found, side)) for side in ("left", "right"))
-    bias = NORMAL.inv_cdf((below_it + up_to_it) / (2 * len(sums)))
+    below_it, up_to_it = (int(np.searchsorted(sums, observed, side)) for side in ("left", "right"))
+    bias = _NORMAL.inv_cdf((below_it + up_to_it) / (2 * len(sums)))
 
     def level(tail: float) -> float:
-        shifted = bias + NORMAL.inv_cdf(tail)
+        shifted = bias + _NORMAL.inv_cdf(tail)
         if acceleration * shifted >= 1:  # the limit of the level as this product approaches 1 is 1 or 0
             return float(shifted > 0)
-        return round(NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)), DIGITS)
+        return round(_NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)), _DIGITS)
 
     return level((1 - confidence) / 2), level((1 + confidence) / 2)
 

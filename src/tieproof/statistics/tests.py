@@ -34,24 +34,24 @@ def sign_flip(differences: FloatArray) -> FloatArray:
     few = np.count_nonzero(whole.numbers, axis=0) <= MOST_EXACT
     p_values = np.ones(differences.shape[1])
     for column in np.flatnonzero(few):
-        p_values[column] = exact(whole.numbers[:, column], float(whole.slack[column]))
+        p_values[column] = _exact(whole.numbers[:, column], float(whole.slack[column]))
     if not few.all():
-        p_values[~few] = drawn(Whole(whole.numbers[:, ~few], whole.unit[~few]))
+        p_values[~few] = _drawn(Whole(whole.numbers[:, ~few], whole.unit[~few]))
     return p_values
 
 
-def smallest_p_value(differences: FloatArray) -> float:
+def _smallest_p_value(differences: FloatArray) -> float:
     """The smallest p-value that a test of signs or of signed ranks can give for so many nonzero differences (n,).
 
     All signs are equal in 2 of their 2**n assignments.
 
-    >>> smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
+    >>> _smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
     0.25
     """
     return min(1.0, math.ldexp(2.0, -int(np.count_nonzero(differences))))
 
 
-def exact(numbers: FloatArray, slack: float) -> float:
+def _exact(numbers: FloatArray, slack: float) -> float:
     """The p-value of whole numbers (n,) over all assignments of signs.
 
     The sums of one half of the numbers are searched among the sorted sums of the other half.
@@ -61,24 +61,19 @@ def exact(numbers: FloatArray, slack: float) -> float:
         return 1.0
     chosen = numbers[numbers != 0]
     half = len(chosen) // 2
+
+    def signed_sums(part: FloatArray) -> FloatArray:
+        sums = np.zeros(1)
+        for number in part[::-1].tolist():
+            sums = np.concatenate([sums + number, sums - number])
+        return sums
+
     one, other = signed_sums(chosen[:half]), np.sort(signed_sums(chosen[half:]))
     far = len(one) * len(other) - int(np.searchsorted(other, wanted - one, side="left").sum())
     return 2 * far / (len(one) * len(other))
 
 
-def signed_sums(numbers: FloatArray) -> FloatArray:
-    """The sums of whole numbers (n,) over all assignments of signs, (2**n,).
-
-    >>> signed_sums(np.array([2.0, 1.0]))
-    array([ 3.,  1., -1., -3.])
-    """
-    sums = np.zeros(1)
-    for number in numbers[::-1].tolist():
-        sums = np.concatenate([sums + number, sums - number])
-    return sums
-
-
-def drawn(whole: Whole) -> FloatArray:
+def _drawn(whole: Whole) -> FloatArray:
     """The p-values of columns (n, k) by random signs; each assignment is a row of a matrix of kept signs."""
     total, hits = whole.numbers.sum(axis=0), 0
     for kept in coins(FLIPS, len(whole.numbers), max(whole.numbers.shape)):
@@ -120,17 +115,17 @@ def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
     numbers = whole.numbers.T.reshape(values.shape)
     wanted = (sums / whole.unit[:, None, None]) - whole.slack[:, None, None]
     alone, among_all = np.ones(sums.shape), np.ones(sums.shape)
-    for dealt in deals(queries, systems):
+    for dealt in _deals(queries, systems):
         for measure, of_measure in enumerate(numbers):
-            found = np.stack([of_measure.take(place).sum(axis=1) for place in dealt], axis=1)
-            gaps = np.abs(found[:, pairs[:, 0]] - found[:, pairs[:, 1]])
-            ranges = found.max(axis=1) - found.min(axis=1)
+            dealt_sums = np.stack([of_measure.take(place).sum(axis=1) for place in dealt], axis=1)
+            gaps = np.abs(dealt_sums[:, pairs[:, 0]] - dealt_sums[:, pairs[:, 1]])
+            ranges = dealt_sums.max(axis=1) - dealt_sums.min(axis=1)
             alone[measure] += np.count_nonzero(gaps[..., None] >= wanted[measure], axis=0)
             among_all[measure] += np.count_nonzero(ranges[:, None, None] >= wanted[measure], axis=0)
     return PairValues(alone / (DEALS + 1), among_all / (DEALS + 1))
 
 
-def deals(queries: int, systems: int) -> Iterator[IntArray]:
+def _deals(queries: int, systems: int) -> Iterator[IntArray]:
     """Yield the indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries).
 
     This is the shuffle of Fisher and Yates: each position, from the last on, is swapped with one up to it.
@@ -149,7 +144,7 @@ def deals(queries: int, systems: int) -> Iterator[IntArray]:
         yield dealt.reshape(systems, len(drawn), queries)
 
 
-DECIMALS = 12
+_DECIMALS = 12
 """Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
 
 
@@ -164,7 +159,7 @@ def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
     `scipy.stats.wilcoxon` chooses between the exact distribution and the normal approximation, which for few
     differences can fall below the smallest p-value that is possible.
     """
-    rounded = np.sort(np.round(differences, DECIMALS))
+    rounded = np.sort(np.round(differences, _DECIMALS))
     mean = math.fsum(differences.tolist()) / len(differences)
     if mean < -SAME or (mean <= SAME and not either) or not rounded.any():
         return 1.0
@@ -174,7 +169,7 @@ def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
         raise MissingExtraError("Wilcoxon's test", "stats") from None
     directions = [rounded] if mean > SAME else [rounded, np.sort(-rounded)]
     p_value = 2 * min(float(wilcoxon(each, alternative="greater").pvalue) for each in directions)
-    return min(1.0, max(p_value, smallest_p_value(rounded)))
+    return min(1.0, max(p_value, _smallest_p_value(rounded)))
 
 
 class MeanAndSpread(NamedTuple):
@@ -207,15 +202,15 @@ def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
 
 def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[float, float]:
     """The two ends of the interval of the mean of a column of values, (n,); a point if no group has any spread."""
-    found = mean_and_spread(values, strata)
-    if not found.freedom:
-        return found.mean, found.mean
+    spread = mean_and_spread(values, strata)
+    if not spread.freedom:
+        return spread.mean, spread.mean
     try:
         from scipy.special import stdtrit
     except ImportError:
         raise MissingExtraError("An interval by Student's t", "stats") from None
-    reach = float(stdtrit(found.freedom, (1 + confidence) / 2)) * found.error
-    return found.mean - reach, found.mean + reach
+    reach = float(stdtrit(spread.freedom, (1 + confidence) / 2)) * spread.error
+    return spread.mean - reach, spread.mean + reach
 
 
 def t_test(differences: FloatArray, strata: Strata) -> float:
@@ -224,16 +219,16 @@ def t_test(differences: FloatArray, strata: Strata) -> float:
     Without any spread, t is not defined. The p-value is then that of the sign-flip test, which is the smallest one
     that so many differences allow.
     """
-    found = mean_and_spread(differences, strata)
-    if found.mean < -SAME:
+    spread = mean_and_spread(differences, strata)
+    if spread.mean < -SAME:
         return 1.0
-    if not found.freedom:
-        return smallest_p_value(differences) if found.mean > SAME else 1.0
+    if not spread.freedom:
+        return _smallest_p_value(differences) if spread.mean > SAME else 1.0
     try:
         from scipy.special import stdtr
     except ImportError:
         raise MissingExtraError("Student's t-test", "stats") from None
-    return 2 * float(stdtr(found.freedom, -abs(found.mean) / found.error))
+    return 2 * float(stdtr(spread.freedom, -abs(spread.mean) / spread.error))
 
 
 def cohens_d(mean: float, differences: FloatArray) -> float | None:
@@ -249,8 +244,8 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
     """
     if float(differences.max() - differences.min()) <= SAME:
         return None
-    centre = math.fsum(differences.tolist()) / len(differences)
-    deviations = differences - centre
+    center = math.fsum(differences.tolist()) / len(differences)
+    deviations = differences - center
     return mean / math.sqrt(math.fsum((deviations * deviations).tolist()) / (len(differences) - 1))
 
 

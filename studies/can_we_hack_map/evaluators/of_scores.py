@@ -62,7 +62,7 @@ def sklearn_ndcg_ignoring_ties(scores: Array, relevance: Array) -> float:
 
 
 def sklearn_top_k_accuracy(scores: Array, query_labels: Array, gallery_labels: Array) -> dict[str, float]:
-    """top_k_accuracy_score of the nearest neighbour: the score of a class is that of its best item."""
+    """top_k_accuracy_score of the nearest neighbor: the score of a class is that of its best item."""
     from sklearn.metrics import top_k_accuracy_score
 
     classes = np.unique(gallery_labels)

@@ -34,21 +34,21 @@ def variance_of(a: FloatArray, b: FloatArray, row: FloatArray, l: int, m: int) -
         total_g += a[j] + share * row[j]
         total_row += row[j]
     mean = total_g / l
-    centre = total_row / ((l - 1.0) * others)
+    center = total_row / ((l - 1.0) * others)
     linear = pairs = outside = sum_x = scatter = 0.0
     for j in range(size):
         distance = a[j] + share * row[j] - mean
         linear += distance * distance
         x = row[j] / others
         mean_before = sum_x / j if j else 0.0
-        away = b[j] - x + centre - mean_before
+        away = b[j] - x + center - mean_before
         pairs += j * (away * away) + scatter
         step = x - mean_before
         scatter += j / (j + 1) * step * step
         sum_x += x
-        outside += (centre - x) * (centre - x)
+        outside += (center - x) * (center - x)
     linear += beyond * mean * mean
-    pairs += beyond * outside + beyond * (beyond - 1) / 2 * centre * centre
+    pairs += beyond * outside + beyond * (beyond - 1) / 2 * center * center
     single = m / l * ((l - m) / (l - 1))
     double = single * ((m - 1) / others) * ((l - m - 1) / (l - 3 if l > 3 else 1))
     variance: float = single * linear + double * pairs

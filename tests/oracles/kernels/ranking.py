@@ -71,18 +71,18 @@ def entries_of(
     high = [min(keys[i] + errors[i] for i in tie) for tie in ties]
     high = [min(high[: t + 1]) for t in range(len(ties))]
     low = [max(low[t:]) for t in range(len(ties))]
-    centres, halves = [], []
+    centers, halves = [], []
     for a, b in zip(low, high, strict=True):
         finite = math.isfinite(a) and math.isfinite(b)
-        centres.append(a + (b - a) / 2 if finite else 0.0)
+        centers.append(a + (b - a) / 2 if finite else 0.0)
         halves.append((b - a) / 2 if finite else math.inf)
     widest = max(halves, default=0.0)
-    reach = widest * SAFETY + ARITHMETIC * max(map(abs, centres)) if widest > 0 else 0.0
+    reach = widest * SAFETY + ARITHMETIC * max(map(abs, centers)) if widest > 0 else 0.0
     entries, before = [], 0
-    for tie, centre in zip(ties, centres, strict=True):
+    for tie, center in zip(ties, centers, strict=True):
         items = [pairs[i][1] for i in tie for _ in range(pairs[i][2])]
         others = sum(pairs[i][3] for i in tie)
-        key = 0.0 if widest == math.inf else centre
+        key = 0.0 if widest == math.inf else center
         for place, item in enumerate(items):
             entries.append((key, CONTINUED if place else before, 0 if place else others, item))
         before = others

@@ -6,7 +6,7 @@ from fractions import Fraction
 from kernels.curves import distance_of
 from tieproof.distances.gauge import Curve
 from tieproof.engine.rounded import FARTHEST, SLACK
-from tieproof.inputs.formats import Format
+from tieproof.inputs.options import Format
 
 
 def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:

@@ -10,11 +10,11 @@ IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
-def subtract(rows: FloatArray, centre: FloatArray, rest: FloatArray) -> bool:
-    """Replace `rows` by the rounded rows - centre, write the errors to `rest`, and return whether there are any."""
+def subtract(rows: FloatArray, center: FloatArray, rest: FloatArray) -> bool:
+    """Replace `rows` by the rounded rows - center, write the errors to `rest`, and return whether there are any."""
     for i, d in np.ndindex(*rows.shape):
-        exact = Fraction(float(rows[i, d])) - Fraction(float(centre[d]))
-        rows[i, d] = rows[i, d] - centre[d]
+        exact = Fraction(float(rows[i, d])) - Fraction(float(center[d]))
+        rows[i, d] = rows[i, d] - center[d]
         rest[i, d] = float(exact - Fraction(float(rows[i, d])))
     return bool(rest.any())
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from competitions import organise
+from competitions import organize
 from tieproof.judge import judge
-from tieproof.judge.dealing import Batch
-from tieproof.judge.protocol import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
+from tieproof.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
+from tieproof.judge.batches import Batch
 
 QUESTIONS = 3
 BATCH = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))
@@ -167,7 +167,7 @@ def redirecting(status: int) -> Iterator[tuple[str, list[str]]]:
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_an_address_cannot_redirect_the_judge(status: int, tmp_path: Path) -> None:
     with redirecting(status) as (address, asked):
-        competition = organise(tmp_path, judge_batch=100, judge_repeats=0)
+        competition = organize(tmp_path, judge_batch=100, judge_repeats=0)
         judgment = judge(competition, address, name="ours", out=tmp_path / "judged")
     assert asked == ["/embed"]
     assert judgment.refused == ({"crashed": 12},)

@@ -1,4 +1,4 @@
-"""Bundles of strangers that name files of the organiser, which `competition check` would show to their programs."""
+"""Bundles of strangers that name files of the organizer, which `competition check` would show to their programs."""
 
 import os
 import zipfile
@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from bundles import by_hand, competition
+from programs_here import programs_here
 from tieproof.competition import check, new, platforms
-from tieproof.competition.inspection.process import Ended, Layout
+from tieproof.competition.inspection.tasks import Program, ProgramRun
 from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
 
@@ -22,7 +23,7 @@ LINKS = {
 
 @pytest.fixture
 def secret(tmp_path: Path) -> Path:
-    """A folder of the organiser beside the bundle."""
+    """A folder of the organizer beside the bundle."""
     found = tmp_path / "secret"
     found.mkdir()
     (found / "password").write_text("id,label\n")
@@ -38,7 +39,7 @@ def spoiled(bundle: Path, file: str, old: str, new: str) -> Path:
 
 
 @pytest.mark.parametrize("what", LINKS)
-def test_a_bundle_cannot_link_to_files_of_the_organiser(what: str, tmp_path: Path, secret: Path) -> None:
+def test_a_bundle_cannot_link_to_files_of_the_organizer(what: str, tmp_path: Path, secret: Path) -> None:
     link, target = LINKS[what]
     bundle = by_hand(tmp_path)
     (bundle / link).symlink_to(os.path.relpath(tmp_path / target, (bundle / link).parent))
@@ -61,7 +62,8 @@ def test_an_archive_cannot_fill_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
         check(tmp_path / "bundle.zip")
 
 
-def test_links_within_a_bundle_are_followed(tmp_path: Path) -> None:
+def test_links_within_a_bundle_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs_here(monkeypatch)
     bundle = by_hand(tmp_path)
     (tmp_path / "bundle by another name").symlink_to(bundle)
     (bundle / "program.zip").rename(bundle / "other.zip")
@@ -69,7 +71,7 @@ def test_links_within_a_bundle_are_followed(tmp_path: Path) -> None:
     assert check(tmp_path / "bundle by another name", attacks=["empty file"]).findings
 
 
-def test_a_bundle_of_codabench_cannot_name_files_of_the_organiser(tmp_path: Path, secret: Path) -> None:
+def test_a_bundle_of_codabench_cannot_name_files_of_the_organizer(tmp_path: Path, secret: Path) -> None:
     bundle = by_hand(tmp_path)
     for name in ("../secret", str(secret)):
         spoiled(bundle, "competition.yaml", "reference_data: truth", f"reference_data: {name}")
@@ -78,17 +80,17 @@ def test_a_bundle_of_codabench_cannot_name_files_of_the_organiser(tmp_path: Path
         spoiled(bundle, "competition.yaml", f"reference_data: {name}", "reference_data: truth")
 
 
-def test_a_bundle_of_evalai_cannot_name_files_of_the_organiser(tmp_path: Path, secret: Path) -> None:
+def test_a_bundle_of_evalai_cannot_name_files_of_the_organizer(tmp_path: Path, secret: Path) -> None:
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform="evalai")
     spoiled(bundle, "challenge_config.yaml", "test_annotation_file: ", "test_annotation_file: ../secret/password #")
     with pytest.raises(InputError, match=rf"{secret / 'password'}, outside of the bundle"):
         check(bundle)
 
 
-def test_a_program_cannot_show_files_of_the_organiser_by_links(tmp_path: Path, secret: Path) -> None:
+def test_a_program_cannot_show_files_of_the_organizer_by_links(tmp_path: Path, secret: Path) -> None:
     output = tmp_path / "output"
     output.mkdir()
     (output / "scores.json").write_text("0.5")
     (output / "more.txt").symlink_to(secret / "password")
-    shown = codabench.shown(Layout([], {"/app/output": output}, "/app/output"), Ended(0, "printed", ""))
+    shown = codabench.shown(Program([], {"/app/output": output}, "/app/output"), ProgramRun(0, "printed", ""))
     assert shown.split() == ["printed", "0.5"]

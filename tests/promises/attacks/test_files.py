@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from competitions import HONEST, organise, program
+from competitions import HONEST, organize, program
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
 from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
 from tieproof.inputs.readers import read_embeddings
@@ -85,7 +85,7 @@ def as_nobody(task: Callable[[], None]) -> None:
 
 def test_deep_folders_cannot_end_the_judge(tmp_path: Path, temporary: Path) -> None:
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{NESTING}\nnest('.', 1500)\n")
-    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judgment = judge(competition, program(tmp_path / "team", code), name="deep", out=tmp_path / "judged")
     assert judgment.refused == ({},)
     assert list(temporary.iterdir()) == []
@@ -230,7 +230,7 @@ def test_a_judge_sweeps_when_it_starts(tmp_path: Path, temporary: Path) -> None:
     left = temporary / f"{PREFIX}left"
     left.mkdir()
     nest(left, 20)
-    competition = organise(tmp_path / "organiser", judge_batch=100, judge_repeats=0)
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judge(competition, program(tmp_path / "team", HONEST), name="ours", out=tmp_path / "judged")
     assert list(temporary.iterdir()) == []
 

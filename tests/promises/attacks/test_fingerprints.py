@@ -127,7 +127,7 @@ def shown(program, labels: np.ndarray, vectors: np.ndarray, folder: Path) -> str
 
 
 def campaign() -> tuple[np.ndarray, list[Pairs]]:
-    """The labels that the organiser keeps, and the pairs of each submission; some pairs share a label."""
+    """The labels that the organizer keeps, and the pairs of each submission; some pairs share a label."""
     random = np.random.default_rng(7)
     labels = random.permutation(np.repeat(np.arange(CLASSES), MEMBERS))
     campaigns = []

@@ -330,3 +330,13 @@ def test_facts_cannot_write_to_a_terminal_or_mix_versions(facts: Mapping[str, An
         parts["left_out_0.npy"] = as_npy(np.array([], dtype=np.int64))
     with pytest.raises(tp.InputError):
         tp.load(packed(tmp_path / "run.tieproof", parts | {"record.json": json.dumps(changed).encode()}))
+
+
+def test_facts_that_are_nested_too_deeply_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "run.tieproof"
+    evaluated().save(path)
+    parts = parts_of(path)
+    (facts,) = (name for name in parts if name.endswith(".json"))
+    packed(path, parts | {facts: b"[" * 100_000 + b"]" * 100_000})
+    with pytest.raises(tp.InputError, match=r"run\.tieproof"):
+        tp.load(path)

@@ -21,9 +21,8 @@ import tieproof
 from tieproof.competition.inspection.tasks import written_text
 from tieproof.sandbox import limits
 from tieproof.sandbox.bubblewrap import Room, as_nobody, works
-from tieproof.sandbox.files import NOBODY, nobody_reads, outermost, python_folders, readable
-from tieproof.sandbox.folders import opened_file
-from tieproof.sandbox.ways import OPEN, WAYS, page
+from tieproof.sandbox.folders import NOBODY, nobody_reads, opened_file, outermost, python_folders, readable
+from ways_out import OPEN, WAYS, page
 
 ROOT = Path(__file__).parents[3]
 
@@ -43,7 +42,7 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         pytest.skip("the tests are not run by root")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        for place, content in {"shown/model.txt": "7", "organiser/labels.txt": "cat"}.items():
+        for place, content in {"shown/model.txt": "7", "organizer/labels.txt": "cat"}.items():
             (folder / place).parent.mkdir()
             (folder / place).write_text(content)
         words = [sys.executable, escapes.__file__, name]

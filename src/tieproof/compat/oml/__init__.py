@@ -10,22 +10,27 @@
 {'OVERALL': {'cmc': {1: tensor(0.5000)}, 'pcf': {0.5: tensor(1.)}}}
 """
 
-from tieproof.compat import extras
+from importlib.util import find_spec
 
-extras.need("torch", "tieproof.compat.oml", "torch")
+from tieproof import errors
 
-from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset  # noqa: E402
-from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics  # noqa: E402
-from tieproof.compat.oml.pair_metrics import calc_fnmr_at_fmr, calc_fnmr_at_fmr_rr  # noqa: E402
-from tieproof.compat.oml.retrieval_metrics import (  # noqa: E402
+if find_spec("torch") is None:
+    raise errors.MissingExtraError("tieproof.compat.oml", "torch")
+
+from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset
+from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics
+from tieproof.compat.oml.metrics import (
     calc_cmc,
+    calc_fnmr_at_fmr,
+    calc_fnmr_at_fmr_rr,
     calc_map,
+    calc_pcf,
     calc_precision,
     calc_retrieval_metrics,
     calc_retrieval_metrics_rr,
+    calc_topological_metrics,
 )
-from tieproof.compat.oml.retrieval_results import RetrievalResults  # noqa: E402
-from tieproof.compat.oml.topological_metrics import calc_pcf, calc_topological_metrics  # noqa: E402
+from tieproof.compat.oml.retrieval_results import RetrievalResults
 
 __all__ = [
     "EmbeddingMetrics",

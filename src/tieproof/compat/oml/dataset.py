@@ -1,26 +1,35 @@
-"""A small data set with the methods that `EmbeddingMetrics` and `RetrievalResults` need."""
+"""Data sets: a small one, and `Split`, the queries, the gallery and the pairs that are not ranked, of any of them."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import torch
 from torch import LongTensor
 
-from tieproof.compat.oml.split import SEQUENCE
+from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, check_count
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.problems import make_relevance
+from tieproof.evaluation.result import Result
+from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
 from tieproof.inputs.labels import as_labels
+from tieproof.inputs.relevance import Labels, RelevantBlock
+from tieproof.rates.fnmr import fnmr_at_fmr
+from tieproof.rates.result import ErrorRates
+from tieproof.ties import IntArray
 
-CATEGORY = "category"
-"""The key of `extra_data` that names the category of each item."""
+CATEGORY, SEQUENCE = "category", "sequence"
+"""The keys of `extra_data` that name the category and the sequence of each item."""
 
 OVERALL = "OVERALL"
 """The name of the category that contains all items."""
 
 
 class QueryGalleryLabeledDataset:
-    """Labelled items, split into queries and a gallery, which may overlap.
+    """Labeled items, split into queries and a gallery, which may overlap.
 
     Parameters
     ----------
@@ -56,8 +65,8 @@ class QueryGalleryLabeledDataset:
     ) -> None:
         count = len(labels)
         self._labels = as_labels(labels, count, "labels", "items", columns=False)
-        self._query_ids = chosen(is_query, count, "is_query")
-        self._gallery_ids = chosen(is_gallery, count, "is_gallery")
+        self._query_ids = _chosen(is_query, count, "is_query")
+        self._gallery_ids = _chosen(is_gallery, count, "is_gallery")
         named = {CATEGORY: categories, SEQUENCE: sequences}
         self.extra_data = {
             name: as_labels(values, count, f"values of {name}", "items", columns=False).tolist()
@@ -90,7 +99,7 @@ class QueryGalleryLabeledDataset:
         return str(item) if self._shown is None else self._shown[item]
 
 
-def chosen(flags: Any, count: int, name: str) -> LongTensor:
+def _chosen(flags: Any, count: int, name: str) -> LongTensor:
     """The ids of the items whose flag is set; all ids without flags."""
     if flags is None:
         return torch.arange(count)
@@ -98,3 +107,150 @@ def chosen(flags: Any, count: int, name: str) -> LongTensor:
     if array.shape != (count,) or not np.isin(array, (0, 1)).all():
         raise InputError(f"{name} must be {count} bools, one for each item, but has shape {array.shape}.")
     return torch.from_numpy(np.flatnonzero(array))
+
+
+@dataclass(frozen=True)
+class Split:
+    """Queries and a gallery, compared by Euclidean distance.
+
+    queries, gallery : (q, d) and (g, d); if `gallery` is None, the queries are the gallery
+    labels, gallery_labels : (q,) and (g,); None if they are unknown
+    excluded : (p, 2) distinct (query, item) pairs that are not ranked, including each query that is in the gallery
+    """
+
+    queries: Embeddings
+    gallery: Embeddings | None
+    labels: Any
+    gallery_labels: Any
+    excluded: IntArray
+
+    @property
+    def items(self) -> Embeddings:
+        """The embeddings of the gallery, which may be the queries."""
+        return self.queries if self.gallery is None else self.gallery
+
+    @cached_property
+    def pairs(self) -> dict[str, Any]:
+        """The arguments of `evaluate` and `fnmr_at_fmr` that define the compared pairs."""
+        others = self.excluded if self.gallery is not None else self.excluded[np.diff(self.excluded)[:, 0] != 0]
+        return {
+            "gallery": self.gallery,
+            "gallery_labels": self.gallery_labels,
+            "distance": "euclidean",
+            "exclude": others if len(others) else None,
+        }
+
+    @cached_property
+    def relevant(self) -> RelevantBlock | None:
+        """The relevant items of all queries; None if they are unknown."""
+        if self.labels is None:
+            return None
+        relevance = make_relevance(
+            self.queries, self.gallery, self.labels, self.gallery_labels, None, (None, None), self.pairs["exclude"]
+        )
+        return relevance.block(np.arange(len(self.queries)))
+
+    @cached_property
+    def excluded_items(self) -> list[IntArray]:
+        """For each query, the items that are not ranked."""
+        order = np.argsort(self.excluded[:, 0], kind="stable")
+        ends = np.cumsum(np.bincount(self.excluded[:, 0], minlength=len(self.queries)))
+        return np.split(self.excluded[order, 1], ends[:-1])
+
+    @cached_property
+    def ranked(self) -> IntArray:
+        """The number of items that each query ranks, (q,)."""
+        return len(self.items) - np.array([len(items) for items in self.excluded_items])
+
+    def rankings(self, n_items: int, progress: bool) -> Rankings:
+        """The rankings of all queries, each cut off after `n_items` items."""
+        if self.relevant is None:
+            raise InputError(
+                "The data set has no labels, so the relevant items are unknown. Pass a data set with get_labels()."
+            )
+
+        def evaluated(measures: list[str]) -> Result:
+            return evaluate(
+                self.queries, self.labels, **self.pairs, measures=measures, empty="zero", progress=progress
+            )
+
+        return Rankings(np.minimum(self.ranked, n_items), np.diff(self.relevant.pointer), evaluated)
+
+    def fnmr_at_fmr(self, fmr: tuple[float, ...], progress: bool) -> ErrorRates:
+        """The false non-match rates over all pairs."""
+        return fnmr_at_fmr(self.queries, self.labels, **self.pairs, fmr=fmr, progress=progress)
+
+
+def split_of_dataset(embeddings: Any, dataset: Any) -> Split:
+    """The split of one data set into queries and gallery."""
+    vectors = _as_vectors(embeddings, dataset, "embeddings")
+    ids, gallery_ids = (_places_of(of(), len(vectors)) for of in (dataset.get_query_ids, dataset.get_gallery_ids))
+    labels, sequences = _labels_of(dataset), extra_of(dataset, SEQUENCE, "sequences")
+    excluded = [_same(ids, gallery_ids)]
+    if sequences is not None:
+        excluded.append(_same(sequences[ids], sequences[gallery_ids]))
+    whole = np.array_equal(ids, gallery_ids)
+    return Split(
+        queries=vectors[ids],
+        gallery=None if whole else vectors[gallery_ids],
+        labels=None if labels is None else labels[ids],
+        gallery_labels=None if labels is None or whole else labels[gallery_ids],
+        excluded=np.unique(np.concatenate(excluded), axis=0),
+    )
+
+
+def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery_dataset: Any) -> Split:
+    """The split of two data sets, the queries and the gallery; only items of the query's sequence are excluded."""
+    queries = _as_vectors(embeddings, dataset, "queries")
+    gallery = _as_vectors(gallery_embeddings, gallery_dataset, "gallery embeddings")
+    labels, gallery_labels = _labels_of(dataset), _labels_of(gallery_dataset)
+    sequences, gallery_sequences = (
+        extra_of(dataset, SEQUENCE, "sequences"),
+        extra_of(gallery_dataset, SEQUENCE, "sequences"),
+    )
+    for one, other, what in ((labels, gallery_labels, "labels"), (sequences, gallery_sequences, "sequences")):
+        if (one is None) != (other is None):
+            raise InputError(f"Only one of the two data sets has {what}. Pass two data sets with {what}, or neither.")
+    excluded = np.zeros((0, 2), dtype=np.int64) if sequences is None else _same(sequences, gallery_sequences)
+    return Split(queries, gallery, labels, gallery_labels, np.unique(excluded, axis=0))
+
+
+def _places_of(ids: Any, count: int) -> IntArray:
+    """Check ids, which are positions among `count` items, and return them as int64."""
+    places = as_array(ids, "ids")
+    if places.ndim != 1 or (places.size and places.dtype.kind not in "iu"):
+        raise InputError(
+            f"The ids of queries and gallery must be a one-dimensional array of whole numbers, not of shape "
+            f"{places.shape} and dtype {places.dtype.name}."
+        )
+    if places.size and (places.min() < 0 or places.max() >= count):
+        raise InputError(
+            f"The ids of queries and gallery range from {places.min()} to {places.max()}, but the data set has "
+            f"{count} items. Ids must be positions in the data set, from 0 to {count - 1}."
+        )
+    return places.astype(np.int64)
+
+
+def _as_vectors(embeddings: Any, dataset: Any, name: str) -> Embeddings:
+    vectors = as_embeddings(embeddings, name)
+    check_count(len(vectors), name, len(dataset), "items in the data set")
+    return vectors
+
+
+def _labels_of(dataset: Any) -> Any:
+    """The labels of a data set, (n,), or None."""
+    if not hasattr(dataset, "get_labels"):
+        return None
+    return as_labels(dataset.get_labels(), len(dataset), "labels", "items", columns=False)
+
+
+def extra_of(dataset: Any, key: str, name: str) -> Any:
+    """The values in the `extra_data` of a data set for each item, integers or strings (n,), or None."""
+    values = getattr(dataset, "extra_data", {}).get(key)
+    return None if values is None else as_labels(list(values), len(dataset), name, "items", columns=False)
+
+
+def _same(values: Any, others: Any) -> IntArray:
+    """The pairs (i, j) with values[i] == others[j], (p, 2)."""
+    position, item, _ = Labels.of(values, others).pairs(np.arange(len(values)))
+    return np.column_stack([position, item])

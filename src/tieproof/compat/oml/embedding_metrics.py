@@ -1,7 +1,7 @@
 """`EmbeddingMetrics`: collect embeddings batch by batch, and compute all their metrics."""
 
 import inspect
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 from pprint import pprint
 from typing import Any
 
@@ -10,22 +10,20 @@ import torch
 from torch import FloatTensor
 
 from tieproof.compat.distributed import gathered, is_first
-from tieproof.compat.oml.dataset import CATEGORY, OVERALL
-from tieproof.compat.oml.pair_metrics import rates_of
-from tieproof.compat.oml.retrieval_metrics import PerQuery, as_metrics, distinct, evaluate_all
-from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
-from tieproof.compat.oml.split import Split, extra_of
-from tieproof.compat.oml.topological_metrics import calc_topological_metrics
+from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
+from tieproof.compat.oml.metrics import PerQuery, as_metrics, calc_topological_metrics, distinct, rates_of
+from tieproof.compat.oml.rankings import evaluate_at
+from tieproof.compat.oml.retrieval_results import RetrievalResults, figure_of_queries, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
 from tieproof.evaluation.batches import Evaluator
 from tieproof.inputs.arrays import as_array
-from tieproof.rates.result import ErrorRates
+from tieproof.ties import Estimate, FloatArray, IntArray
 
-WORST_QUERIES = SHOWN_ITEMS = 5
+_WORST_QUERIES = _SHOWN_ITEMS = 5
 """How many queries `visualize` shows for each metric, and how many items for each query."""
 
-NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
+_NOT_OF_QUERIES = ("fnmr@fmr", "pcf")
 """Metrics that are not defined for single queries."""
 
 
@@ -74,7 +72,7 @@ class EmbeddingMetrics:
         self.top_k = {"cmc": cmc_top_k, "precision": precision_top_k, "map": map_top_k}
         self.fmr_vals, self.pcf_variance = fmr_vals, pcf_variance
         self.postprocessor = postprocessor
-        self.metrics_to_exclude_from_visualization = (*NOT_OF_QUERIES, *metrics_to_exclude_from_visualization)
+        self.metrics_to_exclude_from_visualization = (*_NOT_OF_QUERIES, *metrics_to_exclude_from_visualization)
         self.return_only_overall_category = return_only_overall_category
         self.visualize_only_overall_category = visualize_only_overall_category
         self.verbose, self.ties = verbose, ties
@@ -115,7 +113,7 @@ class EmbeddingMetrics:
         """
         embeddings = self._whole()
         self.retrieval_results = self._retrieve(embeddings)
-        self._per_query = evaluate_all(rankings_of(self.retrieval_results, self.verbose), self.top_k)
+        self._per_query = evaluate_at(rankings_of(self.retrieval_results, self.verbose), self.top_k)
         categories = extra_of(self.dataset, CATEGORY, "categories")
         own = None if categories is None else categories[self._query_ids()]
         of_rankings = as_metrics(self._per_query, own, True, self.ties)
@@ -124,19 +122,28 @@ class EmbeddingMetrics:
             of_rankings, of_embeddings = {OVERALL: of_rankings}, {OVERALL: of_embeddings}
         self.metrics = {name: values | of_embeddings.get(name, {}) for name, values in of_rankings.items()}
         if self.fmr_vals:
-            rates = [choose(point.fnmr, self.ties, torch.tensor) for point in self._error_rates().points]
-            self.metrics[OVERALL]["fnmr@fmr"] = dict(zip(self.fmr_vals, rates, strict=True))
-        found = {OVERALL: self.metrics[OVERALL]} if self.return_only_overall_category else self.metrics
+            split: Split | None = getattr(self.retrieval_results, "split", None)
+            if split is None:  # a postprocessor made the results, with pairs of its own
+                rates = rates_of(self.retrieval_results, self.fmr_vals, self.verbose)
+            else:
+                rates = split.fnmr_at_fmr(self.fmr_vals, self.verbose)
+            values = [choose(point.fnmr, self.ties, torch.tensor) for point in rates.points]
+            self.metrics[OVERALL]["fnmr@fmr"] = dict(zip(self.fmr_vals, values, strict=True))
+        metrics = {OVERALL: self.metrics[OVERALL]} if self.return_only_overall_category else self.metrics
         if self.verbose and is_first():
-            pprint(found)
-        return found
+            pprint(metrics)
+        return metrics
 
     def get_worst_queries_ids(self, metric_name: str, n_queries: int) -> list[int]:
         """The queries that score worst in a metric such as "OVERALL/cmc/5", as positions among the queries.
 
         With `ties="interval"` queries are sorted by the lower value; queries with equal scores keep their order.
         """
-        values, chosen = self._of_queries(metric_name)
+        self._check_computed()
+        metrics = self._of_queries()
+        if metric_name not in metrics:
+            raise InputError(f"Unknown metric_name={metric_name!r}. Known: {', '.join(metrics)}.")
+        values, chosen = metrics[metric_name]
         part = getattr(values, "lower" if self.ties == "interval" else self.ties)[chosen]
         return [int(query) for query in chosen[np.argsort(part, kind="stable")][:n_queries]]
 
@@ -151,8 +158,6 @@ class EmbeddingMetrics:
         verbose : print which queries are shown
 
         """
-        from tieproof.compat.oml.pictures import figure_of_queries
-
         self._check_computed()
         if verbose:
             print(f"Showing the {n_instances} nearest items of the queries {list(query_ids)}.")
@@ -169,12 +174,12 @@ class EmbeddingMetrics:
         self._check_computed()
         names = [
             name
-            for name in self._names()
+            for name in self._of_queries()
             if name.startswith(f"{OVERALL}/") or not self.visualize_only_overall_category
             if name.rsplit("/", 2)[1] not in self.metrics_to_exclude_from_visualization
         ]
-        figures = [self.get_plot_for_worst_queries(name, WORST_QUERIES, SHOWN_ITEMS) for name in names]
-        return figures, [f"top {WORST_QUERIES} worst by {name}".replace("/", "_") for name in names]
+        figures = [self.get_plot_for_worst_queries(name, _WORST_QUERIES, _SHOWN_ITEMS) for name in names]
+        return figures, [f"top {_WORST_QUERIES} worst by {name}".replace("/", "_") for name in names]
 
     def _whole(self) -> Any:
         """The embeddings of all items, from all processes, in the order of the data set."""
@@ -197,19 +202,12 @@ class EmbeddingMetrics:
         whole = len(self.dataset.get_gallery_ids())
         cutoffs = [k for top_k in self.top_k.values() for k in top_k]
         if self.postprocessor is None:
-            return RetrievalResults.from_embeddings(embeddings, self.dataset, max([SHOWN_ITEMS, *cutoffs]))
+            return RetrievalResults.from_embeddings(embeddings, self.dataset, max([_SHOWN_ITEMS, *cutoffs]))
         n_items = whole if self.fmr_vals else max([getattr(self.postprocessor, "top_n", whole), *cutoffs])
         rr = RetrievalResults.from_embeddings(embeddings, self.dataset, n_items)
         given = {"rr": rr, "dataset": self.dataset}
         wanted = inspect.signature(self.postprocessor.process).parameters
         return self.postprocessor.process(**{name: value for name, value in given.items() if name in wanted})
-
-    def _error_rates(self) -> ErrorRates:
-        """The error rates over all pairs, without listing them; after a postprocessor, over its pairs."""
-        split: Split | None = getattr(self.retrieval_results, "split", None)
-        if split is not None:
-            return split.fnmr_at_fmr(self.fmr_vals, self.verbose)
-        return rates_of(self.retrieval_results, self.fmr_vals, self.verbose)
 
     def _query_ids(self) -> Any:
         return as_array(self.dataset.get_query_ids(), "query ids")
@@ -218,28 +216,17 @@ class EmbeddingMetrics:
         if self.metrics is None:
             raise InputError("There are no metrics yet: call compute_metrics() first.")
 
-    def _categories(self) -> Mapping[str, Any]:
-        """The positions of the queries of each category, by the category's name as a string."""
+    def _of_queries(self) -> dict[str, tuple[Estimate[FloatArray], IntArray]]:
+        """Each metric that single queries have: its values for all queries, and the positions of its queries."""
         every = np.arange(len(self._query_ids()))
-        found = {OVERALL: every}
+        positions = {OVERALL: every}
         categories = extra_of(self.dataset, CATEGORY, "categories")
         if categories is not None:
             own = categories[self._query_ids()]
-            found |= {str(name): every[own == name] for name in distinct(own)}
-        return found
-
-    def _names(self) -> Iterator[str]:
-        """The names of all metrics that single queries have."""
-        for category in self._categories():
-            for name, at in self._per_query.items():
-                yield from (f"{category}/{name}/{k}" for k in at)
-
-    def _of_queries(self, metric_name: str) -> tuple[Any, Any]:
-        """The values of the metric of that name for all queries, and the positions of the queries of its category."""
-        self._check_computed()
-        for category, chosen in self._categories().items():
-            for name, at in self._per_query.items():
-                for k, values in at.items():
-                    if metric_name == f"{category}/{name}/{k}":
-                        return values, chosen
-        raise InputError(f"Unknown metric_name={metric_name!r}. Known: {', '.join(self._names())}.")
+            positions |= {str(name): every[own == name] for name in distinct(own)}
+        return {
+            f"{category}/{name}/{k}": (values, chosen)
+            for category, chosen in positions.items()
+            for name, at in self._per_query.items()
+            for k, values in at.items()
+        }

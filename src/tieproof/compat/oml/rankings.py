@@ -1,10 +1,12 @@
 """`Rankings`: the rankings that the retrieval metrics are computed from, made of lists or of embeddings."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.compat.ties import of_queries
 from tieproof.errors import InputError
 from tieproof.evaluation.lists import evaluate_distances
 from tieproof.evaluation.result import Result
@@ -12,7 +14,7 @@ from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
 from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 
-PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
+_PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """The measures of tieproof by the library's names; all of them take a cutoff."""
 
 
@@ -70,13 +72,15 @@ def evaluate_at(
 ) -> dict[str, dict[int, Estimate[FloatArray]]]:
     """Each metric of every query at each cutoff, or at the end of a list that is shorter than the cutoff.
 
-    An empty list scores 1 if nothing is relevant, else 0.
+    A metric without cutoffs is left out. An empty list scores 1 if nothing is relevant, else 0.
     """
     for name, top_k in wanted.items():
-        check_top_k(top_k, name)
+        for k in top_k:
+            if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+                raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, but contain {k!r}.")
     lengths = rankings.lengths
     measures = [
-        f"{PATTERNS[name]}@{cutoff}"
+        f"{_PATTERNS[name]}@{cutoff}"
         for name, top_k in wanted.items()
         for cutoff in np.unique([np.minimum(k, lengths) for k in top_k])
         if cutoff
@@ -84,25 +88,23 @@ def evaluate_at(
     result = rankings.evaluate(measures) if measures else None
 
     def values(name: str, k: int) -> Estimate[FloatArray]:
-        found = np.zeros((4, len(lengths)))
-        found[:3, (lengths == 0) & (rankings.n_relevant == 0)] = 1.0
+        at_k = np.zeros((4, len(lengths)))
+        at_k[:3, (lengths == 0) & (rankings.n_relevant == 0)] = 1.0
         for cutoff in np.unique(np.minimum(k, lengths)):
             if cutoff and result is not None:
                 at = np.minimum(k, lengths) == cutoff
-                estimate = result.per_query(f"{PATTERNS[name]}@{cutoff}")
-                found[:, at] = [
-                    part[at] for part in (estimate.lower, estimate.expected, estimate.upper, estimate.std)
-                ]
-        return Estimate(*found)
+                estimate = result.per_query(f"{_PATTERNS[name]}@{cutoff}")
+                at_k[:, at] = astuple(of_queries(estimate, at))
+        return Estimate(*at_k)
 
-    return {name: {k: values(name, k) for k in top_k} for name, top_k in wanted.items()}
+    return {name: {k: values(name, k) for k in top_k} for name, top_k in wanted.items() if top_k}
 
 
-def check_top_k(top_k: Sequence[int], name: str) -> None:
-    """Refuse cutoffs that are not positive integers."""
-    for k in top_k:
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-            raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, but contain {k!r}.")
+def correct_of(retrieved_ids: Sequence[Any], gt_ids: Sequence[Any]) -> tuple[list[BoolArray], list[int]]:
+    """Which listed items are relevant, and how many relevant items each query has."""
+    relevant = as_ids(gt_ids, "gt_ids")
+    listed = as_ids(retrieved_ids, "retrieved_ids")
+    return [np.isin(row, own) for row, own in zip(listed, relevant, strict=True)], [len(own) for own in relevant]
 
 
 def as_ids(values: Sequence[Any], name: str) -> list[IntArray]:

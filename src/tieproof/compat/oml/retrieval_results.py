@@ -1,4 +1,4 @@
-"""The nearest gallery items of each query by Euclidean distance, in exact order, with the distances to show."""
+"""The nearest gallery items of each query by Euclidean distance, in exact order, with distances and pictures."""
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
@@ -9,26 +9,27 @@ import numpy.typing as npt
 import torch
 from torch import FloatTensor, LongTensor
 
-from tieproof.compat.oml.rankings import Rankings, as_ids, of_lists
-from tieproof.compat.oml.split import Split, split_of_dataset, split_of_two
+from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.compat.oml.dataset import Split, split_of_dataset, split_of_two
+from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.euclidean import Euclidean, EuclideanGauge
 from tieproof.distances.gauge import resources_of_gauge
 from tieproof.engine import nearest_of
 from tieproof.errors import InputError
-from tieproof.exact.blas import check_products
-from tieproof.exact.bounds import SAFETY
+from tieproof.exact.bounds import SAFETY, check_products
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
-from tieproof.ties import IntArray
+from tieproof.show import style
+from tieproof.ties import BoolArray, IntArray
 
-BLOCK_ENTRIES = 2**22
+_BLOCK_ENTRIES = 2**22
 """The largest number of keys, and of entries of difference vectors, that are held in memory at once."""
 
-UNIT_ROUNDOFF = 2.0**-53
+_UNIT_ROUNDOFF = 2.0**-53
 
 
-class Neighbours(NamedTuple):
+class Neighbors(NamedTuple):
     """The nearest items of one query.
 
     items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
@@ -43,34 +44,30 @@ class Neighbours(NamedTuple):
     size: IntArray
 
 
-def nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbours]:
+def _nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbors]:
     """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
     orders = np.arange(len(split.queries)), np.arange(len(split.items))
     resources = resources_of_gauge(memory // 4)
     space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
     gauge = EuclideanGauge(cast(Euclidean, space))
     check_products()
-    step = max(1, BLOCK_ENTRIES // len(split.items))
+    step = max(1, _BLOCK_ENTRIES // len(split.items))
+    count = min(count, len(split.items))
     for start in range(0, len(split.queries), step):
         span = np.arange(start, min(start + step, len(split.queries)))
-        yield from of_block(gauge, split, span, min(count, len(split.items)))
+        query, item, tie = nearest_of(gauge.space, span, [split.excluded_items[place] for place in span], count)
+        begins = np.searchsorted(query, np.arange(len(span)))
+        size = np.bincount(tie)
+        first = (np.cumsum(size) - size)[tie] - begins[query]
+        listed = np.arange(len(query)) - begins[query] < count
+        distances = _rounded_distances(gauge, split, span[query[listed]], item[listed])
+        cuts = np.cumsum(np.bincount(query[listed], minlength=len(span)))[:-1]
+        columns = (item[listed], distances, first[listed], size[tie[listed]])
+        for parts in zip(*(np.split(column, cuts) for column in columns), strict=True):
+            yield Neighbors(*parts)
 
 
-def of_block(gauge: EuclideanGauge, split: Split, span: IntArray, count: int) -> Iterator[Neighbours]:
-    """The nearest items of each query of a block."""
-    query, item, tie = nearest_of(gauge.space, span, [split.excluded_items[place] for place in span], count)
-    begins = np.searchsorted(query, np.arange(len(span)))
-    size = np.bincount(tie)
-    first = (np.cumsum(size) - size)[tie] - begins[query]
-    listed = np.arange(len(query)) - begins[query] < count
-    distances = rounded_distances(gauge, split, span[query[listed]], item[listed])
-    cuts = np.cumsum(np.bincount(query[listed], minlength=len(span)))[:-1]
-    columns = (item[listed], distances, first[listed], size[tie[listed]])
-    for parts in zip(*(np.split(column, cuts) for column in columns), strict=True):
-        yield Neighbours(*parts)
-
-
-def rounded_distances(
+def _rounded_distances(
     gauge: EuclideanGauge, split: Split, queries: IntArray, items: IntArray
 ) -> npt.NDArray[np.float32]:
     """The distances of pairs, rounded to float64 and then to float32.
@@ -81,8 +78,8 @@ def rounded_distances(
     """
     distances = np.empty(len(queries), dtype=np.float32)
     dimensions = split.queries.shape[1]
-    step = max(1, BLOCK_ENTRIES // dimensions)
-    error = (dimensions + 8) * UNIT_ROUNDOFF * SAFETY
+    step = max(1, _BLOCK_ENTRIES // dimensions)
+    error = (dimensions + 8) * _UNIT_ROUNDOFF * SAFETY
     certain = gauge.space.queries.exact_in_float64 and gauge.space.items.exact_in_float64
     for start in range(0, len(queries), step):
         span = slice(start, start + step)
@@ -166,15 +163,17 @@ class RetrievalResults:
         """For each query, the positions of the relevant items in the gallery."""
         if self.split is None:
             return self._lists[2]
-        relevant = self.split.ground_truth
-        return None if relevant is None else tuple(map(torch.from_numpy, relevant))
+        relevant = self.split.relevant
+        if relevant is None:
+            return None
+        return tuple(map(torch.from_numpy, np.split(relevant.items, relevant.pointer[1:-1])))
 
     @cached_property
-    def neighbours(self) -> list[Neighbours]:
+    def neighbours(self) -> list[Neighbors]:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
-            return list(nearest(self.split, self.n_items))
-        return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
+            return list(_nearest(self.split, self.n_items))
+        return [_with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
 
     @classmethod
     def from_embeddings(
@@ -229,16 +228,16 @@ class RetrievalResults:
     def _of_split(cls, split: Split, n_items: int) -> "RetrievalResults":
         """Results that keep the split, from which exact ties and the lists are computed."""
         check_whole("n_items", n_items)
-        made = cls([], [])
-        made.split, made.n_items = split, n_items
-        return made
+        results = cls([], [])
+        results.split, results.n_items = split, n_items
+        return results
 
 
-def with_equal_ones(distances: Any, ids: Any) -> Neighbours:
+def _with_equal_ones(distances: Any, ids: Any) -> Neighbors:
     """A list whose equal distances are ties."""
     values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
     _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
-    return Neighbours(items, values, first[inverse], size[inverse])
+    return Neighbors(items, values, first[inverse], size[inverse])
 
 
 def rankings_of(rr: Any, progress: bool) -> Rankings:
@@ -246,14 +245,67 @@ def rankings_of(rr: Any, progress: bool) -> Rankings:
     split: Split | None = getattr(rr, "split", None)
     if split is not None:
         return split.rankings(rr.n_items, progress)
-    correct, relevant = correct_of(rr)
+    correct, relevant = correct_of_results(rr)
     return of_lists(correct, relevant, [as_array(row, "distances") for row in rr.distances])
 
 
-def correct_of(rr: Any) -> tuple[list[Any], list[int]]:
+def correct_of_results(rr: Any) -> tuple[list[BoolArray], list[int]]:
     """Which listed items are relevant, and how many relevant items each query has."""
     if rr.gt_ids is None:
         raise InputError("These retrieval results have no gt_ids, so the relevant items are unknown. Pass gt_ids=.")
-    relevant = as_ids(rr.gt_ids, "gt_ids")
-    listed = as_ids(rr.retrieved_ids, "retrieved_ids")
-    return [np.isin(row, own) for row, own in zip(listed, relevant, strict=True)], [len(own) for own in relevant]
+    return correct_of(rr.retrieved_ids, rr.gt_ids)
+
+
+_QUERY, _RIGHT, _WRONG, _UNKNOWN = (0, 0, 255), (0, 255, 0), (255, 0, 0), (0, 0, 0)
+"""The colors, as (red, green, blue), that are passed to the `visualize` of a data set."""
+
+
+def figure_of_queries(rr: Any, dataset: Any, query_ids: Sequence[int], n_instances: int) -> Any:
+    """A figure with a row for each query.
+
+    rr : retrieval results
+    dataset : the data set that the results were computed from
+    query_ids : positions among the queries
+    n_instances : how many items to show for each query
+    """
+    count = len(rr.retrieved_ids)
+    wrong = [query for query in query_ids if not 0 <= query < count]
+    if wrong or not len(query_ids):
+        arrived = f"contains {wrong[0]}" if wrong else "is empty"
+        raise InputError(
+            f"query_ids must be positions among the {count} queries, from 0 to {count - 1}, but it {arrived}."
+        )
+    rows = [_row_of(rr, dataset, int(query), n_instances) for query in query_ids]
+    columns = 1 + max(len(row.items) for row in rows)
+    drawn, ax = style.figure("A picture of queries", max(4.5, 1.25 * columns), 0.5 + 2.05 * len(rows))
+    nearest_items(rows, ax)
+    return drawn
+
+
+def _row_of(rr: Any, dataset: Any, query: int, n_instances: int) -> Row:
+    ids, gallery_ids = (as_array(of(), "ids") for of in (dataset.get_query_ids, dataset.get_gallery_ids))
+    if hasattr(rr, "neighbours"):
+        neighbors: Neighbors = rr.neighbours[query]
+    else:  # lists of the user
+        neighbors = _with_equal_ones(rr.distances[query], rr.retrieved_ids[query])
+    relevant = None if rr.gt_ids is None else np.isin(neighbors.items, as_array(rr.gt_ids[query], "gt_ids"))
+    items = []
+    for place, (item, distance) in enumerate(zip(neighbors.items[:n_instances], neighbors.distances, strict=False)):
+        right = None if relevant is None else bool(relevant[place])
+        color = _UNKNOWN if right is None else _RIGHT if right else _WRONG
+        items.append(Item(_shown(dataset, int(gallery_ids[item]), color), f"{item}: {distance:.4g}", right))
+    starts = np.unique(neighbors.first[: len(items)])
+    ties = [
+        Tie(int(first), min(int(first + neighbors.size[first]), len(items)), int(neighbors.size[first]))
+        for first in starts
+    ]
+    shown = _shown(dataset, int(ids[query]), _QUERY)
+    return Row(shown, f"query {query}", items, [tie for tie in ties if tie.size > 1])
+
+
+def _shown(dataset: Any, item: int, color: tuple[int, int, int]) -> Any:
+    """The image or the text of an item, or its id if the data set has no `visualize`."""
+    if not hasattr(dataset, "visualize"):
+        return str(item)
+    content = dataset.visualize(item, color)
+    return content if isinstance(content, str) else as_array(content, "image")

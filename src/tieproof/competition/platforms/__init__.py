@@ -8,41 +8,36 @@ from typing import NamedTuple
 
 from tieproof.competition.hosting import Hosted
 from tieproof.competition.inspection.tasks import Task, part_of
-from tieproof.competition.kit import Files
 from tieproof.competition.platforms import codabench, evalai, grand_challenge, kaggle
+from tieproof.competition.platforms.files import Files
 from tieproof.errors import InputError
-from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.location import reading
 
 ZIP = ".zip"
 MOST_BYTES, MOST_FILES = 8 * 2**30, 100_000
 """The most bytes and files that an archive of a bundle may hold."""
 
-BUNDLES: dict[str, Callable[[Hosted], Files]] = {
-    "codabench": codabench.files,
-    "evalai": evalai.files,
-    "kaggle": kaggle.files,
-    "grand-challenge": grand_challenge.files,
-}
-"""The functions that make the files of a bundle from the settings, by the name of the platform."""
 
+class BundleFormat(NamedTuple):
+    """The bundles of a platform.
 
-class Platform(NamedTuple):
-    """A platform: the files by which its bundles are recognised, and the function that finds the tasks in a bundle.
-
+    recognized_by : the files by which its bundles are recognized
+    files : makes the files of a bundle from the settings
     tasks : (folder of the bundle, folder for unpacked archives) → the tasks of the bundle
     """
 
-    files: tuple[str, ...]
+    recognized_by: tuple[str, ...]
+    files: Callable[[Hosted], Files]
     tasks: Callable[[Path, Path], list[Task]]
 
 
 PLATFORMS = {
-    "codabench": Platform(("competition.yaml",), codabench.tasks),
-    "evalai": Platform(("challenge_config.yaml",), evalai.tasks),
-    "kaggle": Platform(("metric.py", "solution.csv"), kaggle.tasks),
-    "grand-challenge": Platform(("Dockerfile", "evaluate.py"), grand_challenge.tasks),
+    "codabench": BundleFormat(("competition.yaml",), codabench.files, codabench.tasks),
+    "evalai": BundleFormat(("challenge_config.yaml",), evalai.files, evalai.tasks),
+    "kaggle": BundleFormat(("metric.py", "solution.csv"), kaggle.files, kaggle.tasks),
+    "grand-challenge": BundleFormat(("Dockerfile", "evaluate.py"), grand_challenge.files, grand_challenge.tasks),
 }
-"""All platforms, by the names that `tieproof.competition.new` accepts."""
+"""The bundles of all platforms, by the names that `tieproof.competition.new` accepts."""
 
 
 def opened(bundle: Path, room: Path) -> tuple[str, Path]:
@@ -62,14 +57,14 @@ def opened(bundle: Path, room: Path) -> tuple[str, Path]:
     if not folder.is_dir():
         raise InputError(f"{bundle} is not a folder or .zip. Give the bundle that you would upload.", "bundle")
     for name, platform in PLATFORMS.items():
-        if all((folder / file).is_file() for file in platform.files):
-            refuse_links(folder)
+        if all((folder / file).is_file() for file in platform.recognized_by):
+            _refuse_links(folder)
             return name, folder
-    known = "; ".join(f"{' and '.join(platform.files)} ({name})" for name, platform in PLATFORMS.items())
+    known = "; ".join(f"{' and '.join(platform.recognized_by)} ({name})" for name, platform in PLATFORMS.items())
     raise InputError(f"{bundle} is not a bundle of a known platform; its top level needs {known}.", "bundle")
 
 
-def refuse_links(bundle: Path) -> None:
+def _refuse_links(bundle: Path) -> None:
     """Raise InputError if a link leads out of a bundle, or to a folder, which might be its own."""
     for around, folders, files in os.walk(bundle):
         for path in (Path(around, name) for name in (*folders, *files)):

@@ -4,18 +4,36 @@ import json
 import shlex
 import shutil
 import zipfile
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from tieproof.competition import texts
 from tieproof.competition.hosting import Hosted, HostedPhase
-from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, part_of, written_text
-from tieproof.competition.kit import Files, baseline_of, fillings, handed_out, kit_files, program_values
-from tieproof.competition.platforms.files import as_yaml, columns_of, logo, logo_name, read_yaml
-from tieproof.competition.programs import TRUTH
+from tieproof.competition.inspection.tasks import (
+    Numbers,
+    Program,
+    ProgramRun,
+    Task,
+    as_numbers,
+    files_by_name,
+    part_of,
+    refuse_fixed_names,
+    written_text,
+)
+from tieproof.competition.platforms.files import (
+    Files,
+    as_yaml,
+    baseline_of,
+    columns_of,
+    logo,
+    logo_name,
+    pages,
+    public_files,
+    read_yaml,
+    starting_kit,
+)
+from tieproof.competition.scoring import TRUTH
 from tieproof.errors import InputError
 
 PAGES = ("overview", "evaluation", "data")
@@ -30,27 +48,26 @@ def files(settings: Hosted) -> Files:
             "give its name as the key image, such as image = 'docker.io/you/scoring:1'.",
             "image",
         )
-    values = fillings(settings, "codabench")
-    found: Files = {
-        "competition.yaml": as_yaml(competition(settings)),
+    program = texts.filled("codabench.py.txt", texts.program_values(settings))
+    made: Files = {
+        "competition.yaml": as_yaml(_competition(settings)),
         logo_name(settings.platform.logo): settings.platform.logo or logo(),
-        "pages/terms.html": settings.platform.terms or texts.page("terms", values),
-        "scoring_program/score.py": texts.filled("codabench.py.txt", program_values(settings)),
+        **pages(settings, "codabench", ["terms"]),
+        "scoring_program/score.py": program,
         "scoring_program/metadata.yaml": as_yaml({"command": COMMAND}),
-        "image/Dockerfile": texts.filled("Dockerfile.txt", program_values(settings)),
+        "image/Dockerfile": texts.filled("Dockerfile.txt", texts.program_values(settings)),
+        **pages(settings, "codabench", PAGES),
+        **starting_kit(settings, "starting_kit", "codabench"),
     }
-    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    found |= kit_files(settings, "starting_kit", "codabench")
     for phase in settings.phases:
         name, content = baseline_of(settings.scoring, phase)
-        found[f"baseline_{phase.codename}/{name}"] = content
-        found[f"reference_data_{phase.codename}/{TRUTH[settings.scoring.task]}"] = phase.content
-        found |= handed_out(phase, f"public_data_{phase.codename}")
-    return found
+        made[f"baseline_{phase.codename}/{name}"] = content
+        made[f"reference_data_{phase.codename}/{TRUTH[settings.scoring.task]}"] = phase.content
+        made |= public_files(phase, f"public_data_{phase.codename}")
+    return made
 
 
-def competition(settings: Hosted) -> dict[str, Any]:
-    """The content of competition.yaml."""
+def _competition(settings: Hosted) -> dict[str, Any]:
     places = list(enumerate(settings.phases))
     return {
         "version": 2,
@@ -78,7 +95,7 @@ def competition(settings: Hosted) -> dict[str, Any]:
             {"index": at, "name": f"Baseline, {phase.name}", "path": f"baseline_{phase.codename}/", "tasks": [at]}
             for at, phase in places
         ],
-        "phases": [phase_of(settings, at, phase) for at, phase in places],
+        "phases": [_phase_of(settings, at, phase) for at, phase in places],
         "leaderboards": [
             {
                 "title": "Results",
@@ -93,25 +110,20 @@ def competition(settings: Hosted) -> dict[str, Any]:
     }
 
 
-def phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
+def _phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
     """A phase with its task. Times are texts, because Codabench drops the hours of YAML timestamps."""
-    found = {
+    described = {
         "index": at,
         "name": phase.name,
-        "start": moment(phase.start),
-        "end": moment(phase.end),
+        "start": f"{phase.start:%Y-%m-%d %H:%M:%S}",
+        "end": f"{phase.end:%Y-%m-%d %H:%M:%S}",
         "max_submissions": settings.platform.submissions,
         "max_submissions_per_day": settings.platform.submissions_per_day,
         "execution_time_limit": settings.platform.seconds,
         "starting_kit": "starting_kit/",
         "tasks": [at],
     }
-    return found | ({"public_data": f"public_data_{phase.codename}/"} if phase.public else {})
-
-
-def moment(when: datetime) -> str:
-    """A time in UTC as Codabench reads it."""
-    return f"{when:%Y-%m-%d %H:%M:%S}"
+    return described | ({"public_data": f"public_data_{phase.codename}/"} if phase.public else {})
 
 
 OLD_NAMES = {
@@ -130,40 +142,36 @@ METADATA = ("metadata.yaml", "metadata")
 
 def tasks(bundle: Path, room: Path) -> list[Task]:
     """The tasks of competition.yaml, each with the name of the first phase that has it."""
-    found = read_yaml(bundle / "competition.yaml")
+    settings = read_yaml(bundle / "competition.yaml")
     try:
-        column = ranking(found)
-        return [task_of(bundle, room, found, task, column) for task in found["tasks"]]
+        board = settings["leaderboards"][0]
+        columns = sorted(board["columns"], key=lambda column: column["index"])
+        first = board.get("primary_index", 0)
+        column = next((column for column in columns if column["index"] == first), columns[0])
+        return [_task_of(bundle, room, settings, task, column) for task in settings["tasks"]]
     except (KeyError, IndexError, TypeError, AttributeError) as error:
         raise InputError(f"{bundle}/competition.yaml is not as Codabench expects it: {error!r}.") from error
 
 
-def ranking(found: dict[str, Any]) -> dict[str, Any]:
-    """The column by which submissions are ranked."""
-    board = found["leaderboards"][0]
-    columns = sorted(board["columns"], key=lambda column: column["index"])
-    first = board.get("primary_index", 0)
-    return next((column for column in columns if column["index"] == first), columns[0])
-
-
-def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any], column: dict[str, Any]) -> Task:
-    """A task of competition.yaml."""
+def _task_of(
+    bundle: Path, room: Path, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
+) -> Task:
     index = task["index"]
-    phases = [phase for phase in found["phases"] if index in phase["tasks"]]
+    phases = [phase for phase in settings["phases"] if index in phase["tasks"]]
     name = str(phases[0]["name"] if phases else task.get("name", index))
-    program = unpacked(part_of(bundle, task["scoring_program"]), room / f"program_{index}")
+    program = _unpacked(part_of(bundle, task["scoring_program"]), room / f"program_{index}")
     refuse_fixed_names(program, ("/app/",))
     reference = task.get("reference_data")
-    truth = unpacked(part_of(bundle, reference), room / f"truth_{index}") if reference else None
-    samples = [each["path"] for each in found.get("solutions") or () if index in each["tasks"] and "path" in each]
-    sample = unpacked(part_of(bundle, samples[0]), room / f"sample_{index}") if samples else None
-    handed = [part_of(bundle, phase["public_data"]) for phase in phases if "public_data" in phase]
-    public = [unpacked(each, room / f"public_{index}") for each in handed]
+    truth = _unpacked(part_of(bundle, reference), room / f"truth_{index}") if reference else None
+    samples = [each["path"] for each in settings.get("solutions") or () if index in each["tasks"] and "path" in each]
+    sample = _unpacked(part_of(bundle, samples[0]), room / f"sample_{index}") if samples else None
+    archives = [part_of(bundle, phase["public_data"]) for phase in phases if "public_data" in phase]
+    public = [_unpacked(each, room / f"public_{index}") for each in archives]
     return Task(
         name,
         sample,
-        partial(lay, program, truth, command_of(program)),
-        numbers,
+        partial(_lay, program, truth, _command_of(program)),
+        _numbers,
         str(column["key"]),
         column.get("sorting", "desc") == "desc",
         files_by_name(public),
@@ -173,7 +181,7 @@ def task_of(bundle: Path, room: Path, found: dict[str, Any], task: dict[str, Any
     )
 
 
-def unpacked(place: Path, folder: Path) -> Path:
+def _unpacked(place: Path, folder: Path) -> Path:
     """A folder of the bundle; an archive is unpacked into `folder`."""
     if not place.exists():
         raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
@@ -184,8 +192,7 @@ def unpacked(place: Path, folder: Path) -> Path:
     return place
 
 
-def command_of(program: Path) -> list[str]:
-    """The command of a scoring program."""
+def _command_of(program: Path) -> list[str]:
     for name in METADATA:
         if (program / name).is_file():
             command = str(read_yaml(program / name).get("command", ""))
@@ -196,36 +203,31 @@ def command_of(program: Path) -> list[str]:
     raise InputError(f"{program} has no metadata.yaml with a command. Add it, or Codabench runs nothing.")
 
 
-def lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Layout:
+def _lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Program:
     """The folders of a scoring run; an archive that was handed in as a file is not unpacked."""
     shutil.copytree(program, room / "program")
-    shutil.copytree(submission, room / "input" / "res", copy_function=linked)
+    shutil.copytree(submission, room / "input" / "res", copy_function=shutil.move)  # a copy of a giant file is large
     if truth is not None:
         shutil.copytree(truth, room / "input" / "ref")
     for name in ("output", "shared"):
         (room / name).mkdir()
     folders = {f"/app/{name}": room / name for name in ("program", "input", "output", "shared")}
-    return Layout(command, folders, "/app/program")
+    return Program(command, folders, "/app/program")
 
 
-def linked(source: str, target: str) -> None:
-    """Move a file, because copying a giant file would use its whole size."""
-    shutil.move(source, target)
-
-
-def shown(layout: Layout, ended: Ended) -> str:
+def shown(program: Program, run: ProgramRun) -> str:
     """What the program printed, and the files in its output folder, all of which participants can download.
 
     Links are left out: the program cannot read what they lead to here.
     """
-    found = layout.here("/app/output").rglob("*")
-    files = sorted(path for path in found if path.is_file() and not path.is_symlink())
-    return "\n".join([ended.out, ended.err, *(path.read_text("utf-8", "replace") for path in files)])
+    output = program.here("/app/output")
+    files = sorted(path for path in output.rglob("*") if path.is_file() and not path.is_symlink())
+    return "\n".join([run.out, run.err, *(path.read_text("utf-8", "replace") for path in files)])
 
 
-def numbers(layout: Layout, out: str) -> Numbers:
+def _numbers(program: Program, out: str) -> Numbers:
     """The scores that the program wrote, in scores.json or as lines of scores.txt."""
-    output = layout.here("/app/output")
+    output = program.here("/app/output")
     if (output / "scores.json").is_file():
         return as_numbers(json.loads(written_text(output / "scores.json")))
     lines = written_text(output / "scores.txt").splitlines()

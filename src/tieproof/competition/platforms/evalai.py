@@ -1,6 +1,5 @@
 """EvalAI: a bundle for it, and its bundles run as its workers run them."""
 
-import json
 import shutil
 import zipfile
 from datetime import datetime
@@ -12,11 +11,26 @@ from zipfile import ZipFile, ZipInfo
 
 from tieproof.competition import texts
 from tieproof.competition.hosting import Hosted, HostedPhase
-from tieproof.competition.inspection.process import Ended, Layout
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, part_of
-from tieproof.competition.kit import Files, baseline_of, fillings, handed_out, kit_files, program_values, requirement
-from tieproof.competition.platforms.files import EVALAI, as_yaml, columns_of, last_line, logo, logo_name, read_yaml
-from tieproof.competition.programs import TRUTH
+from tieproof.competition.inspection.tasks import (
+    Program,
+    Task,
+    files_by_name,
+    part_of,
+)
+from tieproof.competition.platforms.files import (
+    Files,
+    as_yaml,
+    baseline_of,
+    columns_of,
+    logo,
+    logo_name,
+    pages,
+    printed_numbers,
+    public_files,
+    read_yaml,
+    starting_kit,
+)
+from tieproof.competition.scoring import TRUTH
 from tieproof.errors import InputError
 
 PAGES = {
@@ -34,34 +48,31 @@ PUBLIC = 3
 
 def files(settings: Hosted) -> Files:
     """All files of the bundle, by their paths in it."""
-    values, task = fillings(settings, "evalai"), settings.scoring.task
-    extension = PurePath(TRUTH[task]).suffix
-    script = texts.filled("evalai.py.txt", program_values(settings))
-    found: Files = {
-        "challenge_config.yaml": as_yaml(challenge(settings)),
+    extension = PurePath(TRUTH[settings.scoring.task]).suffix
+    requirements = f"{texts.requirement()}\n"
+    script = texts.filled("evalai.py.txt", texts.program_values(settings))
+    made: Files = {
+        "challenge_config.yaml": as_yaml(_challenge(settings)),
         logo_name(settings.platform.logo): settings.platform.logo or logo(),
-        "evaluation_script.zip": zipped({"__init__.py": script, "requirements.txt": f"{requirement()}\n".encode()}),
+        "evaluation_script.zip": _zipped({"__init__.py": script, "requirements.txt": requirements.encode()}),
         "remote/evaluate.py": texts.filled("evalai_remote.py.txt", {"extension": extension}),
         "remote/evaluation_script.py": script,
+        **pages(settings, "evalai", PAGES.values()),
+        **starting_kit(settings, "starting_kit", "evalai"),
     }
-    found |= {f"pages/{page}.html": texts.page(page, values) for page in PAGES.values()}
-    if settings.platform.terms is not None:
-        found["pages/terms.html"] = settings.platform.terms
-    found |= kit_files(settings, "starting_kit", "evalai")
     for phase in settings.phases:
         codename = phase.codename
         name, content = baseline_of(settings.scoring, phase)
-        found |= {
+        made |= {
             f"annotations/{codename}{extension}": phase.content,
             f"remote/annotations/{codename}{extension}": phase.content,
             f"baseline_{codename}/{name}": content,
         }
-        found |= handed_out(phase, f"public_data_{codename}")
-    return found
+        made |= public_files(phase, f"public_data_{codename}")
+    return made
 
 
-def challenge(settings: Hosted) -> dict[str, Any]:
-    """The content of challenge_config.yaml."""
+def _challenge(settings: Hosted) -> dict[str, Any]:
     labels = [key for _, key in columns_of(settings.scoring)]
     places = list(enumerate(settings.phases, 1))
     extension = PurePath(TRUTH[settings.scoring.task]).suffix
@@ -72,12 +83,12 @@ def challenge(settings: Hosted) -> dict[str, Any]:
         **{key: f"pages/{page}.html" for key, page in PAGES.items()},
         "evaluation_script": "evaluation_script.zip",
         "remote_evaluation": True,
-        "start_date": naive(settings.phases[0].start),
-        "end_date": naive(settings.phases[-1].end),
+        "start_date": _naive(settings.phases[0].start),
+        "end_date": _naive(settings.phases[-1].end),
         "published": False,
         "leaderboard": [{"id": 1, "schema": {"labels": labels, "default_order_by": labels[0]}}],
         "challenge_phases": [
-            phase_of(settings, number, phase, f"annotations/{phase.codename}{extension}") for number, phase in places
+            _phase_of(settings, number, phase, f"annotations/{phase.codename}{extension}") for number, phase in places
         ],
         "dataset_splits": [
             {"id": number, "name": phase.name, "codename": phase.codename} for number, phase in places
@@ -96,8 +107,7 @@ def challenge(settings: Hosted) -> dict[str, Any]:
     }
 
 
-def phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> dict[str, Any]:
-    """A phase of the configuration."""
+def _phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> dict[str, Any]:
     return {
         "id": number,
         "name": phase.name,
@@ -105,8 +115,8 @@ def phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> d
         "leaderboard_public": True,
         "is_public": True,
         "is_submission_public": False,
-        "start_date": naive(phase.start),
-        "end_date": naive(phase.end),
+        "start_date": _naive(phase.start),
+        "end_date": _naive(phase.end),
         "test_annotation_file": truth,
         "codename": phase.codename,
         "max_submissions_per_day": settings.platform.submissions_per_day,
@@ -116,12 +126,12 @@ def phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> d
     }
 
 
-def naive(when: datetime) -> datetime:
+def _naive(when: datetime) -> datetime:
     """A time in UTC as EvalAI reads it, without a zone."""
     return when.replace(tzinfo=None)
 
 
-def zipped(files: dict[str, bytes]) -> bytes:
+def _zipped(files: dict[str, bytes]) -> bytes:
     """An archive of files; the same files give the same bytes."""
     written = BytesIO()
     with ZipFile(written, "w") as archive:
@@ -130,6 +140,19 @@ def zipped(files: dict[str, bytes]) -> bytes:
     return written.getvalue()
 
 
+DRIVER = """
+import importlib, json, sys
+truth, submission, codename, packages = sys.argv[1:]
+sys.path.insert(0, packages)
+evaluate = importlib.import_module("challenge_1").evaluate
+found = evaluate(truth, submission, codename, submission_metadata={})
+print()
+print(found.get("submission_result"))
+print(json.dumps(list(found["result"][0].values())[0], default=float))
+"""
+"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints what participants see of
+its answer, the numbers in the last line."""
+
 PACKAGES = "/challenge_data"
 TRUTH_FOLDER, SUBMISSION = "/challenge_truth", "/challenge_submission"
 
@@ -137,61 +160,52 @@ TRUTH_FOLDER, SUBMISSION = "/challenge_truth", "/challenge_submission"
 def tasks(bundle: Path, room: Path) -> list[Task]:
     """The phases of challenge_config.yaml."""
     config = bundle / "challenge_config.yaml"
-    found = read_yaml(config)
+    settings = read_yaml(config)
     try:
         package = room / "challenge_1"
-        with zipfile.ZipFile(part_of(bundle, found["evaluation_script"])) as archive:
+        with zipfile.ZipFile(part_of(bundle, settings["evaluation_script"])) as archive:
             archive.extractall(package)
         (package / "__init__.py").touch()
-        schema = found["leaderboard"][0]["schema"]
-        larger = all(split["is_leaderboard_order_descending"] for split in found["challenge_phase_splits"])
+        schema = settings["leaderboard"][0]["schema"]
+        larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
         return [
             Task(
                 str(phase["name"]),
-                sample_of(bundle, phase["codename"]),
-                partial(lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
-                numbers,
+                _sample_of(bundle, phase["codename"]),
+                partial(_lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
+                printed_numbers,
                 str(schema["default_order_by"]),
                 larger,
                 files_by_name([part_of(bundle, f"public_data_{phase['codename']}")]),
                 TRUTH_FOLDER,
-                shown,
+                # It shows the result and what the script printed, but `submission_metadata` to the organizer alone.
+                lambda program, run: f"{run.out}\n{run.err}",
                 phase.get("max_submissions"),
             )
-            for phase in found["challenge_phases"]
+            for phase in settings["challenge_phases"]
         ]
     except (KeyError, IndexError, TypeError, OSError, zipfile.BadZipFile) as error:
         raise InputError(f"{config} is not as EvalAI expects it: {error!r}.") from error
 
 
-def sample_of(bundle: Path, codename: str) -> Path | None:
+def _sample_of(bundle: Path, codename: str) -> Path | None:
     """The baseline that `new` writes; None if the bundle has none."""
     sample = part_of(bundle, f"baseline_{codename}")
     return sample if sample.is_dir() else None
 
 
-def lay(package: Path, truth: Path, codename: str, room: Path, submission: Path, place: str) -> Layout:
+def _lay(package: Path, truth: Path, codename: str, room: Path, submission: Path, place: str) -> Program:
     """The folders of a run; the submission is in a separate folder."""
     shutil.copytree(package, room / "packages" / "challenge_1")
     (room / "truth").mkdir()
     shutil.copyfile(truth, room / "truth" / truth.name)
     shutil.move(submission, room / "submission")
     (room / "work").mkdir()
-    command = ["python3", "-c", EVALAI, f"{TRUTH_FOLDER}/{truth.name}", f"{SUBMISSION}/{place}", codename, PACKAGES]
+    command = ["python3", "-c", DRIVER, f"{TRUTH_FOLDER}/{truth.name}", f"{SUBMISSION}/{place}", codename, PACKAGES]
     folders = {
         PACKAGES: room / "packages",
         TRUTH_FOLDER: room / "truth",
         SUBMISSION: room / "submission",
         "/challenge_work": room / "work",
     }
-    return Layout(command, folders, "/challenge_work")
-
-
-def shown(layout: Layout, ended: Ended) -> str:
-    """The result, and what the script printed; EvalAI shows `submission_metadata` to the organiser alone."""
-    return f"{ended.out}\n{ended.err}"
-
-
-def numbers(layout: Layout, out: str) -> Numbers:
-    """The numbers of the first split."""
-    return as_numbers(json.loads(last_line(out)))
+    return Program(command, folders, "/challenge_work")

@@ -1,15 +1,122 @@
-"""What several platforms share: columns of a leaderboard, YAML, a logo, and programs that call scripts."""
+"""What the bundles of several platforms hold: pages, a starting kit, baselines, columns of a leaderboard, a logo."""
 
+import json
 import struct
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from tieproof.competition import texts
+from tieproof.competition.hosting import Hosted, HostedPhase
+from tieproof.competition.inspection.tasks import Numbers, Program, as_numbers
 from tieproof.competition.scoring import SHOWN, Scoring
+from tieproof.competition.truth import Truth, read_judgments, table
+from tieproof.data import load_digits
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.result import flat_name
-from tieproof.inputs.readers.damage import reading
+from tieproof.inputs.readers.location import reading
+from tieproof.ties import Array
+
+Files = dict[str, bytes | Path]
+"""The files of a bundle: for each path its content, or a file or folder to copy there."""
+
+SAMPLE_ITEMS = 100
+WIDTH = 16
+"""The number of dimensions of random vectors."""
+
+LISTED = 100
+"""The number of documents that a random run lists for each query."""
+
+
+def pages(settings: Hosted, platform: str, names: Iterable[str]) -> Files:
+    """The pages with these names for a platform; the organizer's own terms replace ours."""
+    values = texts.fillings(settings, platform)
+    made: Files = {f"pages/{name}.html": texts.page(name, values) for name in names}
+    if "pages/terms.html" in made and settings.platform.terms is not None:
+        made["pages/terms.html"] = settings.platform.terms
+    return made
+
+
+def starting_kit(settings: Hosted, folder: str, platform: str) -> Files:
+    """The files of the starting kit, in a folder of the bundle for a platform."""
+    values = texts.fillings(settings, platform)
+    files: Files = {
+        f"{folder}/score.py": texts.filled("codabench.py.txt", texts.program_values(settings)),
+        f"{folder}/evaluation.html": texts.page("evaluation", values),
+        f"{folder}/data.html": texts.page("data", values),
+    }
+    files |= {f"{folder}/sample/{name}": content for name, content in _sample_of(settings.scoring).items()}
+    if settings.scoring.task == "embeddings":
+        for phase in settings.phases:  # the ids in the order of the rows of an .npy
+            files[f"{folder}/ids_{phase.codename}.txt"] = "".join(f"{each}\n" for each in phase.ids).encode()
+    return files
+
+
+def public_files(phase: HostedPhase, folder: str) -> Files:
+    """The files of a phase that participants get, in a folder of the bundle."""
+    return {f"{folder}/{place.name}": place for place in phase.public}
+
+
+def _sample_of(scoring: Scoring) -> Mapping[str, bytes]:
+    """A sample submission and its truth, in the folders of the scoring program, and the items of the sample."""
+    if scoring.task == "run":
+        return {
+            "input/ref/qrels.txt": b"q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n",
+            "input/res/run.txt": b"q1 Q0 d1 1 0.5 sample\nq1 Q0 d2 2 0.5 sample\nq2 Q0 d3 1 0.9 sample\n",
+            "output/.keep": b"",
+        }
+    pixels, digits = load_digits()
+    pixels = pixels[:SAMPLE_ITEMS]
+    names = [sha256(f"sample {at}".encode()).hexdigest()[:12] for at in range(SAMPLE_ITEMS)]
+    labels = Truth(tuple(names), tuple(map(str, digits[:SAMPLE_ITEMS].tolist()))).in_order()
+    bright = (pixels > pixels.mean(axis=1, keepdims=True)).astype(np.float32)
+    rows = [(name, *map(int, row)) for name, row in zip(names, pixels, strict=True)]
+    return {
+        "items.csv": table([("id", *range(pixels.shape[1])), *rows]).encode(),
+        "input/ref/labels.csv": labels.to_csv().encode(),
+        "input/res/embeddings.npz": _archive(names, bright),
+        "output/.keep": b"",
+    }
+
+
+def _archive(ids: Sequence[str], vectors: Array) -> bytes:
+    """A submission as an .npz; the same numbers give the same bytes."""
+    written = BytesIO()
+    np.savez(written, ids=np.array(ids, dtype=np.str_), embeddings=vectors)
+    return written.getvalue()
+
+
+def baseline_of(scoring: Scoring, phase: HostedPhase) -> tuple[str, bytes]:
+    """The name and the content of a submission to a phase: the organizer's, or random numbers."""
+    if phase.baseline is not None:
+        name = "run.txt" if scoring.task == "run" else f"embeddings{phase.baseline.suffix.lower()}"
+        return name, phase.baseline.read_bytes()
+    random = np.random.default_rng(0)
+    if scoring.task == "run":
+        return "run.txt", _random_run(phase.judged, random)
+    ids = phase.ids
+    return "embeddings.npz", _archive(ids, random.normal(size=(len(ids), WIDTH)).astype(np.float32))
+
+
+def _random_run(qrels: Path, random: np.random.Generator) -> bytes:
+    """A run with random scores, for each query for at most `LISTED` of all judged documents."""
+    judged = read_judgments(qrels)
+    documents = sorted({document for query in judged.values() for document in query})
+    lines = []
+    for query in sorted(judged):
+        chosen = random.permutation(len(documents))[:LISTED]
+        scores = np.sort(random.random(len(chosen)))[::-1]
+        lines += [
+            f"{query} Q0 {documents[at]} {rank} {score} random\n"
+            for rank, (at, score) in enumerate(zip(chosen, scores.tolist(), strict=True), 1)
+        ]
+    return "".join(lines).encode()
+
 
 LONGEST = 36
 """The most characters of a column's title and key on Codabench."""
@@ -63,16 +170,16 @@ def read_yaml(path: Path) -> dict[str, Any]:
     except ImportError:
         raise MissingExtraError(f"Reading {path}", "competition") from None
     with reading(path, "YAML"):
-        found = yaml.safe_load(path.read_text(encoding="utf-8"))
-    if not isinstance(found, dict):
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    if not isinstance(content, dict):
         raise InputError(f"{path} is not a YAML mapping. Write keys and values, as the platform documents them.")
-    return found
+    return content
 
 
 SIZE = 256
 BLUE, AMBER, WHITE = b"\x1f\x4e\x79", b"\xd9\x82\x1b", b"\xff\xff\xff"
 BARS = ((0.9, BLUE), (0.7, BLUE), (0.5, AMBER), (0.5, AMBER), (0.3, BLUE))
-"""The length of each bar, as a share of the width, and its colour."""
+"""The length of each bar, as a share of the width, and its color."""
 
 
 def logo_name(picture: Path | None) -> str:
@@ -86,62 +193,29 @@ def logo() -> bytes:
     >>> logo()[:8]
     b'\x89PNG\r\n\x1a\n'
     """
-    rows = b"".join(b"\0" + row(at) for at in range(SIZE))
+    rows = b"".join(b"\0" + _row(at) for at in range(SIZE))
     header = struct.pack(">IIBBBBB", SIZE, SIZE, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + b"".join(
-        chunk(kind, data) for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
+        _chunk(kind, data) for kind, data in ((b"IHDR", header), (b"IDAT", zlib.compress(rows, 9)), (b"IEND", b""))
     )
 
 
-def row(at: int) -> bytes:
-    """The pixels of a row; each bar fills two thirds of its share of the height."""
+def _row(at: int) -> bytes:
     bar, within = divmod(at * len(BARS), SIZE)
-    length, colour = BARS[bar]
+    length, color = BARS[bar]
     filled = round(length * SIZE) if SIZE // 6 <= within < SIZE * 5 // 6 else 0
-    return colour * filled + WHITE * (SIZE - filled)
+    return color * filled + WHITE * (SIZE - filled)
 
 
-def chunk(kind: bytes, data: bytes) -> bytes:
-    """A chunk of a PNG, with its length and its checksum."""
+def _chunk(kind: bytes, data: bytes) -> bytes:
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-EVALAI = """
-import importlib, json, sys
-truth, submission, codename, packages = sys.argv[1:]
-sys.path.insert(0, packages)
-evaluate = importlib.import_module("challenge_1").evaluate
-found = evaluate(truth, submission, codename, submission_metadata={})
-print()
-print(found.get("submission_result"))
-print(json.dumps(list(found["result"][0].values())[0], default=float))
-"""
-"""Calls evaluate(truth, submission, codename, submission_metadata=…) of challenge_1; prints what participants see of
-its answer, the numbers in the last line."""
-
-KAGGLE = """
-import json, sys
-import pandas as pd
-metric, solution, submission, usage = sys.argv[1:]
-namespace = {"__name__": "metric"}
-exec(compile(open(metric).read(), metric, "exec"), namespace)
-solution = pd.read_csv(solution)
-try:
-    submission = pd.read_csv(submission)
-except Exception as error:
-    sys.exit(f"Kaggle cannot read the submission as a table: {error}")
-row_id = solution.columns[0]
-if "Usage" in solution.columns:
-    others = set(solution[row_id][solution["Usage"] != usage])
-    solution = solution[solution["Usage"] == usage].drop(columns="Usage").reset_index(drop=True)
-    submission = submission[[each not in others for each in submission[row_id]]].reset_index(drop=True)
-found = namespace["score"](solution.copy(), submission.copy(), row_id)
-print()
-print(json.dumps({"score": float(found)}))
-"""
-"""Calls score(solution, submission, row_id) for the rows of one part; prints the answer."""
 
 
 def last_line(out: str) -> str:
     """The last line that a driver printed."""
     return out.strip().rpartition("\n")[2]
+
+
+def printed_numbers(program: Program, out: str) -> Numbers:
+    """The numbers in the last line that a driver printed."""
+    return as_numbers(json.loads(last_line(out)))

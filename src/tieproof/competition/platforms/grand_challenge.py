@@ -1,5 +1,6 @@
 """Grand Challenge: a bundle for it, and its bundles run as in its container."""
 
+import gzip
 import json
 import re
 import shutil
@@ -13,11 +14,16 @@ import numpy as np
 
 from tieproof.competition import texts
 from tieproof.competition.hosting import Hosted, HostedPhase
-from tieproof.competition.inspection.process import Ended, Layout, refuse_fixed_names
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name, written_text
-from tieproof.competition.kit import WIDTH, Files, fillings, handed_out, kit_files, program_values
-from tieproof.competition.platforms.files import columns_of
-from tieproof.competition.programs import TRUTH
+from tieproof.competition.inspection.tasks import (
+    Program,
+    Task,
+    as_numbers,
+    files_by_name,
+    refuse_fixed_names,
+    written_text,
+)
+from tieproof.competition.platforms.files import WIDTH, Files, columns_of, pages, public_files, starting_kit
+from tieproof.competition.scoring import TRUTH
 from tieproof.competition.truth import read_judgments
 from tieproof.errors import InputError
 
@@ -28,28 +34,26 @@ OUTPUT = {"embeddings": "embedding", "run": "ranking"}
 
 def files(settings: Hosted) -> Files:
     """All files of the bundle, by their paths in it."""
-    values, task = fillings(settings, "grand-challenge"), settings.scoring.task
-    found: Files = {
-        "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", program_values(settings)),
-        "evaluate.py": texts.filled("grand_challenge.py.txt", program_values(settings)),
-        "phase_settings.json": json.dumps(phase_settings(settings), indent=4).encode(),
+    name = TRUTH[settings.scoring.task]
+    made: Files = {
+        "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", texts.program_values(settings)),
+        "evaluate.py": texts.filled("grand_challenge.py.txt", texts.program_values(settings)),
+        "phase_settings.json": json.dumps(_phase_settings(settings), indent=4).encode(),
+        **pages(settings, "grand-challenge", PAGES),
+        **starting_kit(settings, "starting_kit", "grand-challenge"),
     }
-    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    if settings.platform.terms is not None:
-        found["pages/terms.html"] = settings.platform.terms
-    found |= kit_files(settings, "starting_kit", "grand-challenge")
     for phase in settings.phases:
         codename, truth = phase.codename, phase.content
-        found[f"ground_truth_{codename}/{TRUTH[task]}"] = truth
-        found[f"ground_truth_{codename}.tar.gz"] = packed(TRUTH[task], truth)
-        found |= {f"test/{codename}/input/{name}": content for name, content in jobs_of(settings, phase).items()}
-        found |= handed_out(phase, f"archive_{codename}")
-    return found
+        made[f"ground_truth_{codename}/{name}"] = truth
+        made[f"ground_truth_{codename}.tar.gz"] = _packed(name, truth)
+        made |= {f"test/{codename}/input/{path}": content for path, content in _jobs_of(settings, phase).items()}
+        made |= public_files(phase, f"archive_{codename}")
+    return made
 
 
-def phase_settings(settings: Hosted) -> dict[str, Any]:
+def _phase_settings(settings: Hosted) -> dict[str, Any]:
     """The values to enter in the settings of each phase, by the platform's names."""
-    first, *others = columns_of(settings.scoring)
+    first, *further = columns_of(settings.scoring)
     return {
         "score_title": first.title,
         "score_jsonpath": f"aggregates.{first.key}",
@@ -57,13 +61,13 @@ def phase_settings(settings: Hosted) -> dict[str, Any]:
         "score_decimal_places": settings.scoring.digits,
         "extra_results_columns": [
             {"path": f"aggregates.{key}", "order": "desc", "title": title, "exclude_from_ranking": True}
-            for title, key in others
+            for title, key in further
         ],
         "display_all_metrics": False,
     }
 
 
-def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
+def _jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
     """The container's input if an algorithm answered at random, to try the container, and for `check`."""
     random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
     answers: dict[str, Any]
@@ -76,15 +80,15 @@ def jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
     else:
         rows = random.normal(size=(len(phase.ids), WIDTH)).tolist()
         answers = dict(zip(phase.ids, rows, strict=True))
-    found, jobs = {}, []
+    outputs, jobs = {}, []
     for number, (name, answer) in enumerate(answers.items()):
         pk = f"job-{number:05}"
-        jobs.append(job(pk, name, output))
-        found[f"{pk}/output/{output}.json"] = json.dumps(answer).encode()
-    return {"predictions.json": json.dumps(jobs, indent=4).encode(), **found}
+        jobs.append(_job(pk, name, output))
+        outputs[f"{pk}/output/{output}.json"] = json.dumps(answer).encode()
+    return {"predictions.json": json.dumps(jobs, indent=4).encode(), **outputs}
 
 
-def job(pk: str, name: str, output: str) -> dict[str, Any]:
+def _job(pk: str, name: str, output: str) -> dict[str, Any]:
     """A job in predictions.json, with only the keys that an evaluation reads."""
     return {
         "pk": pk,
@@ -94,10 +98,8 @@ def job(pk: str, name: str, output: str) -> dict[str, Any]:
     }
 
 
-def packed(name: str, content: bytes) -> bytes:
+def _packed(name: str, content: bytes) -> bytes:
     """A compressed tarball of one file; the same content gives the same bytes."""
-    import gzip
-
     written = BytesIO()
     with tarfile.open(fileobj=written, mode="w") as archive:
         entry = tarfile.TarInfo(name)
@@ -117,31 +119,33 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
     truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
     if not truths:
         raise InputError(f"{bundle} has no folder {PLAIN} next to its Dockerfile. Put the truth there.")
-    within, command = entry_of((bundle / "Dockerfile").read_text(encoding="utf-8"))
+    within, command = _entry_of((bundle / "Dockerfile").read_text(encoding="utf-8"))
     if OURS in (bundle / "evaluate.py").read_text(encoding="utf-8"):
         command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
     else:
         refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
+    path = bundle / "phase_settings.json"
+    key = str(json.loads(path.read_text(encoding="utf-8"))["score_jsonpath"]) if path.is_file() else None
     return [
         Task(
             truth.name.removeprefix(PLAIN).strip("_") or "all",
-            sample_of(bundle, truth.name.removeprefix(PLAIN).strip("_")),
-            partial(lay, bundle, truth, within, command),
-            numbers,
-            key_of(bundle),
+            _sample_of(bundle, truth.name.removeprefix(PLAIN).strip("_")),
+            partial(_lay, bundle, truth, within, command),
+            lambda program, out: as_numbers(json.loads(_metrics_of(program))),
+            key,
             True,
             files_by_name([bundle / f"archive{truth.name.removeprefix(PLAIN)}"]),
             TRUTH_FOLDER,
-            shown,
+            lambda program, run: _metrics_of(program),  # printed text is shown to the organizer alone
         )
         for truth in truths
     ]
 
 
-def entry_of(dockerfile: str) -> tuple[str, list[str]]:
+def _entry_of(dockerfile: str) -> tuple[str, list[str]]:
     r"""The folder and the command of a container.
 
-    >>> entry_of('WORKDIR /opt/app\nENTRYPOINT ["python", "evaluate.py"]')
+    >>> _entry_of('WORKDIR /opt/app\nENTRYPOINT ["python", "evaluate.py"]')
     ('/opt/app', ['python', 'evaluate.py'])
     """
     folders = re.findall(r"^WORKDIR\s+(\S+)", dockerfile, re.MULTILINE)
@@ -151,22 +155,14 @@ def entry_of(dockerfile: str) -> tuple[str, list[str]]:
     return (folders or ["/opt/app"])[-1], json.loads(commands[0])
 
 
-def sample_of(bundle: Path, name: str) -> Path | None:
-    """A sample of an algorithm's outputs, if the bundle has one."""
+def _sample_of(bundle: Path, name: str) -> Path | None:
     places = (bundle / "test" / name / "input", bundle / "test" / "input")
     return next((place for place in places if (place / "predictions.json").is_file()), None)
 
 
-def key_of(bundle: Path) -> str | None:
-    """The name of the number by which submissions are ranked; None if the bundle has no settings of the phase."""
-    path = bundle / "phase_settings.json"
-    return str(json.loads(path.read_text(encoding="utf-8"))["score_jsonpath"]) if path.is_file() else None
-
-
-def lay(
+def _lay(
     bundle: Path, truth: Path, within: str, command: list[str], room: Path, submission: Path, place: str
-) -> Layout:
-    """The folders of the container."""
+) -> Program:
     (room / "program").mkdir()
     for path in bundle.iterdir():
         if path.is_file() and path.suffix in (".py", ".json", ".txt"):
@@ -180,14 +176,8 @@ def lay(
         within: room / "program",
         TRUTH_FOLDER: room / "truth",
     }
-    return Layout(command, folders, within)
+    return Program(command, folders, within)
 
 
-def shown(layout: Layout, ended: Ended) -> str:
-    """All of metrics.json; the platform shows printed text to the organiser alone."""
-    return written_text(layout.here("/output") / "metrics.json")
-
-
-def numbers(layout: Layout, out: str) -> Numbers:
-    """The numbers in metrics.json, by their path."""
-    return as_numbers(json.loads(written_text(layout.here("/output") / "metrics.json")))
+def _metrics_of(program: Program) -> str:
+    return written_text(program.here("/output") / "metrics.json")

@@ -1,7 +1,6 @@
 """Kaggle: a bundle for it, and its metric called once for each part of the solution."""
 
 import csv
-import json
 import shutil
 from collections.abc import Sequence
 from functools import partial
@@ -11,10 +10,17 @@ import numpy as np
 
 from tieproof.competition import texts
 from tieproof.competition.hosting import Hosted, HostedPhase
-from tieproof.competition.inspection.process import Ended, Layout
-from tieproof.competition.inspection.tasks import Numbers, Task, as_numbers, files_by_name
-from tieproof.competition.kit import LISTED, WIDTH, Files, fillings, handed_out, kit_files, program_values
-from tieproof.competition.platforms.files import KAGGLE, last_line
+from tieproof.competition.inspection.tasks import Program, Task, files_by_name
+from tieproof.competition.platforms.files import (
+    LISTED,
+    WIDTH,
+    Files,
+    last_line,
+    pages,
+    printed_numbers,
+    public_files,
+    starting_kit,
+)
 from tieproof.competition.truth import GROUP, ID, LABEL, read_judgments, table
 from tieproof.errors import InputError
 
@@ -31,28 +37,25 @@ def files(settings: Hosted) -> Files:
             f"Kaggle has a public and a private part, but there are {len(settings.phases)} phases. Give one or two.",
             "phases",
         )
-    values = fillings(settings, "kaggle")
-    found: Files = {
-        "metric.py": texts.filled("kaggle.py.txt", program_values(settings)),
-        "solution.csv": solution(settings).encode(),
-        "data/sample_submission.csv": sample(settings).encode(),
+    made: Files = {
+        "metric.py": texts.filled("kaggle.py.txt", texts.program_values(settings)),
+        "solution.csv": _solution(settings).encode(),
+        "data/sample_submission.csv": _sample(settings).encode(),
+        **pages(settings, "kaggle", PAGES),
+        **starting_kit(settings, "data/starting_kit", "kaggle"),
     }
-    found |= {f"pages/{name}.html": texts.page(name, values) for name in PAGES}
-    found |= kit_files(settings, "data/starting_kit", "kaggle")
-    if settings.platform.terms is not None:
-        found["pages/terms.html"] = settings.platform.terms
     for phase in settings.phases:
-        found |= handed_out(phase, f"data/{phase.codename}")
-    return found
+        made |= public_files(phase, f"data/{phase.codename}")
+    return made
 
 
-def solution(settings: Hosted) -> str:
+def _solution(settings: Hosted) -> str:
     """The table that Kaggle keeps: the ids, their truth, and the part that they belong to."""
     usages = USAGES[-len(settings.phases) :]
     header: Sequence[str] = ()
     rows: list[Sequence[object]] = []
     for usage, phase in zip(usages, settings.phases, strict=True):
-        columns = true_columns(phase)
+        columns = _true_columns(phase)
         header = (*columns, "Usage")
         rows += [(*row, usage) for row in zip(*columns.values(), strict=True)]
     if len({row[0] for row in rows}) < len(rows):
@@ -62,7 +65,7 @@ def solution(settings: Hosted) -> str:
     return table([header, *sorted(rows, key=lambda row: str(row[0]))])
 
 
-def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
+def _true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
     """The ids of a phase, with their truth.
 
     Labels and groups are replaced by numbers, because pandas reads 1 and 01 as equal, and NA as missing.
@@ -80,7 +83,7 @@ def true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
     return columns
 
 
-def sample(settings: Hosted) -> str:
+def _sample(settings: Hosted) -> str:
     """A valid submission, with random numbers or with documents in random order."""
     ids = sorted(each for phase in settings.phases for each in phase.ids)
     random = np.random.default_rng(0)
@@ -94,6 +97,34 @@ def sample(settings: Hosted) -> str:
     return table([("id", *range(WIDTH)), *((each, *row) for each, row in zip(ids, numbers.tolist(), strict=True))])
 
 
+MOST_BYTES = 500 * 10**6
+"""The most bytes of a submission; a larger one is refused before anything reads it."""
+
+DRIVER = """
+import json, os, sys
+import pandas as pd
+metric, solution, submission, usage, most = sys.argv[1:]
+namespace = {"__name__": "metric"}
+exec(compile(open(metric).read(), metric, "exec"), namespace)
+solution = pd.read_csv(solution)
+try:
+    size = os.path.getsize(submission)
+    if size > int(most):
+        sys.exit(f"Kaggle refuses the submission: it has {size:,} bytes, but at most {int(most):,} are allowed")
+    submission = pd.read_csv(submission)
+except Exception as error:
+    sys.exit(f"Kaggle cannot read the submission as a table: {error}")
+row_id = solution.columns[0]
+if "Usage" in solution.columns:
+    others = set(solution[row_id][solution["Usage"] != usage])
+    solution = solution[solution["Usage"] == usage].drop(columns="Usage").reset_index(drop=True)
+    submission = submission[[each not in others for each in submission[row_id]]].reset_index(drop=True)
+found = namespace["score"](solution.copy(), submission.copy(), row_id)
+print()
+print(json.dumps({"score": float(found)}))
+"""
+"""Calls score(solution, submission, row_id) for the rows of one part; prints the answer."""
+
 SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
 METRIC, SUBMISSION = "/kaggle_metric", "/kaggle_submission"
 
@@ -106,28 +137,28 @@ def tasks(bundle: Path, room: Path) -> list[Task]:
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public = files_by_name([bundle / "data"])
     return [
-        Task(usage, sample, partial(lay, bundle, usage), numbers, "score", True, public, METRIC, shown)
+        Task(
+            usage,
+            sample,
+            partial(_lay, bundle, usage),
+            printed_numbers,
+            "score",
+            True,
+            public,
+            METRIC,
+            lambda program, run: last_line(run.out),  # what the metric returned; Kaggle shows nothing that it printed
+        )
         for usage in usages
     ]
 
 
-def lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> Layout:
+def _lay(bundle: Path, usage: str, room: Path, submission: Path, place: str) -> Program:
     """The folders of a run: the metric with the solution, and the submission."""
     (room / "metric").mkdir()
     for name in ("metric.py", "solution.csv"):
         shutil.copyfile(bundle / name, room / "metric" / name)
     shutil.move(submission, room / "submission")
     (room / "work").mkdir()
-    paths = [f"{METRIC}/metric.py", f"{METRIC}/solution.csv", f"{SUBMISSION}/{place}", usage]
+    paths = [f"{METRIC}/metric.py", f"{METRIC}/solution.csv", f"{SUBMISSION}/{place}", usage, str(MOST_BYTES)]
     folders = {METRIC: room / "metric", SUBMISSION: room / "submission", "/kaggle_work": room / "work"}
-    return Layout(["python3", "-c", KAGGLE, *paths], folders, "/kaggle_work")
-
-
-def shown(layout: Layout, ended: Ended) -> str:
-    """The number that the metric returned; Kaggle shows nothing that it printed."""
-    return last_line(ended.out)
-
-
-def numbers(layout: Layout, out: str) -> Numbers:
-    """The number that the metric returned."""
-    return as_numbers(json.loads(last_line(out)))
+    return Program(["python3", "-c", DRIVER, *paths], folders, "/kaggle_work")

@@ -1,9 +1,9 @@
-"""Embeddings and labels from files: one file per format, and nothing in a file is ever executed.
+"""Embeddings and labels from files: one file per family of formats, and nothing in a file is ever executed.
 
 location ──► location.py: path and entry ──► FILE_FORMATS: the reader of the extension ──► its entries
                                                                                                │
-embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── entries.py: the one that is meant;
-                                                                      tables.py: the columns that are dimensions
+embeddings (n, d), labels (n,) or (n, c) ◄── contents.py: checked ◄── columns.py: the one that is meant, or the
+                                                                      columns that are dimensions
 """
 
 import os
@@ -14,37 +14,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.columns import Entry, choose, dimensions, meant, refuse_labels, warn_of_names
 from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
-from tieproof.inputs.readers.entries import CONFIDENCES, EMBEDDINGS, LABELS, Entry, Wanted, choose, meant
-from tieproof.inputs.readers.location import Location, check, split
-from tieproof.inputs.readers.remote import File, RemoteFile
-from tieproof.inputs.readers.tables import dimensions, refuse_labels, warn_of_names
+from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.ties import Array
 
-__all__ = [
-    "CONFIDENCES",
-    "FILE_FORMATS",
-    "LABELS",
-    "FileFormat",
-    "Place",
-    "column_of",
-    "entries_of",
-    "holds_labels",
-    "is_single",
-    "labels_in",
-    "only_labels",
-    "read_confidences",
-    "read_embeddings",
-    "read_labels",
-]
-
-Place = str | os.PathLike[str]
+PathLike = str | os.PathLike[str]
 
 
 class FileFormat(NamedTuple):
     """How the files of one extension are read.
 
-    entries : returns the arrays in a file, or its columns; the names in its locations help to recognise a header
+    entries : returns the arrays in a file, or its columns; the names in its locations help to recognize a header
     matrix : for a table, returns the columns at some positions, side by side
     embeddings : False if the format can only contain labels
     elsewhere : False if only files of this machine can be read
@@ -56,7 +37,7 @@ class FileFormat(NamedTuple):
     elsewhere: bool = True
 
 
-def late(file: str, function: str, *first: str) -> Callable[..., Any]:
+def _late(file: str, function: str, *first: str) -> Callable[..., Any]:
     """Return a function of a module of this folder that is imported when it is called, with its first arguments."""
 
     def call(*arguments: Any) -> Any:
@@ -66,26 +47,26 @@ def late(file: str, function: str, *first: str) -> Callable[..., Any]:
 
 
 FILE_FORMATS = {
-    ".npy": FileFormat(late("npy", "entries")),
-    ".npz": FileFormat(late("npz", "entries"), elsewhere=False),
-    ".h5": FileFormat(late("hdf5", "entries")),
-    ".hdf5": FileFormat(late("hdf5", "entries")),
-    ".safetensors": FileFormat(late("safetensors", "entries")),
-    ".pt": FileFormat(late("torch", "entries"), elsewhere=False),
-    ".pth": FileFormat(late("torch", "entries"), elsewhere=False),
-    ".parquet": FileFormat(late("parquet", "entries"), late("parquet", "matrix")),
-    ".csv": FileFormat(late("delimited", "entries", ","), late("delimited", "matrix", ",")),
-    ".tsv": FileFormat(late("delimited", "entries", "\t"), late("delimited", "matrix", "\t")),
-    ".fbin": FileFormat(late("big_ann", "entries", "<f4")),
-    ".u8bin": FileFormat(late("big_ann", "entries", "<u1")),
-    ".i8bin": FileFormat(late("big_ann", "entries", "<i1")),
-    ".ibin": FileFormat(late("big_ann_truth", "entries")),
-    ".txt": FileFormat(late("text", "lines"), embeddings=False),
-    ".json": FileFormat(late("text", "json_list"), embeddings=False),
+    ".npy": FileFormat(_late("npy", "entries")),
+    ".npz": FileFormat(_late("npy", "archive"), elsewhere=False),
+    ".h5": FileFormat(_late("hdf5", "entries")),
+    ".hdf5": FileFormat(_late("hdf5", "entries")),
+    ".safetensors": FileFormat(_late("tensors", "of_safetensors")),
+    ".pt": FileFormat(_late("tensors", "of_torch"), elsewhere=False),
+    ".pth": FileFormat(_late("tensors", "of_torch"), elsewhere=False),
+    ".parquet": FileFormat(_late("parquet", "entries"), _late("parquet", "matrix")),
+    ".csv": FileFormat(_late("delimited", "entries", ","), _late("delimited", "matrix", ",")),
+    ".tsv": FileFormat(_late("delimited", "entries", "\t"), _late("delimited", "matrix", "\t")),
+    ".fbin": FileFormat(_late("ann_benchmarks", "vectors", "<f4")),
+    ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
+    ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
+    ".ibin": FileFormat(_late("ann_benchmarks", "truth")),
+    ".txt": FileFormat(_late("text", "lines"), embeddings=False),
+    ".json": FileFormat(_late("text", "json_list"), embeddings=False),
 }
 
 
-def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Array | None = None) -> Array:
+def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), labels: Array | None = None) -> Array:
     """Read embeddings, shape (n, d), in the type in which they are stored.
 
     location : a file, or a file and one of its entries: `file.npz:key`, `file.h5:group/name`,
@@ -95,10 +76,11 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
     apart : locations of labels, groups and other values; columns of the same table that they name are not dimensions
     labels : the labels, if they are known; a table in which a dimension equals the labels is refused
 
-    bfloat16, and any other floats that NumPy does not have, become float32, exactly. In
-    a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, except for columns called
-    `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` next to `x` is a dimension), and for the one
-    that `read_labels` would read. If the names of the dimensions are not numbered, as f0, f1, f2 are, an
+    bfloat16, and any other floats that NumPy does not have, become float32, exactly.
+
+    In a table (.csv, .tsv, .parquet) the columns are the dimensions, in the order of the file, except for columns
+    called `label`, `class`, `target`, `y`, `confidence`, `id`, `index`, … (`y` next to `x` is a dimension), and for
+    the one that `read_labels` would read. If the names of the dimensions are not numbered, as f0, f1, f2 are, an
     `InputWarning` lists them. A .parquet file may contain them as one column of lists. The numbers of a .csv or .tsv
     file become the nearest float64. Its first row is a header if it has one of those names, or no number, or is
     0, 1, 2, … as in files of pandas; the latter is refused above integers, where it may be data.
@@ -120,21 +102,25 @@ def read_embeddings(location: Place, *, apart: Iterable[Place] = (), labels: Arr
         known = ", ".join(extension for extension, form in FILE_FORMATS.items() if form.embeddings)
         raise InputError(f"{where} can only hold labels; embeddings are read from {known}.")
     if form.matrix and where.entry is None:
-        named = _named(where.path, apart)
+        named = {
+            other.entry
+            for other in map(split, apart)
+            if other.entry is not None and os.path.exists(other.path) and os.path.samefile(other.path, where.path)
+        }
         columns = form.entries(where.path, named)
         if all(len(column.shape) == 1 for column in columns):
             taken = dimensions(where.path, columns, named)
             embeddings = stored_embeddings(form.matrix(where.path, named, taken), where)
             if labels is not None:
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
-            warn_of_names(where.path, columns, taken, stacklevel=2)
+            warn_of_names(where.path, columns, taken)
             return embeddings
-    entry = choose(entries_of(where), where, EMBEDDINGS)
+    entry = choose(entries_of(where), where, "embeddings")
     return stored_embeddings(entry.load(), Location(where.path, entry.name))
 
 
-def read_labels(location: Place) -> Array:
-    r"""Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
+def read_labels(location: PathLike) -> Array:
+    """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
     location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
         `labels`, `targets`, `classes`, `y`, … is read (`y` not if there is also an `x` with one axis), or else one
@@ -148,25 +134,18 @@ def read_labels(location: Place) -> Array:
 
     Raises InputError if the file cannot be read, if a label is missing or NaN, or if its content is not an array of
     labels, and MissingExtraError if the library for its format is not installed.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "labels.txt").write_text("cat\ndog\ncat\n")
-    ...     read_labels(f"{folder}/labels.txt").tolist()
-    ['cat', 'dog', 'cat']
     """
     return labels_in(split(location))
 
 
-def labels_in(where: Location, leaving_out: str | None = None) -> Array:
-    """Read the labels of a file as `read_labels` does; the entry `leaving_out` is ignored."""
-    entry = choose([entry for entry in entries_of(where) if entry.name != leaving_out], where, LABELS)
+def labels_in(where: Location) -> Array:
+    """Read the labels at a location as `read_labels` does."""
+    entry = choose(entries_of(where), where, "labels")
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 
 
-def read_confidences(location: Place) -> Array:
-    r"""Read confidences, numbers of shape (n,), in the type in which they are stored.
+def read_confidences(location: PathLike) -> Array:
+    """Read confidences, numbers of shape (n,), in the type in which they are stored.
 
     location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
         `confidences` or `confidence` is read, or else the only one with one axis.
@@ -175,20 +154,13 @@ def read_confidences(location: Place) -> Array:
 
     Raises InputError if the file cannot be read, or if its content is not an array of numbers, and MissingExtraError
     if the library for its format is not installed.
-
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "confidences.txt").write_text("0.5\n1\n0.25\n")
-    ...     read_confidences(f"{folder}/confidences.txt").tolist()
-    [0.5, 1.0, 0.25]
     """
     where = split(location)
-    entry = choose(entries_of(where), where, CONFIDENCES)
+    entry = choose(entries_of(where), where, "confidences")
     return stored_confidences(np.asarray(entry.load()), Location(where.path, entry.name))
 
 
-def column_of(location: Place, wanted: Wanted) -> str | None:
+def column_of(location: PathLike, wanted: str) -> str | None:
     """Return the location of the column that is read as labels or confidences; None if the file is not a table."""
     where = split(location)
     if _form(where).matrix is None:
@@ -196,19 +168,14 @@ def column_of(location: Place, wanted: Wanted) -> str | None:
     return str(Location(where.path, choose(entries_of(where), where, wanted).name))
 
 
-def is_single(location: Place) -> bool:
-    """Whether a file contains a single array or column, which cannot be both embeddings and labels."""
-    return len(entries_of(Location(split(location).path))) == 1
-
-
-def holds_labels(location: Place) -> bool:
+def holds_labels(location: PathLike) -> bool:
     """Whether a file has an entry that can be labels: it is neither a single array nor a table of only dimensions."""
     where = Location(split(location).path)
     entries = entries_of(where)
-    return len(entries) > 1 and (_form(where).matrix is None or meant(entries, LABELS) is not None)
+    return len(entries) > 1 and (_form(where).matrix is None or meant(entries, "labels") is not None)
 
 
-def only_labels(location: Place) -> bool:
+def only_labels(location: PathLike) -> bool:
     """Whether a file, or the entry that is named, has a single axis, and thus cannot be embeddings."""
     where = split(location)
     entries = [entry for entry in entries_of(where) if where.entry in (None, entry.name)]
@@ -235,13 +202,3 @@ def entries_of(where: Location) -> list[Entry]:
             "copy it here, or save it in another format."
         )
     return form.entries(where.path, () if where.entry is None else (where.entry,))
-
-
-def _named(path: File, locations: Iterable[Place]) -> set[str]:
-    """The columns of `path` that some locations name."""
-    named = (split(location) for location in locations)
-    return {where.entry for where in named if where.entry is not None and _is_same(where.path, path)}
-
-
-def _is_same(one: File, other: File) -> bool:
-    return os.path.exists(one) and os.path.samefile(one, other)

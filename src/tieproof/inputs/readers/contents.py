@@ -12,9 +12,8 @@ from tieproof.inputs.identities import exact_below, is_column_of_classes, not_wh
 from tieproof.inputs.readers.location import Location
 from tieproof.ties import Array
 
-NUMBERS = ("float16", "float32", "float64")
+FLOATS = ("float16", "float32", "float64")
 MOST_SHOWN = 60
-MOST_EXACT = 2**53  # beyond it, a float64 no longer tells an integer from its neighbours
 
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
@@ -29,7 +28,7 @@ def name_of(dtype: np.dtype[Any]) -> str:
 
 def stored_embeddings(array: Array, where: Location) -> Array:
     """Return embeddings as they are stored, after checking their type and shape."""
-    if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
+    if array.dtype.kind not in "biu" and array.dtype.name not in FLOATS:
         raise InputError(
             f"{where} contains {_type(array)}; embeddings are numbers: "
             "save them as float16, float32, float64, integers or bools."
@@ -59,19 +58,37 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
         raise InputError(
             f"{where} has the shape {array.shape}; labels have the shape (n,), or (n, c) of 0/1: reshape them."
         )
-    try:
-        convert = CONVERSIONS[array.dtype.kind]
-    except KeyError:
+    kind = array.dtype.kind
+    if kind == "U":
+        check_code_points(array, f"The labels of {where}")
+    if kind in "iuU":
+        labels = np.array(array, dtype=array.dtype.newbyteorder("="))
+    elif kind == "S":
+        labels = _decoded(array, where)
+    elif kind == "b":
+        labels = array.astype(np.int8)
+    elif kind == "f":
+        _check_whole(array, where, stored or array.dtype.name)
+        labels = array.astype(np.int64)
+    else:
         raise InputError(
             f"{where} contains {_type(array)}; labels are integers or strings: convert them before saving."
-        ) from None
-    if array.dtype.kind == "f":
-        _check_whole(array, where, stored or array.dtype.name)
-    labels = convert(array, where)
+        )
     if labels.shape[1:] == (1,) and not is_column_of_classes(labels):
         return labels.reshape(-1)
-    if labels.ndim == 2:
-        _check_classes(labels, where)
+    if labels.ndim == 1:
+        return labels
+    if labels.dtype.kind == "U":
+        raise InputError(
+            f"{where} contains strings of the shape {labels.shape}; give one label per item, shape (n,)."
+        )
+    wrong = np.argwhere((labels != 0) & (labels != 1))
+    if wrong.size:
+        value = labels[tuple(wrong[0])]
+        raise InputError(
+            f"{where} has {value} at {_place(wrong[0])} of the shape {labels.shape}; labels of the "
+            "shape (n, c) are 0 or 1: give those, or one label per item, shape (n,)."
+        )
     return labels
 
 
@@ -84,11 +101,17 @@ def stored_confidences(array: Array, where: Location) -> Array:
             f"{where} has the shape {array.shape}; confidences have the shape (n,): give one for each query."
         )
     if array.dtype.kind == "S":
-        array = _bytes(array, where)
+        array = _decoded(array, where)
     if array.dtype.kind == "U":
         check_code_points(array, f"The confidences of {where}")
-        return np.array([_as_float(str(cell), row, where) for row, cell in enumerate(array.tolist())])
-    if array.dtype.kind not in "biu" and array.dtype.name not in NUMBERS:
+        numbers = []
+        for row, cell in enumerate(array.tolist()):
+            try:
+                numbers.append(float(cell))
+            except ValueError:
+                raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
+        return np.array(numbers)
+    if array.dtype.kind not in "biu" and array.dtype.name not in FLOATS:
         raise InputError(f"{where} contains {_type(array)}; confidences are numbers: convert them before saving.")
     return array
 
@@ -128,39 +151,11 @@ def from_bytes(cells: Sequence[bytes], where: Location) -> Array:
         try:
             strings.append(cell.decode())
         except UnicodeDecodeError:
-            raise not_utf8(cell, row, where) from None
+            raise InputError(
+                f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is not UTF-8 text; save strings instead of "
+                "bytes."
+            ) from None
     return from_strings(strings, where)
-
-
-def not_utf8(cell: bytes, row: int, where: Location) -> InputError:
-    """Return the error for bytes that are not text."""
-    return InputError(
-        f"{where} has {cell[:MOST_SHOWN]!r} at [{row}], which is not UTF-8 text; save strings instead of bytes."
-    )
-
-
-def _as_float(cell: str, row: int, where: Location) -> float:
-    try:
-        return float(cell)
-    except ValueError:
-        raise InputError(f"{where} has '{cell}' at [{row}]; confidences are numbers: correct it.") from None
-
-
-def _strings(array: Array, where: Location) -> Array:
-    check_code_points(array, f"The labels of {where}")
-    return _as_stored(array, where)
-
-
-def _as_stored(array: Array, where: Location) -> Array:
-    return np.array(array, dtype=array.dtype.newbyteorder("="))
-
-
-def _bools(array: Array, where: Location) -> Array:
-    return array.astype(np.int8)
-
-
-def _floats(array: Array, where: Location) -> Array:
-    return array.astype(np.int64)
 
 
 def _check_whole(array: Array, where: Location, stored: str) -> None:
@@ -179,39 +174,14 @@ def _check_whole(array: Array, where: Location, stored: str) -> None:
         )
 
 
-def _bytes(array: Array, where: Location) -> Array:
+def _decoded(array: Array, where: Location) -> Array:
     if array.nbytes <= MOST_BYTES // 4:
         with suppress(UnicodeDecodeError):
             return np.strings.decode(array, "utf-8")
     return from_bytes(array.reshape(-1).tolist(), where).reshape(array.shape)  # its message tells the position
 
 
-CONVERSIONS = {
-    "i": _as_stored,
-    "u": _as_stored,
-    "U": _strings,
-    "S": _bytes,
-    "b": _bools,
-    "f": _floats,
-}
-
-
-def _check_classes(labels: Array, where: Location) -> None:
-    if labels.dtype.kind == "U":
-        raise InputError(
-            f"{where} contains strings of the shape {labels.shape}; give one label per item, shape (n,)."
-        )
-    wrong = np.argwhere((labels != 0) & (labels != 1))
-    if wrong.size:
-        value = labels[tuple(wrong[0])]
-        raise InputError(
-            f"{where} has {value} at {_place(wrong[0])} of the shape {labels.shape}; labels of the "
-            "shape (n, c) are 0 or 1: give those, or one label per item, shape (n,)."
-        )
-
-
 def _place(index: Array) -> str:
-    """Return a position in an array in brackets, counted from 0 as in NumPy."""
     return f"[{', '.join(str(int(i)) for i in index)}]"
 
 

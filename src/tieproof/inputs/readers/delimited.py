@@ -1,4 +1,7 @@
-"""Decides whether the first row of a text table is a header."""
+"""Tables in text (.csv, .tsv): whether the first row is a header, and the columns.
+
+A column is read as text, cell by cell; the dimensions are read by NumPy, all at once.
+"""
 
 import csv
 from collections.abc import Collection, Generator, Iterator, Sequence
@@ -8,99 +11,22 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.columns import NAMES, ROWS, Entry
 from tieproof.inputs.readers.contents import from_text
-from tieproof.inputs.readers.damage import broken, reading
-from tieproof.inputs.readers.entries import NAMES, Entry
-from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.location import File, Location, broken, reading
 from tieproof.ties import Array
+
+KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
+ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
 SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # may also be a label that means "yes"
-ROWS = 1000
-"""The number of rows that are looked at."""
 
 FEW = 8
 """A row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too."""
 
 
-def is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: File) -> bool:
-    """Whether the first row is a header: it has a known name, or several cells without a number, or is 0, 1, 2, ….
-
-    below : the next row, if there is one; if the first row counts, up to `ROWS` rows
-    named : the columns that a location names
-
-    pandas writes 0, 1, 2, … for columns without names, after an empty cell for its index. Without that cell, and if
-    the rows below contain integers, too, the row may be data, and is refused.
-    """
-    names = [cell.lower() for cell in cells]
-    if any(name in SURE for name in names) or any(cell in named and not is_number(cell) for cell in cells):
-        return True
-    if below and any(name == SHORT and is_number(under) for name, under in zip(names, below[0], strict=False)):
-        return True
-    if len(names) == 1:
-        return False
-    if not any(is_number(name) for name in names):
-        return True
-    if not counts(names):
-        return False
-    if names[0] != "" and _may_be_data(len(names), below):
-        raise InputError(
-            f"{path} has {', '.join(names[:3])}{', …' if len(names) > 3 else ''} on line 1 above integers, which may "
-            "be data or a header of pandas; replace a header by f0,f1,…, or insert f0,f1,… above data."
-        )
-    return True
-
-
-def counts(cells: Sequence[str]) -> bool:
-    """Whether the cells are 0, 1, 2, …, possibly after an empty cell."""
-    numbers = cells[1:] if cells[0] == "" else cells
-    return list(numbers) == [str(at) for at in range(len(numbers))]
-
-
-def is_number(cell: str) -> bool:
-    """Whether NumPy's reader accepts a cell; Python also accepts 1_000 and the digits of other scripts."""
-    if "_" in cell or not cell.isascii():
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
-def is_integer(cell: str) -> bool:
-    """Whether a cell is written as an integer."""
-    return cell.isascii() and cell.removeprefix("-").isdigit()
-
-
-def _may_be_data(width: int, below: Sequence[Sequence[str]]) -> bool:
-    """Whether rows below have integers, too (pandas writes floats with a point), or for long rows also count."""
-    rows = [[cell.strip() for cell in cells] for cells in below]
-    if width < FEW:
-        return any(is_integer(cell) for cells in rows for cell in cells)
-    return any(_counts_on(cells) for cells in rows)
-
-
-def _counts_on(cells: Sequence[str]) -> bool:
-    if not all(is_integer(cell) and len(cell) < 20 for cell in cells):
-        return False
-    numbers = list(map(int, cells))
-    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-
-
-KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
-ENCODING = "utf-8-sig"
-
-
-class Row(NamedTuple):
-    """The cells of a row, and the line on which it ends."""
-
-    line: int
-    cells: list[str]
-
-
-class Table(NamedTuple):
+class _Table(NamedTuple):
     """A table of which only the first rows were read; without a header, `columns` are numbered from 1."""
 
     path: File
@@ -108,24 +34,28 @@ class Table(NamedTuple):
     columns: list[str]
     header: bool
 
-    def rows(self) -> Iterator[Row]:
-        """Yield the rows under the header; a row with another number of cells than columns is refused."""
+    def rows(self) -> Iterator[tuple[int, list[str]]]:
+        """Yield the rows under the header, each with the line on which it ends; ragged rows are refused."""
         rows = _rows(self.path, self.delimiter)
         if self.header:
             next(rows)
-        for row in rows:
-            if len(row.cells) != len(self.columns):
+        for line, cells in rows:
+            if len(cells) != len(self.columns):
                 raise InputError(
-                    f"{self.path} has a ragged row: line {row.line} has {len(row.cells)} cells, "
+                    f"{self.path} has a ragged row: line {line} has {len(cells)} cells, "
                     f"but the first row has {len(self.columns)}; give every row the same number of cells."
                 )
-            yield row
+            yield line, cells
+
+    def called(self, at: int) -> str:
+        """Return the number and the name of a column, for messages."""
+        return f"{at + 1} ('{self.columns[at]}')" if self.header else str(at + 1)
 
 
 def entries(delimiter: str, path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table."""
     table = _open(path, delimiter, named)
-    return [_entry(table, column) for column in range(len(table.columns))]
+    return [_entry(table, at) for at in range(len(table.columns))]
 
 
 def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[int]) -> Array:
@@ -136,7 +66,19 @@ def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[i
     table = _open(path, delimiter, named)
     left_out = sorted(set(range(len(table.columns))).difference(taken))
     try:
-        numbers = _parse(table, left_out)
+        with path.open(encoding=ENCODING, newline="") as file:
+            if table.header:
+                next(csv.reader(file, delimiter=delimiter))
+            numbers: Array = np.loadtxt(
+                file,
+                delimiter=delimiter,
+                comments=None,
+                quotechar='"',
+                ndmin=2,
+                converters=dict.fromkeys(left_out, lambda cell: 0.0),
+            )
+        if numbers.shape[1] != len(table.columns):
+            raise ValueError("the header has another length")
     except ValueError as error:
         _find_fault(table, left_out)
         raise InputError(broken(path, KINDS[delimiter])) from error
@@ -145,75 +87,25 @@ def matrix(delimiter: str, path: File, named: Collection[str], taken: Sequence[i
     return np.delete(numbers, left_out, axis=1) if left_out else numbers
 
 
-def _open(path: File, delimiter: str, named: Collection[str]) -> Table:
-    rows = _rows(path, delimiter)
-    first = next(rows, None)
-    if first is None:
-        raise InputError(f"{path} has no rows; give a table with at least one.")
-    if any("\0" in cell for cell in first.cells):
-        raise InputError(broken(path, KINDS[delimiter]))
-    cells = [cell.strip() for cell in first.cells]
-    below = [row.cells for row in islice(rows, ROWS if counts(cells) else 1)]
-    rows.close()
-    header = is_header(cells, below, named, path)
-    if header and not below:
-        raise InputError(f"{path} has no rows under its header; give a table with at least one.")
-    columns = [name if header and name else str(at) for at, name in enumerate(cells, 1)]
-    if header and not cells[0]:
-        columns[0] = "index"  # pandas writes no name for its index
-    return Table(path, delimiter, columns, header)
-
-
-def _rows(path: File, delimiter: str) -> Generator[Row, None, None]:
-    """Yield the rows of a file; blank lines are allowed only at its end."""
-    blank = None
-    with reading(path, KINDS[delimiter]), path.open(encoding=ENCODING, newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
-        for cells in reader:
-            if not cells:
-                blank = blank or reader.line_num
-                continue
-            if blank:
-                raise InputError(f"{path} is blank on line {blank}; remove the line, or fill it in.")
-            yield Row(reader.line_num, cells)
-
-
-def _parse(table: Table, left_out: Sequence[int]) -> Array:
-    with table.path.open(encoding=ENCODING, newline="") as file:
-        if table.header:
-            next(csv.reader(file, delimiter=table.delimiter))
-        numbers = np.loadtxt(
-            file,
-            delimiter=table.delimiter,
-            comments=None,
-            quotechar='"',
-            ndmin=2,
-            converters=dict.fromkeys(left_out, lambda cell: 0.0),
-        )
-    if numbers.shape[1] != len(table.columns):
-        raise ValueError("the header has another length")
-    return numbers
-
-
-def _find_fault(table: Table, left_out: Sequence[int]) -> None:
+def _find_fault(table: _Table, left_out: Sequence[int]) -> None:
     """Raise for the first ragged row, or the first cell that is not a number."""
-    for row in table.rows():
-        for at, cell in enumerate(row.cells):
-            if at not in left_out and not is_number(cell):
+    for line, cells in table.rows():
+        for at, cell in enumerate(cells):
+            if at not in left_out and not _is_number(cell):
                 raise InputError(
-                    f"{table.path} has {_shown(cell)} on line {row.line} in column {_name(table, at)}, where "
+                    f"{table.path} has {_shown(cell)} on line {line} in column {table.called(at)}, where "
                     "a number is expected; correct it, or rename a column that is not a dimension to 'id'."
                 )
 
 
-def _entry(table: Table, at: int) -> Entry:
+def _entry(table: _Table, at: int) -> Entry:
     def load(most: int | None = None) -> Array:
         labels = []
-        for row in islice(table.rows(), most):
-            label = row.cells[at].strip()
+        for line, cells in islice(table.rows(), most):
+            label = cells[at].strip()
             if not label:
                 raise InputError(
-                    f"{table.path} has no label on line {row.line} in column {_name(table, at)}; "
+                    f"{table.path} has no label on line {line} in column {table.called(at)}; "
                     "give every item a label, or leave the item out."
                 )
             labels.append(label)
@@ -223,25 +115,113 @@ def _entry(table: Table, at: int) -> Entry:
     return Entry(table.columns[at], (None,), f"column {at + 1}", load, first=lambda: load(ROWS))
 
 
-def _check_labels(table: Table, at: int, labels: Sequence[str]) -> None:
+def _check_labels(table: _Table, at: int, labels: Sequence[str]) -> None:
     """Refuse NaN among numbers, and a first label above integers that may be a header."""
-    if all(is_number(label) for label in labels):
+    if all(_is_number(label) for label in labels):
         missing = [row for row, label in enumerate(labels, 1) if label.lower().lstrip("+-") == "nan"]
         if missing:
             raise InputError(
-                f"{table.path} has NaN in row {missing[0]} of column {_name(table, at)}; "
+                f"{table.path} has NaN in row {missing[0]} of column {table.called(at)}; "
                 "give every item a label, or leave the item out."
             )
     first, rest = labels[0], labels[1:]
-    if not table.header and rest and not is_number(first) and all(is_integer(label) for label in rest):
+    if not table.header and rest and not _is_number(first) and all(_is_integer(label) for label in rest):
         raise InputError(
             f"{table.path} has {_shown(first)} on line 1 above integers, which may be a header or a label; "
             f"if it is a header, choose '{table.path}:{first}' or write 'label' instead."
         )
 
 
-def _name(table: Table, at: int) -> str:
-    return f"{at + 1} ('{table.columns[at]}')" if table.header else str(at + 1)
+def _open(path: File, delimiter: str, named: Collection[str]) -> _Table:
+    rows = _rows(path, delimiter)
+    _, first = next(rows, (0, None))
+    if first is None:
+        raise InputError(f"{path} has no rows; give a table with at least one.")
+    if any("\0" in cell for cell in first):
+        raise InputError(broken(path, KINDS[delimiter]))
+    cells = [cell.strip() for cell in first]
+    below = [row for _, row in islice(rows, ROWS if _counts(cells) else 1)]
+    rows.close()
+    header = _is_header(cells, below, named, path)
+    if header and not below:
+        raise InputError(f"{path} has no rows under its header; give a table with at least one.")
+    columns = [name if header and name else str(at) for at, name in enumerate(cells, 1)]
+    if header and not cells[0]:
+        columns[0] = "index"  # pandas writes no name for its index
+    return _Table(path, delimiter, columns, header)
+
+
+def _rows(path: File, delimiter: str) -> Generator[tuple[int, list[str]], None, None]:
+    """Yield the rows of a file, each with the line on which it ends; blank lines are allowed only at its end."""
+    blank = None
+    with reading(path, KINDS[delimiter]), path.open(encoding=ENCODING, newline="") as file:
+        reader = csv.reader(file, delimiter=delimiter, strict=True)
+        for cells in reader:
+            if not cells:
+                blank = blank or reader.line_num
+                continue
+            if blank:
+                raise InputError(f"{path} is blank on line {blank}; remove the line, or fill it in.")
+            yield reader.line_num, cells
+
+
+def _is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: File) -> bool:
+    """Whether the first row is a header: it has a known name, or several cells without a number, or is 0, 1, 2, ….
+
+    below : the next row, if there is one; if the first row counts, up to `ROWS` rows
+    named : the columns that a location names
+
+    pandas writes 0, 1, 2, … for columns without names, after an empty cell for its index. Without that cell, and if
+    the rows below contain integers, too (pandas writes floats with a point), or for long rows also count, the row may
+    be data, and is refused.
+    """
+    names = [cell.lower() for cell in cells]
+    if any(name in SURE for name in names) or any(cell in named and not _is_number(cell) for cell in cells):
+        return True
+    if below and any(name == SHORT and _is_number(under) for name, under in zip(names, below[0], strict=False)):
+        return True
+    if len(names) == 1:
+        return False
+    if not any(_is_number(name) for name in names):
+        return True
+    if not _counts(names):
+        return False
+    rows = [[cell.strip() for cell in row] for row in below]
+    is_long = len(names) >= FEW
+    if names[0] != "" and any(_counts_on(row) if is_long else any(map(_is_integer, row)) for row in rows):
+        raise InputError(
+            f"{path} has {', '.join(names[:3])}{', …' if len(names) > 3 else ''} on line 1 above integers, which may "
+            "be data or a header of pandas; replace a header by f0,f1,…, or insert f0,f1,… above data."
+        )
+    return True
+
+
+def _counts(cells: Sequence[str]) -> bool:
+    """Whether the cells are 0, 1, 2, …, possibly after an empty cell."""
+    numbers = cells[1:] if cells[0] == "" else cells
+    return list(numbers) == [str(at) for at in range(len(numbers))]
+
+
+def _counts_on(cells: Sequence[str]) -> bool:
+    if not all(_is_integer(cell) and len(cell) < 20 for cell in cells):
+        return False
+    numbers = list(map(int, cells))
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
+
+
+def _is_number(cell: str) -> bool:
+    """Whether NumPy's reader accepts a cell; Python also accepts 1_000 and the digits of other scripts."""
+    if "_" in cell or not cell.isascii():
+        return False
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_integer(cell: str) -> bool:
+    return cell.isascii() and cell.removeprefix("-").isdigit()
 
 
 def _shown(cell: str) -> str:

@@ -13,10 +13,8 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.damage import library
-from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.location import Location, library
 
-NEVER_WRITTEN = "it was created and never filled: write it again"
 PREFIX = "HDF5_VDS_PREFIX"
 
 
@@ -30,62 +28,64 @@ def check_stored(dataset: Any, where: Location) -> None:
     if dataset.is_virtual:
         _check_virtual(dataset, where)
     elif dataset.external:
-        refuse(where, f"its data is in the separate file '{dataset.external[0][0]}': save it in one file")
+        _refuse(where, f"its data is in the separate file '{dataset.external[0][0]}': save it in one file")
     elif dataset.chunks:
         chunks = math.prod(-(-length // part) for length, part in zip(dataset.shape, dataset.chunks, strict=True))
         written = dataset.id.get_num_chunks()
         if written < chunks:
-            refuse(
+            _refuse(
                 where, f"only {written} of its {chunks} chunks were written: write the missing chunks, or all again"
             )
     elif dataset.id.get_storage_size() == 0:
-        refuse(where, NEVER_WRITTEN)
+        _refuse(where, "it was created and never filled: write it again")
 
 
-def refuse(where: Location, reason: str) -> NoReturn:
-    """Refuse a data set, and say why its data is missing."""
+def _refuse(where: Location, reason: str) -> NoReturn:
     raise InputError(f"{where} is not stored completely, and missing data would be read as zeros; {reason}.")
 
 
 def _check_virtual(dataset: Any, where: Location) -> None:
     """Refuse a virtual data set that lacks one of its sources, or is not covered by them."""
     if not isinstance(where.path, Path):
-        refuse(where, "its sources are only searched on this machine: save a copy that is not virtual")
+        _refuse(where, "its sources are only searched on this machine: save a copy that is not virtual")
     h5py = library("h5py", where.path, "h5")
     sources = dataset.virtual_sources()
     for source in sources:
         name = f"'{source.dset_name}' of '{source.file_name}'"
         if "%" in source.file_name + source.dset_name or not _is_limited(source.vspace):
-            refuse(where, f"its source {name} has no fixed length: save a copy that is not virtual")
+            _refuse(where, f"its source {name} has no fixed length: save a copy that is not virtual")
         own = source.file_name == "."
-        path = where.path if own else _found(where.path, source.file_name)
+        folders = [*_prefix(where.path), where.path.parent, Path()]  # in which the library searches, in this order
+        files = [where.path] if own else [folder / source.file_name for folder in folders]
+        path = next((file for file in files if file.is_file()), None)
         if path is None or not h5py.is_hdf5(path):
-            refuse(where, f"its source {name} is absent: give the file, or save a copy that is not virtual")
+            _refuse(where, f"its source {name} is absent: give the file, or save a copy that is not virtual")
         if not own:
             _check_beside(path, where)
         with h5py.File(path, "r") as file:
             part = file.get(source.dset_name)
-            if not isinstance(part, h5py.Dataset) or not _holds(part, source):
-                refuse(where, f"its source {name} is absent or smaller: give it, or save a copy that is not virtual")
+            if not isinstance(part, h5py.Dataset) or not _holds(part, source, h5py):
+                _refuse(where, f"its source {name} is absent or smaller: give it, or save a copy that is not virtual")
             _check_beside(Path(part.file.filename), where)  # it may be a link to another file
             check_stored(part, Location(path, source.dset_name))
     if not _is_covered(dataset.shape, [source.vspace for source in sources]):
-        refuse(where, "a part of this virtual data set has no source: save a copy that is whole and not virtual")
+        _refuse(where, "a part of this virtual data set has no source: save a copy that is whole and not virtual")
 
 
 def _check_beside(source: Path, where: Location) -> None:
     """Refuse a source outside the folder of its virtual data set, and outside the one in the library's setting."""
-    folders = [Path(where.path).parent, *([_prefix(Path(where.path))] if os.environ.get(PREFIX) else [])]
-    if not any(source.resolve().is_relative_to(folder.resolve()) for folder in folders):
+    virtual = Path(where.path)
+    if not any(source.resolve().is_relative_to(folder.resolve()) for folder in [virtual.parent, *_prefix(virtual)]):
         raise InputError(
             f"{where} takes data from {source.resolve()}, which is outside the folder of its file; move that file "
             "into the folder, or save a copy that is not virtual."
         )
 
 
-def _prefix(virtual: Path) -> Path:
-    """The folder that a setting of the library names."""
-    return Path(os.environ.get(PREFIX, "").replace("${ORIGIN}", str(virtual.parent)))
+def _prefix(virtual: Path) -> list[Path]:
+    """Return the folder that the library's setting names, if it names one."""
+    prefix = os.environ.get(PREFIX)
+    return [Path(prefix.replace("${ORIGIN}", str(virtual.parent)))] if prefix else []
 
 
 def _is_covered(shape: tuple[int, ...], spaces: Sequence[Any]) -> bool:
@@ -106,16 +106,9 @@ def _is_limited(space: Any) -> bool:
         return False
 
 
-def _holds(part: Any, source: Any) -> bool:
+def _holds(part: Any, source: Any, h5py: Any) -> bool:
     """Whether a source is as large as the selection taken from it."""
-    h5py = library("h5py", Path(source.file_name), "h5")
     if source.src_space.get_select_type() == h5py.h5s.SEL_ALL:
         return bool(part.size == source.vspace.get_select_npoints())
     _, last = source.src_space.get_select_bounds()
     return len(last) == part.ndim and all(at < length for at, length in zip(last, part.shape, strict=True))
-
-
-def _found(virtual: Path, name: str) -> Path | None:
-    """Return the file of a source, found as the library finds it."""
-    folders = [*([_prefix(virtual)] if os.environ.get(PREFIX) else []), virtual.parent, Path()]
-    return next((folder / name for folder in folders if (folder / name).is_file()), None)

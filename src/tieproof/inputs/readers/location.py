@@ -1,11 +1,97 @@
-"""Locations of data: a file, and possibly one of its entries, written `file.npz:key`."""
+"""Where data is: a file at a path, at a URL or in a pipe, and possibly one of its entries, written `file.npz:key`.
 
+Files on other machines are named by a URL, such as s3://bucket/part-0.npy, and read by fsspec. Standard input and
+pipes such as `<(zcat run.gz)` are read whole, once, and have no extension. Whatever is wrong with a file becomes an
+`InputError` here: before it is read by `check`, while it is read by `reading`.
+"""
+
+import io
 import os
-from pathlib import Path
-from typing import NamedTuple
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path, PurePosixPath
+from typing import IO, Any, BinaryIO, NamedTuple
 
-from tieproof.errors import InputError
-from tieproof.inputs.readers.remote import File, RemoteFile
+from tieproof.errors import InputError, MissingExtraError
+
+OWN = "file://"
+"""The URLs of local files, which are read without fsspec."""
+
+MARKS = ["ETag", "etag", "md5Hash", "md5", "mtime", "LastModified", "last_modified", "modified", "updated", "created"]
+"""The names under which storages report a mark that differs if a file has changed, the most reliable first."""
+
+STANDARD_INPUT = "-"
+STANDARD_INPUT_IN_WORDS = "standard input"
+
+
+@dataclass(frozen=True)
+class RemoteFile:
+    """A file at a URL, with the methods of `pathlib.Path` that readers use."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    def __fspath__(self) -> str:
+        return self.url
+
+    @property
+    def name(self) -> str:
+        """The part of the URL after the last slash."""
+        return PurePosixPath(self.url).name
+
+    @property
+    def suffix(self) -> str:
+        """The extension."""
+        return PurePosixPath(self.url).suffix
+
+    def open(self, mode: str = "rb", encoding: str | None = None, newline: str | None = None) -> IO[Any]:
+        """Open the file for reading, as bytes or, with an encoding, as text."""
+        stream: IO[Any] = self._from_storage("open", mode="rb")
+        return stream if encoding is None else io.TextIOWrapper(stream, encoding, newline=newline)
+
+    def read_range(self, start: int, stop: int) -> bytes:
+        """Read the bytes start … stop-1; fewer if the file is shorter."""
+        return bytes(self._from_storage("cat_file", start=start, end=stop))
+
+    def info(self) -> dict[str, Any]:
+        """Return what the storage currently reports about the file."""
+        return dict(self._from_storage("info"))
+
+    def _from_storage(self, method: str, **options: Any) -> Any:
+        storage, path = storage_of(self.url)
+        with as_os_errors():
+            return getattr(storage, method)(path, **options)
+
+
+class Piped(NamedTuple):
+    """What came through a pipe, with the methods of `pathlib.Path` that readers of TREC files use."""
+
+    name: str
+    content: bytes
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __fspath__(self) -> str:
+        return self.name
+
+    @property
+    def suffix(self) -> str:
+        """The extension: none."""
+        return ""
+
+    def open(self, mode: str = "rb") -> BinaryIO:
+        """Open the content for reading, as bytes."""
+        return io.BytesIO(self.content)
+
+
+File = Path | RemoteFile
 
 
 class Location(NamedTuple):
@@ -28,17 +114,27 @@ def split(location: str | os.PathLike[str]) -> Location:
     if os.path.exists(whole):
         return Location(Path(whole))
     colons = [at for at, letter in enumerate(whole) if letter == ":"][::-1]
-    for is_file in (os.path.isfile, _has_extension):
+    for is_file in (os.path.isfile, lambda path: Path(path).suffix != ""):
         for at in colons:
             if is_file(whole[:at]):
                 return Location(Path(whole[:at]), whole[at + 1 :])
     return Location(Path(whole))
 
 
+def is_url(location: str) -> bool:
+    """Whether a location is a URL, other than one of a local file."""
+    return "://" in location and not location.startswith(OWN)
+
+
+def file_at(location: str) -> File:
+    """Return the file at a path or URL."""
+    return RemoteFile(location) if is_url(location) else Path(location.removeprefix(OWN))
+
+
 def check(path: File) -> None:
     """Refuse a file that is missing, a folder, empty, or may not be read."""
     if isinstance(path, RemoteFile):
-        path.check()
+        _check_remote(path)
         return
     if os.path.isdir(path):
         raise InputError(f"{path} is a folder; give the path of a file in it.")
@@ -57,5 +153,171 @@ def check(path: File) -> None:
         raise InputError(f"{path} is empty (0 bytes), perhaps because writing it failed; write it again.")
 
 
-def _has_extension(path: str) -> bool:
-    return Path(path).suffix != ""
+def _check_remote(file: RemoteFile) -> None:
+    try:
+        info = file.info()
+    except FileNotFoundError:
+        raise InputError(f"{file} does not exist; check the URL and its spelling.") from None
+    except PermissionError:
+        raise InputError(f"{file} cannot be read: permission denied; change its permissions.") from None
+    except OSError as error:
+        raise InputError(f"{file} cannot be opened ({said(error)}); check the URL and its spelling.") from error
+    if info.get("type") == "directory":
+        raise InputError(f"{file} is a folder; give the URL of a file in it.")
+    if not info["size"]:
+        raise InputError(f"{file} is empty (0 bytes), perhaps because writing it failed; write it again.")
+
+
+def state_of(file: File) -> tuple[int, str]:
+    """Return the size of a file, and a mark that differs if it has changed; FileNotFoundError if it is missing."""
+    if isinstance(file, Path):
+        status = file.stat()
+        return status.st_size, str(status.st_mtime_ns)
+    info = file.info()
+    return int(info["size"]), next((str(info[name]) for name in MARKS if info.get(name)), "")
+
+
+def storage_of(url: str) -> tuple[Any, str]:
+    """Return the storage of a URL, which does not cache listings, and the path in it."""
+    try:
+        fsspec = import_module("fsspec")
+    except ImportError as error:
+        raise MissingExtraError(f"Reading {url}", "remote") from error
+    try:
+        storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
+    except ImportError as error:  # the message of fsspec names the library for such URLs
+        raise InputError(f"{url} cannot be read: {said(error)}.") from error
+    except ValueError as error:
+        raise InputError(
+            f"{url} belongs to no storage that fsspec knows ({said(error)}); check its protocol."
+        ) from error
+    except Exception as error:  # storages that need more than a URL raise many kinds: TypeError, AttributeError, …
+        raise InputError(
+            f"{url} cannot be opened by its URL alone ({said(error)}); check its protocol, or copy the files to a "
+            "folder."
+        ) from error
+    return storage, path
+
+
+@contextmanager
+def as_os_errors() -> Iterator[None]:
+    """Turn any exception of a storage into an OSError, because libraries raise many kinds."""
+    try:
+        yield
+    except (OSError, MemoryError):
+        raise
+    except Exception as error:
+        raise OSError(said(error)) from error
+
+
+def said(error: Exception) -> str:
+    """Return the message of another library as one line, or the kind of an exception without a message."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def with_pipes_read(*files: str) -> list[str | Piped]:
+    """Return the paths of the files, and the contents of those that are pipes or standard input.
+
+    Raises InputError if standard input is given twice, or cannot be read.
+    """
+    if files.count(STANDARD_INPUT) > 1:
+        raise InputError(
+            f"{STANDARD_INPUT} is given twice, but standard input can be read only once; save one of them to a file."
+        )
+    return [_read_pipe(file) if file == STANDARD_INPUT or _is_pipe(file) else file for file in files]
+
+
+def _is_pipe(file: str) -> bool:
+    try:
+        return stat.S_ISFIFO(Path(file).stat().st_mode)
+    except (OSError, ValueError):
+        return False
+
+
+def _read_pipe(file: str) -> Piped:
+    name = STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else file
+    if file == STANDARD_INPUT and sys.stdin is None:
+        raise InputError("Standard input is closed; give the path of a file instead of -.")
+    try:
+        content = sys.stdin.buffer.read() if file == STANDARD_INPUT else Path(file).read_bytes()
+    except OSError as error:
+        raise InputError(f"{name} cannot be read ({error.strerror or error}); save its content to a file.") from error
+    if not content:
+        raise InputError(f"{name} is empty (0 bytes), perhaps because the command that writes it failed.")
+    return Piped(name, content)
+
+
+# The first bytes of files that often have a wrong extension.
+BEGINNINGS = {
+    b"\x93NUMPY": "a NumPy array (.npy)",
+    b"PK": "a zip archive (.npz, .pt, .pth)",
+    b"\x89HDF": "an HDF5 file (.h5, .hdf5)",
+    b"PAR1": "a Parquet file (.parquet)",
+    b"\x89PNG": "a PNG image",
+    b"\xff\xd8\xff": "a JPEG image",
+    b"%PDF": "a PDF document",
+    b"\x1f\x8b": "a gzip archive (unpack it)",
+    b"\x80\x02": "a Python pickle (never loaded)",
+    b"\x80\x03": "a Python pickle (never loaded)",
+    b"\x80\x04": "a Python pickle (never loaded)",
+    b"\x80\x05": "a Python pickle (never loaded)",
+    b"\xff\xfe": "UTF-16 text (save it as UTF-8)",
+    b"\xfe\xff": "UTF-16 text (save it as UTF-8)",
+    b"version https://git-lfs": "a Git LFS pointer (run `git lfs pull`)",
+    b"<!DOCTYPE": "a web page",
+    b"<html": "a web page",
+}
+
+
+@contextmanager
+def reading(path: File, kind: str) -> Iterator[None]:
+    """Turn any exception of a library into an InputError which says that the file is not of its kind."""
+    try:
+        yield
+    except (InputError, MissingExtraError, MemoryError):
+        raise
+    except OSError as error:
+        if isinstance(path, RemoteFile):
+            raise InputError(f"{path} cannot be read ({error}); check the storage, and try again.") from error
+        raise InputError(broken(path, kind)) from error
+    except UnicodeDecodeError as error:
+        if looks_like(path):
+            raise InputError(broken(path, kind)) from error
+        byte = error.object[error.start]
+        raise InputError(
+            f"{path} cannot be read as {kind}: the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8."
+        ) from error
+    except Exception as error:  # libraries raise many kinds: OSError, ValueError, struct.error, zlib.error, …
+        raise InputError(broken(path, kind)) from error
+
+
+@contextmanager
+def opened(path: File, kind: str, open_file: Callable[[Any], AbstractContextManager[Any]]) -> Iterator[Any]:
+    """Open a file by a function of a library, which gets the path, or of a remote file a stream of its bytes."""
+    with reading(path, kind), ExitStack() as stack:
+        source = path if isinstance(path, Path) else stack.enter_context(path.open("rb"))
+        yield stack.enter_context(open_file(source))
+
+
+def looks_like(path: File | Piped) -> str | None:
+    """Return the other kind of file that begins with the same bytes, if any."""
+    with path.open("rb") as file:
+        beginning = file.read(32)
+    kind = next((kind for start, kind in BEGINNINGS.items() if beginning.startswith(start)), None)
+    return None if kind is None or path.suffix.lower() in kind else kind
+
+
+def broken(path: File | Piped, kind: str) -> str:
+    """Return the message for a file that is not of its kind, with the kind that it looks like."""
+    other = looks_like(path)
+    if other is None:
+        return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
+    return f"{path} cannot be read as {kind}: it begins like {other}; give the right file or extension."
+
+
+def library(name: str, path: File, extra: str) -> Any:
+    """Import an optional library that is needed to read `path`."""
+    try:
+        return import_module(name)
+    except ImportError as error:
+        raise MissingExtraError(f"Reading {path}", extra) from error

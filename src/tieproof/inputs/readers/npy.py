@@ -1,36 +1,51 @@
-"""Arrays that lie in one piece of a file: read where they lie, whole or some of the rows.
+"""NumPy's files: one array (.npy), or an archive of arrays (.npz).
 
+Arrays that lie in one piece of a file, also of another format, are read where they lie, whole or some of the rows.
 They are read and not mapped: a file that is cut short meanwhile is refused, where a map would end the process.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import IO, Any, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.columns import Entry, RowReader
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.damage import reading
-from tieproof.inputs.readers.entries import Entry, Rows
-from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.remote import File, state_of
+from tieproof.inputs.readers.location import File, Location, reading, state_of
 from tieproof.ties import Array
 
+KIND = "a NumPy array (.npy)"
+ARCHIVE = "an archive of NumPy arrays (.npz)"
 
-def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> Rows:
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+
+LONGEST_HEADER = 10_000
+"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
+
+PARSER = Lock()
+"""Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
+
+MOST_UNPACKED = {ZIP_STORED: 1, ZIP_DEFLATED: 1032}
+"""The most bytes into which a byte of an archive can be unpacked, whatever its headers claim."""
+
+
+def raw_rows(where: Location, dtype: np.dtype[Any], offset: int, width: int) -> RowReader:
     """The rows of an array that begins at a byte of its file."""
 
     def rows(start: int, stop: int) -> Array:
-        found = np.empty((stop - start, width), dtype)
-        done = fill(where.path, offset + start * width * dtype.itemsize, found.reshape(-1).view(np.uint8))
-        if done < found.nbytes:
+        values = np.empty((stop - start, width), dtype)
+        done = fill(where.path, offset + start * width * dtype.itemsize, values.reshape(-1).view(np.uint8))
+        if done < values.nbytes:
             row = start + done // max(1, width * dtype.itemsize)
             raise InputError(f"{where} is cut short: it ends in row {row}; write or copy it again.")
-        return found
+        return values
 
     return rows
 
@@ -50,9 +65,9 @@ def whole(where: Location, dtype: np.dtype[Any], offset: int, shape: tuple[int, 
 def fill(file: File, start: int, room: Array) -> int:
     """Fill `room` with the bytes of a file from `start` on; how many there were."""
     if not isinstance(file, Path):
-        found = np.frombuffer(file.read_range(start, start + room.size), np.uint8)
-        room[: found.size] = found
-        return int(found.size)
+        letters = np.frombuffer(file.read_range(start, start + room.size), np.uint8)
+        room[: letters.size] = letters
+        return int(letters.size)
     done, space = 0, room.data
     with file.open("rb", buffering=0) as stream:
         stream.seek(start)
@@ -62,18 +77,6 @@ def fill(file: File, start: int, room: Array) -> int:
                 break
             done += count
     return done
-
-
-KIND = "a NumPy array (.npy)"
-
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
-
-
-LONGEST_HEADER = 10_000
-"""The most bytes of a header, as NumPy allows; NumPy would read a longer one into memory before refusing it."""
-
-PARSER = Lock()
-"""Held while Python parses a header, because Python 3.11 may raise SystemError if two threads parse at a time."""
 
 
 class Header(NamedTuple):
@@ -115,7 +118,7 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the array as the only, unnamed entry."""
     with reading(path, KIND), path.open("rb") as file:
-        header = read_header(file, path.stat().st_size, Location(path))
+        header = read_header(file, state_of(path)[0], Location(path))
         offset = file.tell()
 
     def load() -> Array:
@@ -127,3 +130,31 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     by_rows = len(header.shape) == 2 and not header.by_columns
     rows = raw_rows(Location(path), header.dtype, offset, header.shape[1]) if by_rows else None
     return [Entry("", header.shape, holds(header.dtype, header.shape), load, rows=rows)]
+
+
+def archive(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the arrays of the archive; only their headers are read."""
+    with reading(path, ARCHIVE), ZipFile(path) as file:
+        members = [name for name in file.namelist() if name.endswith(".npy")]
+        if twice := [name for name, count in Counter(members).items() if count > 1]:
+            raise InputError(
+                f"{path} contains the array '{twice[0].removesuffix('.npy')}' more than once, and programs differ in "
+                "which one they read; write the archive again with each array once."
+            )
+        return [_member(path, file, name) for name in members]
+
+
+def _member(path: Path, file: ZipFile, member: str) -> Entry:
+    name = member.removesuffix(".npy")
+    info = file.getinfo(member)
+    packed = min(info.compress_size, path.stat().st_size)
+    with file.open(member) as stream:
+        size = min(info.file_size, packed * MOST_UNPACKED.get(info.compress_type, 2**20))
+        header = read_header(stream, size, Location(path, name))
+
+    def load() -> Array:
+        with reading(path, ARCHIVE), ZipFile(path) as file, file.open(member) as stream:
+            array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+            return array
+
+    return Entry(name, header.shape, holds(header.dtype, header.shape), load)

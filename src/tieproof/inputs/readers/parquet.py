@@ -1,48 +1,39 @@
-"""Reads vectors in a column of lists of a Parquet file, a few rows at a time, even from large row groups."""
+"""Parquet files: columns of numbers or strings, and a column of lists, of which a few rows can be read at a time."""
 
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from itertools import accumulate
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.contents import MOST_EXACT, from_bytes, from_strings, name_of
-from tieproof.inputs.readers.damage import library, reading
-from tieproof.inputs.readers.entries import Entry
-from tieproof.inputs.readers.location import Location
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.contents import from_bytes, from_strings, name_of
+from tieproof.inputs.readers.location import File, Location, library, opened, reading
 from tieproof.ties import Array
 
 KIND = "a Parquet file (.parquet)"
+
+MOST_EXACT = 2**53
+"""Beyond it, a float64 no longer tells an integer from its neighbors."""
 
 BATCH = 2**21
 """The number of bytes that are decoded at a time."""
 
 
-@contextmanager
-def opened(path: File) -> Iterator[Any]:
-    """Open the file for reading."""
-    parquet = library("pyarrow.parquet", path, "parquet")
-    with reading(path, KIND):
-        if isinstance(path, Path):
-            with parquet.ParquetFile(path) as file:
-                yield file
-            return
-        with path.open("rb") as stream, parquet.ParquetFile(stream) as file:
-            yield file
+def _opened(path: File) -> AbstractContextManager[Any]:
+    return opened(path, KIND, library("pyarrow.parquet", path, "parquet").ParquetFile)
 
 
-class ListRows:
+class _ListRows:
     """The rows of one column of lists; who asks for them in order has every one decoded once.
 
     A row group can only be decoded from its start on. What was decoded last is kept, about twice as much as was ever
-    asked for at once, for threads that ask for neighbouring rows ask in any order.
+    asked for at once, for threads that ask for neighboring rows ask in any order.
     """
 
     def __init__(self, path: File, name: str) -> None:
@@ -61,23 +52,23 @@ class ListRows:
         with self.lock, reading(self.path, KIND):
             if not self.ends:
                 self.look()
-            found: Array | None = None
+            answer: Array | None = None
             done = start
-            while found is None or done < stop:
+            while answer is None or done < stop:
                 first, rows = self.batch_with(done)
                 part = rows[done - first : stop - first]
-                if found is None:
-                    found = np.empty((stop - start, self.width), rows.dtype)
-                    self.most_asked = max(self.most_asked, found.nbytes)
-                found[done - start : done - start + len(part)] = part
+                if answer is None:
+                    answer = np.empty((stop - start, self.width), rows.dtype)
+                    self.most_asked = max(self.most_asked, answer.nbytes)
+                answer[done - start : done - start + len(part)] = part
                 done += len(part)
             if stop == self.ends[-1]:  # the next read starts from the beginning
                 self.rewind()
-            return found
+            return answer
 
     def look(self) -> None:
         """Note where row groups end, and how long a row is; look through groups whose rows cannot all be so long."""
-        with opened(self.path) as file:
+        with _opened(self.path) as file:
             metadata = file.metadata
             groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
             ends = list(accumulate(group.num_rows for group in groups))
@@ -118,7 +109,7 @@ class ListRows:
     def decoded(self, group: int, row: int, groups: int) -> Iterator[tuple[int, Array]]:
         """The rows from a row group on to the last of so many, batch by batch, each with its first row's number."""
         size = max(1, BATCH // (8 * max(1, self.width)))
-        with opened(self.path) as file:
+        with _opened(self.path) as file:
             for batch in file.iter_batches(size, range(group, groups), [self.name], use_threads=False):
                 rows = self.numbers(batch.column(0), row)
                 yield row, rows
@@ -139,40 +130,57 @@ class ListRows:
         values = column.flatten()
         if values.null_count:
             raise self.null(row + int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) // width)
-        found: Array = values.to_numpy(zero_copy_only=False)
-        return found.reshape(len(column), width)
+        rows: Array = values.to_numpy(zero_copy_only=False)
+        return rows.reshape(len(column), width)
 
     def null(self, row: int) -> InputError:
-        """Return the error for a row with a null."""
         return InputError(f"{self.where} has a null in row {row}; fill it in, or leave the item out.")
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the columns of the table; one of lists has two axes."""
-    with opened(path) as file:
+    with _opened(path) as file:
         return [_entry(path, field, file.metadata.num_rows) for field in file.schema_arrow]
 
 
-def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
-    """Return the columns at some positions, side by side."""
-    with opened(path) as file:
-        table = file.read()
-        named_columns = [(table.column_names[at], table.column(at)) for at in taken]
-        columns = [_numbers(_as_numpy(path, column, name), Location(path, name)) for name, column in named_columns]
-    return _stack(columns, path)
+def _entry(path: File, field: Any, count: int) -> Entry:
+    types = library("pyarrow.types", path, "parquet")
+    is_list = any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
+    convert = _from_lists if is_list else _as_numpy
 
-
-def _entry(path: File, field: Any, rows: int) -> Entry:
     def load() -> Array:
-        with opened(path) as file:
+        with _opened(path) as file:
             column = file.read(columns=[field.name]).column(field.name)
             return convert(path, column, field.name)
 
-    if not _is_list(path, field):
-        convert = _as_numpy
-        return Entry(field.name, (rows,), str(field.type), load)
-    convert = _from_lists
-    return Entry(field.name, (rows, None), str(field.type), load, rows=ListRows(path, field.name))
+    shape = (count, None) if is_list else (count,)
+    rows = _ListRows(path, field.name) if is_list else None
+    return Entry(field.name, shape, str(field.type), load, rows=rows)
+
+
+def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
+    """Return the columns at some positions, side by side; integers that would be rounded to floats are refused."""
+    columns = []
+    with _opened(path) as file:
+        table = file.read()
+        for at in taken:
+            name = table.column_names[at]
+            column = _as_numpy(path, table.column(at), name)
+            if column.dtype.kind not in "biuf":
+                raise InputError(
+                    f"{Location(path, name)} is a column of {name_of(column.dtype)}, where numbers are expected; "
+                    "leave the column out, or rename it to 'id'."
+                )
+            columns.append(column)
+    common = np.result_type(*columns)
+    for column in columns:
+        rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
+        if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
+            raise InputError(
+                f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
+                "save all columns with one type."
+            )
+    return np.stack([column.astype(common) for column in columns], axis=1)
 
 
 def _as_numpy(path: File, column: Any, name: str) -> Array:
@@ -211,31 +219,3 @@ def _check_nulls(path: File, column: Any, name: str) -> None:
         raise InputError(
             f"{Location(path, name)} has a null in row {row} of {len(column)}; fill it in, or leave the item out."
         )
-
-
-def _numbers(column: Array, where: Location) -> Array:
-    if column.dtype.kind not in "biuf":
-        raise InputError(
-            f"{where} is a column of {name_of(column.dtype)}, where numbers are expected; "
-            "leave the column out, or rename it to 'id'."
-        )
-    return column
-
-
-def _stack(columns: Sequence[Array], path: File) -> Array:
-    """Put the columns side by side; if their types differ, integers that would be rounded are refused."""
-    common = np.result_type(*columns)
-    for column in columns:
-        rounds = common.kind == "f" and column.dtype.kind in "iu" and column.size
-        if rounds and (column.max() > MOST_EXACT or column.min() < -MOST_EXACT):
-            raise InputError(
-                f"{path} contains an integer beyond 2^53, which the float64 of its other columns cannot represent; "
-                "save all columns with one type."
-            )
-    return np.stack([column.astype(common) for column in columns], axis=1)
-
-
-def _is_list(path: File, field: Any) -> bool:
-    types = library("pyarrow.types", path, "parquet")
-    tests = (types.is_list, types.is_large_list, types.is_fixed_size_list)
-    return any(test(field.type) for test in tests)

@@ -1,20 +1,18 @@
-"""Labels in text: one per line (.txt), or a list (.json)."""
+"""Text: labels, one per line (.txt) or as a list (.json), and lines of names with their values."""
 
 import json
 import math
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import from_integers, from_strings, from_text, holds
-from tieproof.inputs.readers.damage import broken, reading
-from tieproof.inputs.readers.entries import Entry
-from tieproof.inputs.readers.location import Location, check
-from tieproof.inputs.readers.remote import File
+from tieproof.inputs.readers.location import File, Location, broken, check, reading
 from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
@@ -38,8 +36,8 @@ def lines(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the list of the file as the only, unnamed entry."""
-    with reading(path, LIST):
-        labels = json.loads(path.read_text(encoding=ENCODING))
+    with reading(path, LIST), path.open(encoding=ENCODING) as file:
+        labels = json.load(file)
     if not isinstance(labels, list):
         raise InputError(f"{path} contains {_kind(labels)}; write a list of labels instead, such as [0, 1, 1].")
     for row, label in enumerate(labels):
@@ -53,7 +51,11 @@ def json_list(path: File, named: Collection[str] = ()) -> list[Entry]:
                 "write labels of one type, integers or strings."
             )
     kind = type(labels[0]) if labels else float
-    return [_single(CONVERSIONS[kind](labels, Location(path)))]
+    if kind is int:
+        return [_single(from_integers(labels, Location(path)))]
+    if kind is str:
+        return [_single(from_strings(labels, Location(path)))]
+    return [_single(np.array(labels, dtype=kind))]
 
 
 def _single(labels: Array) -> Entry:
@@ -70,14 +72,6 @@ KINDS: dict[type, str] = {
 }
 
 
-CONVERSIONS: dict[type, Callable[[Sequence[Any], Location], Array]] = {
-    bool: lambda labels, where: np.array(labels, dtype=np.bool_),
-    int: from_integers,
-    float: lambda labels, where: np.array(labels, dtype=np.float64),
-    str: from_strings,
-}
-
-
 def _kind(value: Any) -> str:
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
@@ -85,39 +79,28 @@ def _kind(value: Any) -> str:
 
 
 def read(location: str | os.PathLike[str], name: str, value: str) -> dict[str, str]:
-    r"""Read the value of each name; a value extends to the end of the line, and may contain blanks.
+    """Read the value of each name; a value extends to the end of the line, and may contain blanks.
 
     name, value : the words for both in messages
 
     Raises InputError, with the line, if a line has no value, or if a name has two values.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "categories.txt").write_text("q1 short question\nq2\tclaim\n")
-    ...     read(f"{folder}/categories.txt", "query", "category")
-    {'q1': 'short question', 'q2': 'claim'}
     """
     path, kind = Path(location), f"UTF-8 text with a {name} and its {value} on each line"
     check(path)
     with reading(path, kind), path.open(encoding=ENCODING) as file:
         lines = [line.strip() for line in file]
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         first, *rest = line.split(None, 1) or [""]
         if line and not rest:
             raise InputError(
                 f"{path} has no {value} on line {number}: '{line}'. A line has a {name} and its {value}."
             )
-        if line and found.setdefault(first, rest[0]) != rest[0]:
+        if line and values.setdefault(first, rest[0]) != rest[0]:
             raise InputError(
                 f"{path} has {name} '{first}' a second time on line {number}, as '{rest[0]}' instead of "
-                f"'{found[first]}'. Keep one of them."
+                f"'{values[first]}'. Keep one of them."
             )
-    if not found:
+    if not values:
         raise InputError(f"{path} has only empty lines. A line has a {name} and its {value}.")
-    return found
-
-
-def read_categories(location: str | os.PathLike[str]) -> dict[str, str]:
-    """Read the category of each query; see `named_lines.read`."""
-    return read(location, "query", "category")
+    return values

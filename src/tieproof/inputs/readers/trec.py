@@ -2,6 +2,10 @@
 
 Qrels with the header of BEIR have its three columns. Columns are separated by blanks or tabs, lines may be empty, and
 a file of any name may be compressed by gzip.
+
+A file is read whole, not mapped: a mapped one that is cut short meanwhile ends the process, and reading takes a tenth
+of the time. One that changes meanwhile is refused. Threads then read pieces of the text, and note where the ids of
+each line are, and its number.
 """
 
 import gzip
@@ -10,7 +14,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
@@ -18,25 +22,22 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.documents import Bytes, Documents
-from tieproof.inputs.readers import trec_lines
-from tieproof.inputs.readers.damage import broken
-from tieproof.inputs.readers.location import check
-from tieproof.inputs.readers.pipes import Piped
-from tieproof.inputs.readers.trec_lines import (
-    LONGEST_LINE,
-    NEWLINE,
-    READ_ALL,
-    TOO_LONG,
-    LineLayout,
-    LineRows,
-    LinesRead,
-    pieces_of,
-    read_pieces,
-)
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.inputs.mapped import unchanged
+from tieproof.inputs.options import parse_threads
+from tieproof.inputs.readers.location import Piped, broken, check
+from tieproof.native.calls import Output, native
+from tieproof.native.threads import for_each, in_order
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 MOST_SHOWN = 60
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
+GZIP = b"\x1f\x8b"
+NEWLINE = ord("\n")
+
+PIECE_BYTES = 2**22
+"""The lines that a thread reads between checks for an interruption: some milliseconds."""
+
+LONGEST_LINE = 2**20
 
 Numbers = defaultdict[bytes, int]
 """Ids and their numbers, in the order of first use."""
@@ -63,87 +64,112 @@ RUN = TrecLayout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
-class TrecRows(NamedTuple):
-    """The rows of a file: documents of queries, and a value for each."""
+class LineLayout(NamedTuple):
+    """The number of columns of a line, and which are the query, the document and the value."""
 
-    documents: Documents
+    columns: int
+    query: int
+    document: int
+    value: int
+
+
+class LineRows(NamedTuple):
+    """Room for the rows of a file: where in the text their ids are, and their values.
+
+    open, open_at, open_length : rows whose number is left to Python, and where that is
+    segment, query_at, query_length : the first row of each run of rows with one query, and where its id is
+    """
+
+    document_at: IntArray
+    document_length: SmallIntArray
     value: FloatArray
+    open: IntArray
+    open_at: IntArray
+    open_length: SmallIntArray
+    segment: IntArray
+    query_at: IntArray
+    query_length: SmallIntArray
+
+    @classmethod
+    def of(cls, count: int) -> "LineRows":
+        """Allocate room for so many rows."""
+        types = {IntArray: np.int64, SmallIntArray: np.int32, FloatArray: np.float64}
+        return cls(*(np.empty(count, types[kind]) for kind in cls.__annotations__.values()))
+
+
+class LinesRead(NamedTuple):
+    """What ended reading, in which place and on which line, and how much was read; what goes on from there."""
+
+    status: int
+    at: int
+    line: int
+    rows: int
+    open: int
+    segments: int
+
+
+READ_ALL, WRONG_COLUMNS, TOO_LONG = 0, 1, 2
+"""The reasons why reading stops: the end, a line with wrong columns, a line that is too long."""
 
 
 def numbering() -> Numbers:
-    """Return an empty dictionary that assigns the next number to each new id.
-
-    >>> number = numbering()
-    >>> number[b"q1"], number[b"q2"], number[b"q1"]
-    (0, 1, 0)
-    """
+    """Return an empty dictionary that assigns the next number to each new id."""
     numbers: Numbers = defaultdict()
     numbers.default_factory = numbers.__len__
     return numbers
 
 
-def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers) -> TrecRows:
-    """Read a file of this layout; ids of queries get their numbers from `queries`.
+def read(
+    location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers
+) -> tuple[Documents, FloatArray]:
+    """Read the documents of a file of this layout and their values; ids of queries get numbers from `queries`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
     is no number.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "qrels").write_text("q1 0 d1 1")
-    ...     read(f"{folder}/qrels", QRELS, numbering()).value
-    array([1.])
     """
-    path = checked(location)
-    text = text_of(path, layout)
-    layout, start = behind_header(text, layout)
-    columns = LineLayout(len(layout.columns), *(map(layout.columns.index, ("query", "document", layout.value))))
-    pieces = pieces_of(text, start)
-    room = LineRows.of(pieces[-1].rows.stop)
-    taken: list[slice] = []
-    runs: list[tuple[IntArray, IntArray]] = []
-    with closing(read_pieces(text, pieces, columns, room)) as parts:
-        for piece, (part, found) in zip(pieces, parts, strict=True):
-            read_numbers(path, layout, text, part, found)
-            if found.status != READ_ALL:
-                refuse_line(path, layout, text, found)
-            taken.append(slice(piece.rows.start, piece.rows.start + found.rows))
-            runs.append(runs_of_queries(text, part, found, queries))
-    query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
-    if not len(query):
-        raise InputError(f"{path} has empty lines only. {expected(layout)}")
-    at, length, value = (joined(array, taken) for array in (room.document_at, room.document_length, room.value))
-    return TrecRows(Documents(text, at, length, query), value)
-
-
-def checked(location: str | os.PathLike[str] | Piped) -> Path | Piped:
-    """Return a path that can be read, or what came through a pipe."""
-    if isinstance(location, Piped):
-        return location
-    path = Path(location)
-    check(path)
-    return path
-
-
-def joined(array: Array, parts: Sequence[slice]) -> Array:
-    """Join parts of an array; empty lines leave gaps between them."""
-    if all(before.stop == after.start for before, after in pairwise(parts)):
-        return array[: parts[-1].stop]
-    return np.concatenate([array[part] for part in parts])
-
-
-def text_of(path: Path | Piped, layout: TrecLayout) -> Bytes:
-    """Return the content of the file, unpacked if compressed; a file with NUL bytes is refused."""
-    text = unpacked(path)
+    path, text = unpacked(location)
     if text.min(initial=1) == 0:
         raise InputError(broken(path, layout.kind))
-    return text
+    first = text[:LONGEST_LINE].tobytes().partition(b"\n")[0]
+    start = len(BYTE_ORDER_MARK) if first.startswith(BYTE_ORDER_MARK) else 0
+    if layout is QRELS and first[start:].split() == BEIR_HEADER:
+        layout, start = BEIR, len(first)
+    columns = LineLayout(len(layout.columns), *(map(layout.columns.index, ("query", "document", layout.value))))
+    letters, rows = _pieces_of(text, start)
+    room = LineRows.of(rows[-1].stop)
+
+    def lines_of(piece: tuple[slice, slice]) -> tuple[LineRows, LinesRead]:
+        part = LineRows._make(array[piece[1]] for array in room)
+        before = LinesRead(READ_ALL, piece[0].start, 1 + piece[1].start, 0, 0, 0)
+        return part, read_lines(text, piece[0].stop, LONGEST_LINE, columns, part, before)
+
+    taken: list[slice] = []
+    runs: list[tuple[IntArray, IntArray]] = []
+    with closing(in_order(lines_of, zip(letters, rows, strict=True), parse_threads(None))) as parts:
+        for piece, (part, lines) in zip(rows, parts, strict=True):
+            _read_numbers(path, layout, text, part, lines)
+            if lines.status != READ_ALL:
+                _refuse_line(path, layout, text, lines)
+            taken.append(slice(piece.start, piece.start + lines.rows))
+            runs.append(_runs_of_queries(text, part, lines, queries))
+    query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
+    if not len(query):
+        raise InputError(f"{path} has empty lines only. {_expected(layout)}")
+    at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
+    return Documents(text, at, length, query), value
 
 
-def unpacked(path: Path | Piped) -> Bytes:
-    """Return the content of the file, unpacked if compressed."""
+def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
+    """Return a path, or what came through a pipe, and the content, unpacked if compressed."""
+    path = location if isinstance(location, Piped) else Path(location)
+    if isinstance(path, Path):
+        check(path)
     try:
-        return trec_lines.text_of(path)
+        if isinstance(path, Piped):
+            packed = path.content.startswith(GZIP)
+            return path, np.frombuffer(gzip.decompress(path.content) if packed else path.content, np.uint8)
+        with unchanged([os.fspath(path)]):
+            return path, _content_of(path)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise InputError(
             f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
@@ -152,53 +178,99 @@ def unpacked(path: Path | Piped) -> Bytes:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 
 
-def behind_header(text: Bytes, layout: TrecLayout) -> tuple[TrecLayout, int]:
-    r"""Return the layout that the first line announces, and where the lines begin.
+def _content_of(path: Path) -> Bytes:
+    with path.open("rb") as file:
+        packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size
+    if packed:
+        with gzip.open(path) as content:
+            return np.frombuffer(content.read(), np.uint8)
+    text = np.empty(size, np.uint8)
 
-    >>> behind_header(np.frombuffer(b"query-id\tcorpus-id\tscore\nq1\td1\t1", np.uint8), QRELS)[1]
-    24
+    def fill(piece: slice) -> None:
+        with path.open("rb") as file:
+            file.seek(piece.start)
+            file.readinto(text[piece].data)
+
+    for_each(fill, _slices([*range(0, size, PIECE_BYTES), size]), parse_threads(None))
+    return text
+
+
+def _pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
+    """Split a text from a position on into pieces of whole lines, at least one.
+
+    Returns the letters of each piece, and the rows of the room that its lines may take.
     """
-    first = text[:LONGEST_LINE].tobytes().partition(b"\n")[0]
-    start = len(BYTE_ORDER_MARK) if first.startswith(BYTE_ORDER_MARK) else 0
-    if layout is QRELS:
-        head = first[start:]
-        if head.split() == BEIR_HEADER:
-            return BEIR, start + len(head)
-    return layout, start
+    starts = [start]
+    for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
+        if near > starts[-1]:
+            behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
+            starts.append(near + max(behind, 0))  # or within a line that is refused for its length
+    letters = _slices([*starts, len(text)])
+    lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
+    ends = [0, *accumulate(lines)]
+    ends[-1] += 1  # the last line may have no end
+    return letters, _slices(ends)
 
 
-def read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: LineRows, found: LinesRead) -> None:
+def _slices(bounds: Sequence[int]) -> list[slice]:
+    return [slice(*pair) for pair in pairwise(bounds)]
+
+
+@native
+def read_lines(
+    text: Bytes, stop: int, longest: int, layout: LineLayout, rows: Output[LineRows], before: LinesRead
+) -> LinesRead:
+    """Read the lines that begin before `stop`, from where reading ended."""
+
+
+def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: LineRows, lines: LinesRead) -> None:
     """Read the numbers that are left to Python: long ones, and cells that may not be numbers."""
     for row, at, length in zip(
-        *(part[: found.open] for part in (room.open, room.open_at, room.open_length)), strict=True
+        *(part[: lines.open] for part in (room.open, room.open_at, room.open_length)), strict=True
     ):
         cell = text[at : at + length].tobytes()
-        if not is_number(cell):
+        if not _is_number(cell):
             raise InputError(
                 f"{path} has '{shown(cell)}' as the {layout.value} on line {line_at(text, at)}, where a number is "
-                f"expected. {expected(layout)}"
+                f"expected. {_expected(layout)}"
             )
         room.value[row] = float(cell)
 
 
-def refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, found: LinesRead) -> NoReturn:
+def _is_number(cell: bytes) -> bool:
+    """Whether a cell is a number as other programs write it."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return b"_" not in cell
+
+
+def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, lines: LinesRead) -> NoReturn:
     """Raise for a line that is too long or has the wrong number of columns."""
-    line = text[found.at : found.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
-    if found.status == TOO_LONG:
+    line = text[lines.at : lines.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
+    if lines.status == TOO_LONG:
         raise InputError(
-            f"{path} has more than {LONGEST_LINE:,} bytes on line {found.line}: '{shown(line)}'. {expected(layout)}"
+            f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
     count = len(line.split())
     columns = f"{count} column{'s' if count > 1 else ''}"
-    raise InputError(f"{path} has {columns} on line {found.line}: '{shown(line)}'. {expected(layout)}")
+    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}")
 
 
-def runs_of_queries(text: Bytes, room: LineRows, found: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
+def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
     """Return the number of the query of each sequence of rows, and the length of the sequence."""
-    starts, at, length = (part[: found.segments] for part in (room.segment, room.query_at, room.query_length))
+    starts, at, length = (part[: lines.segments] for part in (room.segment, room.query_at, room.query_length))
     letters = text.data
     ids = (bytes(letters[first:end]) for first, end in zip(at.tolist(), (at + length).tolist(), strict=True))
-    return np.fromiter(map(queries.__getitem__, ids), np.int64, found.segments), np.diff(starts, append=found.rows)
+    return np.fromiter(map(queries.__getitem__, ids), np.int64, lines.segments), np.diff(starts, append=lines.rows)
+
+
+def _joined(array: Array, parts: Sequence[slice]) -> Array:
+    """Join parts of an array; empty lines leave gaps between them."""
+    if all(before.stop == after.start for before, after in pairwise(parts)):
+        return array[: parts[-1].stop]
+    return np.concatenate([array[part] for part in parts])
 
 
 def line_at(text: Bytes, at: int) -> int:
@@ -206,19 +278,9 @@ def line_at(text: Bytes, at: int) -> int:
     return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
 
 
-def expected(layout: TrecLayout) -> str:
-    """Return the sentence that describes a line of the layout."""
+def _expected(layout: TrecLayout) -> str:
     columns = ", ".join(layout.columns)
     return f"A line of {layout.kind} has the {len(layout.columns)} columns {columns}.{layout.beside}"
-
-
-def is_number(cell: bytes) -> bool:
-    """Whether a cell is a number as other programs write it."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return b"_" not in cell
 
 
 def shown(line: bytes) -> str:

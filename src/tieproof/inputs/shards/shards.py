@@ -1,15 +1,29 @@
-"""`open`: embeddings in many files as one data set, `Shards`."""
+"""`open`: embeddings in many files as one data set, `Shards`, with its labels.
 
+Labels, groups and other values of the items are columns of the files, files next to them, or other files. They are
+kept in memory as one array for all shards.
+"""
+
+import os
 from collections.abc import Sequence
+from pathlib import PurePosixPath
 
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.shards.columns import column, usual_labels
-from tieproof.inputs.shards.places import Paths, located
-from tieproof.inputs.shards.shard import Shard, StoredRows, shard_at
+from tieproof.inputs.arrays import check_widths, type_name
+from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
+from tieproof.inputs.readers.columns import choose, meant
+from tieproof.inputs.readers.location import Location
+from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, IntArray
+
+AT_A_TIME = 8
+"""The number of files that are opened or read at a time."""
+
+USUAL = ("labels", "label")
+"""The usual words in the names of files next to shards, if no word is given."""
 
 UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 
@@ -42,7 +56,7 @@ class Shards:
         where = first if files == 1 else f"{files:,} files, {first} … {last}"
         held = [name for name in ("labels", "groups") if getattr(self, name) is not None]
         beside = f", with {' and '.join(held)}" if held else ""
-        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {in_words(self.nbytes)}"
+        size = f"{len(self):,} rows × {self.shape[1]:,} {self.dtype.name}, {_in_words(self.nbytes)}"
         return f"Shards({size}, in {where}{beside})"
 
     @property
@@ -60,22 +74,18 @@ class Shards:
 
     def column(self, wanted: Paths) -> Array:
         """Read other values, one for each row, given like `labels` of `tieproof.open`; (n,) integers or strings."""
-        return column(self.opened, wanted, "values")
+        return _column(self.opened, wanted, "values")
 
 
-def in_words(count: float) -> str:
+def _in_words(count: float) -> str:
     """Return a number of bytes in words, with three digits.
 
-    >>> in_words(4_096), in_words(122_880_000), in_words(7)
+    >>> _in_words(4_096), _in_words(122_880_000), _in_words(7)
     ('4.1 kB', '123 MB', '7 bytes')
     """
     power = min(int(np.log10(max(count, 1)) // 3), len(UNITS) - 1)
     scaled = count / 1000**power
     return f"{scaled:.{0 if power == 0 or scaled >= 100 else 1}f} {UNITS[power]}"
-
-
-OPENING = 8
-"""The number of files that are opened at a time."""
 
 
 def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = None) -> Shards:  # noqa: A001
@@ -129,17 +139,17 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
 
     """
     with about("paths"):
-        words = [name for name in (labels, groups) if isinstance(name, str)]
-        found = list(in_order(shard_at, located(paths, words), OPENING))
-        rows = StoredRows(check_alike(found))
+        names = [name for name in (labels, groups) if isinstance(name, str)]
+        opened = list(in_order(shard_at, located(paths, names), AT_A_TIME))
+        rows = StoredRows(_check_alike(opened))
     with about("labels"):
-        own = usual_labels(rows.shards) if labels is None else column(found, labels, "labels")
+        of_items = _usual_labels(rows.shards) if labels is None else _column(opened, labels, "labels")
     with about("groups"):
-        others = None if groups is None else column(found, groups, "groups")
-    return Shards(rows, found, own, others)
+        of_groups = None if groups is None else _column(opened, groups, "groups")
+    return Shards(rows, opened, of_items, of_groups)
 
 
-def check_alike(shards: list[Shard]) -> list[Shard]:
+def _check_alike(shards: list[Shard]) -> list[Shard]:
     """Return the shards that contain vectors; refuse if none does, or if widths or types differ."""
     filled = [shard for shard in shards if shard.rows]
     if not filled:
@@ -157,3 +167,139 @@ def check_alike(shards: list[Shard]) -> list[Shard]:
                 "shards with the same type."
             )
     return filled
+
+
+def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
+    """Read one value for each row of the shards.
+
+    wanted : the name of a column in every file, or the word in the names of files next to them; or the files
+    what : the values in words, such as "labels"
+
+    Values for a shard without rows are not read.
+    """
+    filled = [shard for shard in shards if shard.rows]
+    if _is_name(wanted):
+        return _joined(_in_files(filled, str(wanted), what), what)
+    places = located(wanted, what=what)
+    if len(places) not in (1, len(shards)):
+        raise InputError(
+            f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
+            "same order, or one for all.",
+            what,
+        )
+    if len(places) == len(shards):
+        kept = [place for shard, place in zip(shards, places, strict=True) if shard.rows]
+        return _joined(_read_beside(filled, kept, what), what)
+    values = labels_in(places[0])
+    _check_length(f"{len(shards)} shards", sum(shard.rows for shard in shards), str(places[0]), values, what)
+    return _joined([(str(places[0]), values)], what)
+
+
+def _usual_labels(shards: Sequence[Shard]) -> Array | None:
+    """Return the labels that every shard has under a usual name; None if no shard has any."""
+    folders: dict[str, set[str]] = {}
+
+    def place(shard: Shard) -> Location | None:
+        """Return the location of a shard's labels: by a usual name, or the only entry besides the vectors."""
+        if not shard.entry:
+            files = [file for file in (file_beside(shard.file, word, folders) for word in USUAL) if file is not None]
+            return Location(files[0]) if files else None
+        besides = [entry for entry in entries_of(Location(shard.file)) if entry.name != shard.entry]
+        entry = meant(besides, "labels")
+        return None if entry is None else Location(shard.file, entry.name)
+
+    places = [place(shard) for shard in shards]
+    without = [shard for shard, place in zip(shards, places, strict=True) if place is None]
+    if len(without) == len(shards):
+        return None
+    if without:
+        labeled = next(shard for shard, place in zip(shards, places, strict=True) if place)
+        raise InputError(
+            f"{labeled.file} has labels, but {without[0].file} has none; give labels for all shards, or name them.",
+            "labels",
+        )
+    return _joined(_read_beside(shards, [place for place in places if place], "labels"), "labels")
+
+
+def _is_name(wanted: Paths) -> bool:
+    """Whether the argument is the name of a column, not of files.
+
+    >>> _is_name("label"), _is_name("train/label"), _is_name("labels.npy"), _is_name("labels/*")
+    (True, True, False, False)
+    """
+    if not isinstance(wanted, str) or not wanted:
+        return False
+    path, _ = parted(wanted)
+    known = PurePosixPath(path).suffix.lower() in FILE_FORMATS
+    return not (known or PATTERN.search(path) or "://" in path or path.endswith("/") or os.path.isdir(path))
+
+
+def _in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, Array]]:
+    """Return the column of that name of every shard, or the content of the file with that word next to it."""
+    folders: dict[str, set[str]] = {}
+
+    def place(shard: Shard) -> Location:
+        if shard.entry:
+            where = Location(shard.file, name)
+            choose(entries_of(where), where, "labels")
+            return where
+        file = file_beside(shard.file, name, folders)
+        if file is None:
+            stem = PurePosixPath(shard.file.name).stem
+            raise InputError(
+                f"{shard.file} contains only vectors, and its folder has no file {stem}.{name}.npy, .txt or another "
+                f"format; write one, or give the files of the {what}.",
+                what,
+            )
+        return Location(file)
+
+    return _read_beside(shards, [place(shard) for shard in shards], what)
+
+
+def _read_beside(shards: Sequence[Shard], places: Sequence[Location], what: str) -> list[tuple[str, Array]]:
+    """Read the values at these locations, one for each shard, and check their lengths."""
+    labels = list(in_order(labels_in, places, AT_A_TIME))
+    for shard, place, values in zip(shards, places, labels, strict=True):
+        _check_length(shard.name, shard.rows, str(place), values, what)
+    return list(zip(map(str, places), labels, strict=True))
+
+
+def _check_length(shard: str, rows: int, name: str, values: Array, what: str) -> None:
+    if len(values) != rows:
+        have = "has" if shard.count(" ") == 0 else "have"
+        raise InputError(
+            f"{shard} {have} {rows:,} rows, but {name} has {len(values):,} {what}; give one for each row, in the "
+            "same order.",
+            what,
+        )
+
+
+def _joined(parts: Sequence[tuple[str, Array]], what: str) -> Array:
+    """Join the values of all shards, each with its name, to one array; integers beside strings are refused."""
+    (first_name, first), *rest = parts
+    for name, values in rest:
+        if (values.dtype.kind == "U") != (first.dtype.kind == "U"):
+            raise InputError(
+                f"The {what} of {first_name} are {type_name(first.dtype)}, but those of {name} are "
+                f"{type_name(values.dtype)}, which are never equal; write all as integers or all as strings.",
+                what,
+            )
+    for name, values in rest:
+        if values.shape[1:] != first.shape[1:]:
+            raise InputError(
+                f"The {what} of {first_name} have the shape {first.shape}, but those of {name} have "
+                f"{values.shape}; give all shards the same number of columns.",
+                what,
+            )
+    arrays = [values for _, values in parts]
+    if first.dtype.kind == "U":
+        check_widths([max(values.ravel().tolist(), key=len) for values in arrays], f"The {what}")
+        return np.concatenate(arrays)
+    least, most = min(int(values.min()) for values in arrays), max(int(values.max()) for values in arrays)
+    if least < 0 and most >= 2**63:
+        raise InputError(
+            f"The {what} contain integers from {least} to {most}, which do not fit into one type of at most 64 bits; "
+            "number them from 0, or write strings.",
+            what,
+        )
+    return np.concatenate([values.astype(np.int64 if most < 2**63 else np.uint64) for values in arrays])

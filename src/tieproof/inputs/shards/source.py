@@ -1,19 +1,14 @@
-"""`RowSource`: rows that are read when they are needed, for embeddings that are not in memory."""
+"""Sources of rows: embeddings that are read when they are needed, an array in place of them, and converted rows."""
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
+from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray
-
-
-def is_source(values: Any) -> bool:
-    """Whether a value is a `RowSource`.
-
-    >>> is_source([[1.0, 0.0]])
-    False
-    """
-    return all(hasattr(values, part) for part in ("read", "take", "bounds"))
 
 
 class RowSource(Protocol):
@@ -50,3 +45,111 @@ class RowSource(Protocol):
     def take(self, rows: IntArray) -> Array:
         """Return these rows, in this order; ascending rows are fastest."""
         ...
+
+
+@dataclass(frozen=True, eq=False)
+class ArraySource:
+    """The rows of an array (n, d) of finite numbers, cut into shards at `bounds`."""
+
+    array: Embeddings
+    bounds: IntArray
+
+    @classmethod
+    def of(cls, array: Embeddings, cuts: Any = ()) -> "ArraySource":
+        """Make a source of an array, cut into shards at these rows."""
+        return cls(array, np.array([0, *cuts, len(array)], dtype=np.int64))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, d)."""
+        return self.array.shape[0], self.array.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the numbers."""
+        return self.array.dtype
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the shards."""
+        return tuple(f"part {number}" for number in range(len(self.bounds) - 1))
+
+    def read(self, start: int, stop: int) -> Array:
+        """The rows start … stop-1."""
+        return np.ascontiguousarray(self.array[start:stop])
+
+    def take(self, rows: IntArray) -> Array:
+        """These rows, in this order."""
+        return np.ascontiguousarray(self.array[rows])
+
+
+def _piece_rows(source: RowSource) -> int:
+    """Return how many rows are read at a time when they are copied: a few megabytes."""
+    return max(1, BLOCK_BYTES // max(1, source.shape[1] * source.dtype.itemsize))
+
+
+class Conversion(Protocol):
+    """Converts stored rows to the same number of rows in the form that a distance ranks."""
+
+    def __call__(self, rows: Array, /) -> Embeddings:
+        """Return the converted rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class RankedRows:
+    """A source whose rows are converted when they are read; it has a length and slices, as an array has.
+
+    shape, dtype : the shape and type of the converted rows
+    """
+
+    source: RowSource
+    convert: Conversion
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+
+    @classmethod
+    def of(cls, source: RowSource, convert: Conversion) -> "RankedRows":
+        """Make the converted rows of a source; the first row is converted, and may be refused, immediately."""
+        first = convert(source.read(0, min(1, source.shape[0])))
+        return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
+
+    def __len__(self) -> int:
+        """The number of rows."""
+        return self.shape[0]
+
+    def __getitem__(self, span: slice) -> Embeddings:
+        """Consecutive rows."""
+        start, stop, _ = span.indices(len(self))
+        return self.read(start, max(start, stop))
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a converted row."""
+        return self.shape[1] * self.dtype.itemsize
+
+    def read(self, start: int, stop: int) -> Embeddings:
+        """The rows start … stop-1."""
+        return self.convert(self.source.read(start, stop))
+
+    def take(self, rows: IntArray) -> Embeddings:
+        """These rows, in this order."""
+        if not len(rows):
+            return np.empty((0, self.shape[1]), dtype=self.dtype)
+        return self.convert(self.source.take(rows))
+
+    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Embeddings]]:
+        """The rows start … stop-1, some at a time, each with the number of its first row."""
+        size = _piece_rows(self.source)
+        for first in range(start, stop, size):
+            yield first, self.read(first, min(first + size, stop))
+
+    def fill(self, start: int, stop: int, out: Embeddings) -> None:
+        """Write the rows start … stop-1, read by two threads: one waits while the other converts."""
+        size = _piece_rows(self.source)
+
+        def write(first: int) -> None:
+            last = min(first + size, stop)
+            out[first - start : last - start] = self.read(first, last)
+
+        for_each(write, range(start, stop, size), 2)

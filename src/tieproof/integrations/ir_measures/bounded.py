@@ -10,6 +10,7 @@ from ir_measures.measures.base import Agg, ParamInfo
 from ir_measures.measures.base import Measure as TheirMeasure
 
 from tieproof.errors import InputError
+from tieproof.evaluation.intervals import Bound
 from tieproof.measures import REGISTRY, Definition, Measure
 
 ByQuery = dict[Any, dict[Any, Any]]
@@ -32,14 +33,14 @@ class View(NamedTuple):
         """Return the judgments as the measure reads them."""
         gains = dict(self.gains)
 
-        def seen(grade: Any) -> Any:
+        def read(grade: Any) -> Any:
             is_number: bool = isinstance(grade, Real)
             if not is_number:
                 raise InputError(f"The grades in the qrels must be numbers, not {type(grade).__name__}: {grade!r}.")
             return gains.get(grade, grade) if self.rel is None else 1 if grade >= self.rel else min(grade, 0)
 
         return {
-            query: {document: seen(grade) for document, grade in documents.items()}
+            query: {document: read(grade) for document, grade in documents.items()}
             for query, documents in qrels.items()
         }
 
@@ -48,35 +49,24 @@ class View(NamedTuple):
         if not self.judged_only:
             return run
         gains: Mapping[Any, Any] = dict(self.gains)
-
-        def is_judged(grade: Any) -> bool:
-            gain: Any = gains.get(grade, grade)
-            return bool(gain >= 0)
-
         judged = {
-            str(query): {str(document) for document, grade in documents.items() if is_judged(grade)}
+            str(query): {str(document) for document, grade in documents.items() if gains.get(grade, grade) >= 0}
             for query, documents in qrels.items()
         }
-        nothing: set[str] = set()
         return {
             query: {
-                document: score
-                for document, score in scores.items()
-                if str(document) in judged.get(str(query), nothing)
+                document: score for document, score in scores.items() if str(document) in judged.get(str(query), ())
             }
             for query, scores in run.items()
         }
 
 
-def by_query(converter: Any, what: str, value: str) -> ByQuery:
-    """The judgments, or the scores, of each query.
+def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:
+    """The judgments, or the scores, of each query, from the converter of ir_measures for the given data.
 
     A repeated document is refused, while ir_measures keeps the last one.
-
-    converter : the converter of ir_measures for the given data
-    what : "qrels" or "run"
-    value : "relevance" or "score"
     """
+    value = "relevance" if what == "qrels" else "score"
     kind, _ = converter.predict_type()
     given = getattr(converter, what)
     if kind == "dict_of_dict":
@@ -93,28 +83,27 @@ def by_query(converter: Any, what: str, value: str) -> ByQuery:
         )
     else:
         rows = ((row.query_id, row.doc_id, getattr(row, value)) for row in converter.as_namedtuple_iter())
-    found: ByQuery = defaultdict(dict)
+    of_queries: ByQuery = defaultdict(dict)
     for query, document, number in rows:
-        documents = found[query]
+        documents = of_queries[query]
         if document in documents:
             raise InputError(f"The {what}: document '{document}' occurs twice for query '{query}'. Keep one of them.")
         documents[document] = number
-    return dict(found)
+    return dict(of_queries)
 
 
-Bound = Literal["lower", "expected", "upper"]
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
-GRADED = {"ERR", "nDCG"}
+_GRADED = {"ERR", "nDCG"}
 """Measures that read grades; all others have the parameter `rel`, the lowest grade that is relevant."""
 
-OF_GRADES_THERE = {"RBP"}
+_OF_GRADES_THERE = {"RBP"}
 """Measures that sum grades in ir_measures unless `rel` is given, so that `rel` has no default here."""
 
-GAINS = {"log2": "linear", "exp-log2": "exp"}
+_GAINS = {"log2": "linear", "exp-log2": "exp"}
 """The names of ir_measures for formulations of DCG, and the gains of tieproof."""
 
-IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
+_IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
 """Names of tieproof that ir_measures cannot parse or spells differently, and the names used instead."""
 
 
@@ -128,10 +117,10 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
 
     def __init__(self, ours: str, **params: Any) -> None:
         self.definition = REGISTRY[ours]
-        self.__name__ = IDENTIFIERS.get(ours, ours)
-        self.NAME = f"tieproof {ours}"  # no other provider recognises this name and ignores the bound
+        self.__name__ = _IDENTIFIERS.get(ours, ours)
+        self.NAME = f"tieproof {ours}"  # no other provider recognizes this name and ignores the bound
         self.PRETTY_NAME, self.SHORT_DESC = self.__name__, self.definition.meaning
-        self.SUPPORTED_PARAMS = parameters_of(self.definition)
+        self.SUPPORTED_PARAMS = _parameters_of(self.definition)
         known = [name for name in self.SUPPORTED_PARAMS if name in params]
         super().__init__(**{name: params[name] for name in dict.fromkeys([*known, *params])})
 
@@ -151,9 +140,9 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         cutoff = f"@{self.params['cutoff']}" if "cutoff" in self.params else ""
         return self.__name__ + (f"({parameters})" if parameters else "") + cutoff
 
-    def aggregator(self) -> "ExactMean":
+    def aggregator(self) -> "_ExactMean":
         """Return the aggregator that computes the mean over queries."""
-        return ExactMean()
+        return _ExactMean()
 
     def validate_params(self) -> None:
         """Refuse parameters for which the measure is not defined."""
@@ -167,7 +156,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
                 f"'{self}': bound must be one of {', '.join(BOUNDS)}. It selects a value over all orderings of tied "
                 f"documents; write for example {self(bound='lower')}."
             )
-        if "rel" not in params and self.definition.name in OF_GRADES_THERE:
+        if "rel" not in params and self.definition.name in _OF_GRADES_THERE:
             raise InputError(
                 f"'{self}' needs rel, the lowest grade that is relevant: without rel, ir_measures sums grades, which "
                 f"tieproof does not. Write {self(rel=1)}."
@@ -179,29 +168,29 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
             raise InputError(
                 f"'{self}': gains must be a dictionary of grades and their gains, such as {{1: 1, 2: 3}}."
             )
-        for name, choices in (("judged_only", (False, True)), ("dcg", tuple(GAINS))):
+        for name, choices in (("judged_only", (False, True)), ("dcg", tuple(_GAINS))):
             if name in params and params[name] not in choices:
                 raise InputError(f"'{self}': {name} must be one of {', '.join(map(str, choices))}.")
         self.ours()
 
     def ours(self) -> Measure:
         """Return the measure of tieproof, which computes all bounds."""
-        chosen = {name: self.params[name] for name in own_parameters(self.definition) if name in self.params}
+        chosen = {name: self.params[name] for name in _own_parameters(self.definition) if name in self.params}
         if "dcg" in self.params:
-            chosen["gain"] = GAINS[self.params["dcg"]]
+            chosen["gain"] = _GAINS[self.params["dcg"]]
         measure = Measure(self.definition.name)(**chosen)
         return measure @ self.params["cutoff"] if "cutoff" in self.params else measure.complete()
 
     def view(self) -> View:
         """Return how the measure reads the judgments."""
         return View(
-            rel=None if self.definition.name in GRADED else self.params.get("rel", 1),
+            rel=None if self.definition.name in _GRADED else self.params.get("rel", 1),
             gains=tuple(sorted(self.params.get("gains", {}).items())),
             judged_only=bool(self.params.get("judged_only", False)),
         )
 
 
-def parameters_of(definition: Definition) -> dict[str, Any]:
+def _parameters_of(definition: Definition) -> dict[str, Any]:
     """The descriptions of a measure's parameters for ir_measures."""
     described = {
         "bound": ParamInfo(dtype=str, required=True, choices=BOUNDS, desc="over all orderings of tied documents"),
@@ -210,33 +199,32 @@ def parameters_of(definition: Definition) -> dict[str, Any]:
         required = definition.cutoff == "required"
         described["cutoff"] = ParamInfo(dtype=int, required=required, desc="ranking cutoff threshold")
     if "gain" in (parameter.name for parameter in definition.parameters):
-        described["dcg"] = ParamInfo(dtype=str, choices=list(GAINS), default="log2", desc="DCG formulation")
+        described["dcg"] = ParamInfo(dtype=str, choices=list(_GAINS), default="log2", desc="DCG formulation")
         described["gains"] = ParamInfo(dtype=dict, desc="custom gain mapping (int-to-int)")
-    if definition.name not in GRADED:
-        default = {"required": True} if definition.name in OF_GRADES_THERE else {"default": 1}
+    if definition.name not in _GRADED:
+        default = {"required": True} if definition.name in _OF_GRADES_THERE else {"default": 1}
         described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
     if not definition.judged_only:
         described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
-    for name in own_parameters(definition):
+    for name in _own_parameters(definition):
         parameter = definition.parameter(name)
         kind = str if parameter.choices else float
         described[name] = ParamInfo(dtype=kind, default=parameter.default, desc=parameter.meaning)
     return described
 
 
-def own_parameters(definition: Definition) -> list[str]:
+def _own_parameters(definition: Definition) -> list[str]:
     """The names of a measure's parameters, except gain, which ir_measures calls dcg."""
     return [parameter.name for parameter in definition.parameters if parameter.name != "gain"]
 
 
-class ExactMean(Agg):  # type: ignore[misc]
+class _ExactMean(Agg):  # type: ignore[misc]
     """The mean over queries, rounded once, so that the order of the queries cannot matter."""
 
     def __init__(self) -> None:
         self.values: list[float] = []
 
     def add(self, value: float) -> None:
-        """Add the value of a query."""
         self.values.append(value)
 
     def result(self) -> float:

@@ -10,15 +10,16 @@ from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import QrelsConverter, RunConverter
 
 from tieproof.errors import InputError, warn
+from tieproof.evaluation.intervals import Bound
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice
-from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, Bound, BoundedMeasure, View, by_query
+from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, by_query
 
 SHARED: dict[type, str] = {type(getattr(ir_measures, name)): name for name in MEASURES if hasattr(ir_measures, name)}
 """The types of the measures that ir_measures also has, and their names."""
 
 
-class SpelledMeasure(TheirMeasure):  # type: ignore[misc]
+class _SpelledMeasure(TheirMeasure):  # type: ignore[misc]
     """An entry in the registry of ir_measures: its own measure, or the measure of tieproof if a bound is given."""
 
     def __init__(self, plain: Any, bounded: BoundedMeasure) -> None:
@@ -29,7 +30,6 @@ class SpelledMeasure(TheirMeasure):  # type: ignore[misc]
         self.SUPPORTED_PARAMS = plain.SUPPORTED_PARAMS | bounded.SUPPORTED_PARAMS
 
     def __call__(self, **params: Any) -> Any:
-        """Return the measure with these parameters."""
         return (self.bounded if "bound" in params else self.plain)(**params)
 
     def validate_params(self) -> None:
@@ -69,11 +69,11 @@ class TieproofProvider(Provider):  # type: ignore[misc]
         checked: BoundedMeasure = measure
         return checked
 
-    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> "TieproofEvaluator":
-        return TieproofEvaluator({measure: self.bounded(measure) for measure in measures}, qrels)
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> "_TieproofEvaluator":
+        return _TieproofEvaluator({measure: self.bounded(measure) for measure in measures}, qrels)
 
 
-class FirstChoice(TieproofProvider):
+class _FirstChoice(TieproofProvider):
     """Computes measures without a bound, if tieproof has them."""
 
     def supports(self, measure: Any) -> bool:
@@ -87,7 +87,7 @@ class FirstChoice(TieproofProvider):
         return True
 
 
-class TieproofEvaluator(Evaluator):  # type: ignore[misc]
+class _TieproofEvaluator(Evaluator):  # type: ignore[misc]
     """Scores runs against judgments.
 
     measures : each requested measure, and the measure with a bound that computes it
@@ -95,7 +95,7 @@ class TieproofEvaluator(Evaluator):  # type: ignore[misc]
     """
 
     def __init__(self, measures: Mapping[Any, BoundedMeasure], qrels: Any) -> None:
-        self.qrels = by_query(QrelsConverter(qrels), "qrels", "relevance")
+        self.qrels = by_query(QrelsConverter(qrels), "qrels")
         self.names = {str(query): query for query in self.qrels}
         self.views: dict[View, dict[Any, BoundedMeasure]] = defaultdict(dict)
         for asked, measure in measures.items():
@@ -104,7 +104,7 @@ class TieproofEvaluator(Evaluator):  # type: ignore[misc]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Yield the values of the queries with judgments; ir_measures adds 0 for queries without a value."""
-        ranked = by_query(RunConverter(run), "run", "score")
+        ranked = by_query(RunConverter(run), "run")
         judged = {query: documents for query, documents in self.qrels.items() if documents}
         names = {str(query) for query in judged}
         if judged and ranked and not any(str(query) in names for query in ranked):
@@ -150,19 +150,19 @@ def first_choice(bound: Bound = "lower") -> None:
     >>> ir_measures.DefaultPipeline.providers[:] = before  # as it was
 
     """
-    provider = FirstChoice(bound)
+    provider = _FirstChoice(bound)
     providers = ir_measures.DefaultPipeline.providers
-    providers[:] = [provider, *(each for each in providers if not isinstance(each, FirstChoice))]
+    providers[:] = [provider, *(each for each in providers if not isinstance(each, _FirstChoice))]
 
 
-def register() -> None:
+def _register() -> None:
     """Register the provider, and the measures under all names that ir_measures has for them."""
     registry = ir_measures.measures.registry
     for name, bounded in MEASURES.items():
         plain = getattr(ir_measures, name, None)
         for known in [known for known, measure in registry.items() if measure is plain] or [name]:
-            registry[known] = SpelledMeasure(plain, bounded) if plain else bounded
+            registry[known] = _SpelledMeasure(plain, bounded) if plain else bounded
     ir_measures.DefaultPipeline.providers.append(ir_measures.providers.register(TieproofProvider()))
 
 
-register()
+_register()

@@ -1,25 +1,29 @@
 """The ties and truncated lists in a whole folder of predictions; a damaged file does not stop the others."""
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import astuple, dataclass
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.evaluation.progress import progress_bar
-from tieproof.integrations.mteb_lists.judgments import FolderOfQrels, TaskSource, file_of
-from tieproof.integrations.mteb_lists.predictions import SUFFIX, NoRankingsError, Predictions
-from tieproof.integrations.mteb_lists.scores import Conventions, Judgments
-from tieproof.integrations.mteb_lists.splits import SplitTies, split_ties
+from tieproof.integrations.mteb_lists.files import (
+    SUFFIX,
+    FolderOfQrels,
+    LibraryTask,
+    NoRankingsError,
+    Predictions,
+    file_of,
+)
+from tieproof.integrations.mteb_lists.scores import SplitTies, split_ties
 from tieproof.measures import Measure
 from tieproof.show.parts import NARROWEST, WIDTH, Row, count, paragraph, table
+from tieproof.show.shown import AsJson
 
 
 @dataclass(frozen=True)
-class FolderTies:
+class FolderTies(AsJson):
     """The ties in the lists of a folder, and the intervals that they cause.
 
     splits : the splits of all tasks, in the order of their files' names
@@ -31,46 +35,33 @@ class FolderTies:
     no_rankings: Sequence[str]
     damaged: Sequence[str]
 
-    def to_json(self) -> str:
-        """Everything as JSON, with floats in full precision."""
-        whole = {
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, strings, lists and dictionaries."""
+        return {
             "splits": [each.to_dict() for each in self.splits],
             "no_rankings": list(self.no_rankings),
             "damaged": list(self.damaged),
         }
-        return json.dumps(whole, indent=2, allow_nan=False)
 
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """Two tables, of how many lists have ties and of the measures, with an explanation of the columns.
 
-class LibraryTask:
-    """A task as MTEB knows it; MTEB is imported, if it is installed, when the task is first needed."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.found: Any = None
-        self.absent = ""
-
-    def asked(self) -> Any:
-        """The task; None if MTEB cannot be imported."""
-        if self.found is None and not self.absent:
-            try:
-                self.found = import_module("tieproof.integrations.mteb.tasks").TaskOfLibrary(self.name)
-            except ImportError as error:
-                self.absent = f"mteb could not be imported ({error})"
-        return self.found
-
-    @property
-    def conventions(self) -> Conventions | None:
-        """How the task treats its lists."""
-        task = self.asked()
-        known: Conventions | None = task and task.conventions
-        return known
-
-    def judgments(self, subset: str, split: str) -> Judgments | None:
-        """The judgments of a split; None if its data is not available."""
-        task = self.asked()
-        found: Judgments | None = task and task.judgments(subset, split)
-        self.absent = task.absent if task else self.absent
-        return found
+        width : the width of the text in columns; None for 80
+        color : whether to use the escape sequences of a terminal
+        """
+        width = max(width or WIDTH, NARROWEST)
+        several = len({each.model for each in self.splits}) > 1
+        heads = (("model",) if several else ()) + ("task", "subset", "split")
+        measured = [each for each in self.splits if each.estimates]
+        parts = []
+        if self.splits:
+            rows = [(*_place(each, several), *_counts(each)) for each in self.splits]
+            parts.append(table((*heads, *_COUNTS), [rows], width, color, _COUNTS))
+        if measured:
+            sections = [[*_values(each, several)] for each in measured]
+            parts.append(table((*heads, "measure", *_VALUES), sections, width, color, _VALUES))
+        parts.append("\n".join(paragraph(text, width) for text in _sentences(self, measured, several)))
+        return "\n\n".join(parts)
 
 
 def folder_ties(
@@ -85,9 +76,9 @@ def folder_ties(
 
     place : a file {Task}_predictions.json, or a folder with such files, also in subfolders
     measures : the measures to evaluate for tasks with judgments
-    qrels : a folder of judgments (`judgments.py`); None for the folder of each file. If it has no judgments of a
+    qrels : a folder of judgments (`files.py`); None for the folder of each file. If it has no judgments of a
         task, they are loaded by mteb, if that is installed.
-    results : a folder with the scores of MTEB (`printed.py`); None for the folder of each file
+    results : a folder with the scores of MTEB (`files.py`); None for the folder of each file
     longest : the largest number of documents in a list; None takes it from MTEB's scores or the task, or 1,000
     progress : show after two seconds how many megabytes are read
 
@@ -106,14 +97,15 @@ def folder_ties(
             predictions = Predictions(path, advance)
             try:
                 beside = FolderOfQrels(qrels or path.parent, predictions.task)
-                sources: list[TaskSource] = [beside, LibraryTask(predictions.task)]
-                found = list(split_ties(predictions, sources, measures, results or path.parent, longest))
-                splits += found
-                no_rankings += [] if found else [str(path)]
+                sources: list[FolderOfQrels | LibraryTask] = [beside, LibraryTask(predictions.task)]
+                of_file = list(split_ties(predictions, sources, measures, results or path.parent, longest))
+                splits += of_file
+                no_rankings += [] if of_file else [str(path)]
             except NoRankingsError:
                 no_rankings.append(str(path))
             except InputError as error:
-                damaged.append(said(error, path))
+                message = str(error)
+                damaged.append(message if str(path) in message else f"{path}: {message}")
     return FolderTies(splits, no_rankings, damaged)
 
 
@@ -139,68 +131,38 @@ def files_beside(path: Path, qrels: Path | None = None, results: Path | None = N
     return [path, file_of(qrels or path.parent, task), (results or path.parent) / f"{task}.json"]
 
 
-def said(error: InputError, path: Path) -> str:
-    """The message of an error, with the name of the file."""
-    message = str(error)
-    return message if str(path) in message else f"{path}: {message}"
+_COUNTS = ("lists", "tied", "cut off", "in a tie", "ambiguous")
+_VALUES = ("MTEB", "lower", "expected", "upper")
 
-
-COUNTS = ("lists", "tied", "cut off", "in a tie", "ambiguous")
-VALUES = ("MTEB", "lower", "expected", "upper")
-
-LEGEND = (
+_LEGEND = (
     "'tied' counts lists in which documents have equal scores. 'cut off' counts lists that have as many documents as "
     "a list may have, and 'in a tie' those of them whose last documents have equal scores. 'ambiguous' counts lists "
     "with a tie that mixes relevant and other documents."
 )
-OPEN = (
+_OPEN = (
     "A document that was not returned may have the same score as the last document of a list that was cut off, and "
     "so be tied with it. 'lower' and 'upper' cover every possible continuation of the last tie; 'expected' is the "
     "value of the list as it was saved."
 )
-HEADLINE = "The score to report is 'lower': no order of tied documents scores less."
-NEEDED = (
+_HEADLINE = "The score to report is 'lower': no order of tied documents scores less."
+_NEEDED = (
     "Measures need judgments. Either load the data of the MTEB task once while connected to the network, or pass as "
     "--qrels a folder with {Task}_qrels.json, written by write_qrels(task, folder) of tieproof.integrations.mteb, or "
     "with {Task}/{split}.tsv in the format of BEIR or TREC."
 )
 
 
-def render(found: FolderTies, width: int | None = None, color: bool = False) -> str:
-    """Two tables, one of how many lists have ties and one of the measures, with an explanation of the columns.
-
-    width : the width of the text in columns; None for 80
-    color : use the escape sequences of a terminal
-    """
-    width = max(width or WIDTH, NARROWEST)
-    several = len({each.model for each in found.splits}) > 1
-    heads = (("model",) if several else ()) + ("task", "subset", "split")
-    measured = [each for each in found.splits if each.estimates]
-    parts = []
-    if found.splits:
-        rows = [(*place(each, several), *counts(each)) for each in found.splits]
-        parts.append(table((*heads, *COUNTS), [rows], width, color, COUNTS))
-    if measured:
-        sections = [[*values(each, several)] for each in measured]
-        parts.append(table((*heads, "measure", *VALUES), sections, width, color, VALUES))
-    parts.append("\n".join(paragraph(text, width) for text in sentences(found, measured, several)))
-    return "\n\n".join(parts)
-
-
-def place(each: SplitTies, with_model: bool) -> tuple[str, ...]:
-    """The names of the model, task, subset and split."""
+def _place(each: SplitTies, with_model: bool) -> tuple[str, ...]:
     return ((each.model,) if with_model else ()) + (each.task, each.subset, each.split)
 
 
-def counts(each: SplitTies) -> Row:
-    """The cells that count lists with ties."""
+def _counts(each: SplitTies) -> Row:
     numbers = (each.lists, each.lists_with_ties, each.lists_cut_off, each.lists_cut_off_in_a_tie)
     return [*(f"{number:,}" for number in numbers), f"{each.ambiguous:,}" if each.judged else "?"]
 
 
-def values(each: SplitTies, with_model: bool) -> Iterator[Row]:
-    """A row for each measure."""
-    names = place(each, with_model)
+def _values(each: SplitTies, with_model: bool) -> Iterator[Row]:
+    names = _place(each, with_model)
     for measure, estimate in each.estimates.items():
         printed = each.printed.get(measure)
         three = (f"{value:.4f}" for value in astuple(estimate)[:3])
@@ -208,21 +170,21 @@ def values(each: SplitTies, with_model: bool) -> Iterator[Row]:
         names = ("",) * len(names)
 
 
-def sentences(found: FolderTies, measured: Sequence[SplitTies], with_model: bool) -> Iterator[str]:
+def _sentences(folder: FolderTies, measured: Sequence[SplitTies], with_model: bool) -> Iterator[str]:
     """The explanations below the tables, and what the tables do not include."""
-    if found.splits:
-        yield LEGEND
-        for longest in sorted({each.longest for each in found.splits if each.longest and each.lists_cut_off}):
+    if folder.splits:
+        yield _LEGEND
+        for longest in sorted({each.longest for each in folder.splits if each.longest and each.lists_cut_off}):
             yield f"A list may hold {count(longest, 'document')}."
     if any(each.open_ends for each in measured):
-        yield OPEN
+        yield _OPEN
     if measured:
-        yield HEADLINE
-    without = [each for each in found.splits if not each.judged]
+        yield _HEADLINE
+    without = [each for each in folder.splits if not each.judged]
     for each in without:
-        yield f"No measures of {' '.join(place(each, with_model))}: {each.why}."
+        yield f"No measures of {' '.join(_place(each, with_model))}: {each.why}."
     if without:
-        yield NEEDED
-    if found.no_rankings:
-        left_out = count(len(found.no_rankings), "file")
+        yield _NEEDED
+    if folder.no_rankings:
+        left_out = count(len(folder.no_rankings), "file")
         yield f"Left out: {left_out} without lists of documents, such as files of tasks that rank nothing."

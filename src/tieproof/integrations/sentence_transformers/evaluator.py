@@ -13,27 +13,31 @@ from tqdm import trange
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
-from tieproof.integrations.sentence_transformers import metrics
-from tieproof.integrations.sentence_transformers.metrics import columns, measures_of, metrics_at, values
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
     Precision,
     ScoreFunction,
+    add_row,
     calibrated,
+    check_columns,
     check_model,
     check_precision,
+    columns,
     distances_for,
+    measures_of,
+    metrics_at,
     packed,
+    values,
 )
-from tieproof.integrations.sentence_transformers.tasks import Labelled, Retrieval, Task
+from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
 from tieproof.ties import Array
 
 logger = logging.getLogger(__name__)
 
-ENCODES = {"query": "encode_query", "document": "encode_document", "sentence": "encode"}
+_ENCODES = {"query": "encode_query", "document": "encode_document", "sentence": "encode"}
 """The method of a model for each kind of text."""
 
-CONFIGURATION = (
+_CONFIGURATION = (
     "truncate_dim",
     "query_prompt",
     "query_prompt_name",
@@ -141,7 +145,15 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         precision: Precision | None = None,
     ) -> None:
         super().__init__()
-        self.task = as_task(queries, corpus, relevant_docs, sentences, labels)
+        self.task: Labeled | Retrieval
+        if sentences is None and labels is None:
+            self.task = Retrieval(queries, corpus, relevant_docs)
+        elif queries is corpus is relevant_docs is None:
+            self.task = Labeled(sentences, labels)
+        else:
+            raise InputError(
+                "Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both."
+            )
         check_whole("corpus_chunk_size", corpus_chunk_size, 1)
         check_precision(precision, score_functions)
         self.metrics = metrics_at(
@@ -172,7 +184,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
     ) -> dict[str, float]:
         """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
-        check_model(model, [ENCODES[kind] for kind in self.task.kinds])
+        check_model(model, [_ENCODES[kind] for kind in self.task.kinds])
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
@@ -183,26 +195,26 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
         path = Path(output_path, self.csv_file) if output_path is not None and self.write_csv else None
         if path is not None:
-            metrics.check_columns(path, headers)
+            check_columns(path, headers)
         encoded = calibrated(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
         options = {
             "measures": measures_of(self.metrics),
             "progress": self.show_progress_bar,
-            "bits": 8 * encoded.queries.shape[1] if self.precision in BINARY else None,
+            "bits": 8 * encoded[0].shape[1] if self.precision in BINARY else None,
         }
         self.results = {
             name: self.task.evaluate(encoded, distance=distance, **options) for name, distance in distances.items()
         }
-        found = values(self.metrics, self.results)
+        scores = values(self.metrics, self.results)
         if self.chosen not in distances:
-            best = max(distances, key=lambda name: found[f"{name}_{self.main_metric}"])
+            best = max(distances, key=lambda name: scores[f"{name}_{self.main_metric}"])
             self.chosen = self.main_score_function or best
             self.primary_metric = "_".join(filter(None, [self.name, self.chosen, self.main_metric]))
         for name, result in self.results.items():
             logger.info("Tieproof evaluation of %s, epoch %s, step %s:\n%s", self.name or name, epoch, steps, result)
         if path is not None:
-            metrics.add_row(path, headers, [epoch, steps, *found.values()])
-        prefixed: dict[str, float] = self.prefix_name_to_metrics(found, self.name)
+            add_row(path, headers, [epoch, steps, *scores.values()])
+        prefixed: dict[str, float] = self.prefix_name_to_metrics(scores, self.name)
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
 
@@ -211,7 +223,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
 
         kind : "query", "document" or "sentence"
         """
-        encode = getattr(model, ENCODES[kind])
+        encode = getattr(model, _ENCODES[kind])
         side = "corpus" if kind == "document" else "query"
         options = {
             "prompt": getattr(self, f"{side}_prompt"),
@@ -228,13 +240,13 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
             desc="Corpus Chunks",
             disable=not self.show_progress_bar or len(texts) <= self.corpus_chunk_size,
         )
-        found = np.empty(0)
+        embeddings = np.empty(0)
         for at in starts:
             chunk = packed(encode(texts[at : at + self.corpus_chunk_size], **options), self.precision)
             if not at:
-                found = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
-            found[at : at + len(chunk)] = chunk
-        return found
+                embeddings = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
+            embeddings[at : at + len(chunk)] = chunk
+        return embeddings
 
     @property
     def description(self) -> str:
@@ -243,13 +255,4 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
 
     def get_config_dict(self) -> dict[str, Any]:
         """The options of the evaluation that a model card shows."""
-        return {key: getattr(self, key) for key in CONFIGURATION if getattr(self, key) is not None}
-
-
-def as_task(queries: Any, corpus: Any, relevant_docs: Any, sentences: Any, labels: Any) -> Task:
-    """The task of the evaluation, from exactly one of the two kinds of data."""
-    if sentences is None and labels is None:
-        return Retrieval(queries, corpus, relevant_docs)
-    if not (queries is corpus is relevant_docs is None):
-        raise InputError("Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both.")
-    return Labelled(sentences, labels)
+        return {key: getattr(self, key) for key in _CONFIGURATION if getattr(self, key) is not None}

@@ -1,7 +1,10 @@
-"""How embeddings are compared: the distances of score functions, and quantized embeddings."""
+"""How a task is scored: quantized embeddings, distances of score functions, and metrics with their CSV table."""
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, get_args
+import csv
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -10,25 +13,43 @@ from sentence_transformers.util import SimilarityFunction, quantize_embeddings
 
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_choice
+from tieproof.evaluation.result import Result
+from tieproof.inputs.options import check_choice, check_whole
 from tieproof.integrations.sentence_transformers.tasks import Encoded
 from tieproof.ties import Array
+from tieproof.whole_files import atomic_write
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-DISTANCES = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean", "manhattan": "cityblock"}
+_DISTANCES = {"cosine": "cosine", "dot": "dot", "euclidean": "euclidean", "manhattan": "cityblock"}
 """The distance of tieproof with the same ranking as each similarity of single vectors."""
 
 BINARY = ("binary", "ubinary")
-HAMMING = "hamming"
+_HAMMING = "hamming"
 """The name of the score function of binary codes, whose distance is the number of bits that differ."""
 
 
 def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFunction] | None) -> None:
-    """Refuse an unknown precision, score functions for binary codes, and empty score functions."""
-    if score_functions is not None:
-        check_functions(score_functions)
+    """Refuse an unknown precision, all but a non-empty dictionary of functions, and functions for binary codes."""
+    if score_functions is not None and not isinstance(score_functions, Mapping):
+        raise InputError(
+            'score_functions must be a dictionary such as {"cosine": cos_sim}, not '
+            f"{type(score_functions).__name__}.",
+            "score_functions",
+        )
+    if score_functions is not None and not score_functions:
+        raise InputError(
+            "score_functions is empty. Pass at least one function, or leave it out to use the similarity of the "
+            "model.",
+            "score_functions",
+        )
+    for name, function in (score_functions or {}).items():
+        if not isinstance(name, str) or not callable(function):
+            raise InputError(
+                f"score_functions must map names to functions of two tensors, but contains {name!r}: {function!r}.",
+                "score_functions",
+            )
     if precision is not None:
         check_choice("precision", precision, get_args(Precision))
     if precision in BINARY and score_functions is not None:
@@ -37,28 +58,6 @@ def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFu
             "distance. Leave score_functions out.",
             "score_functions",
         )
-
-
-def check_functions(score_functions: Any) -> None:
-    """Refuse anything but a non-empty dictionary of functions by their names."""
-    if not isinstance(score_functions, Mapping):
-        raise InputError(
-            'score_functions must be a dictionary such as {"cosine": cos_sim}, not '
-            f"{type(score_functions).__name__}.",
-            "score_functions",
-        )
-    if not score_functions:
-        raise InputError(
-            "score_functions is empty. Pass at least one function, or leave it out to use the similarity of the "
-            "model.",
-            "score_functions",
-        )
-    for name, function in score_functions.items():
-        if not isinstance(name, str) or not callable(function):
-            raise InputError(
-                f"score_functions must map names to functions of two tensors, but contains {name!r}: {function!r}.",
-                "score_functions",
-            )
 
 
 def check_model(model: Any, methods: Iterable[str]) -> None:
@@ -81,34 +80,34 @@ def distances_for(
 ) -> dict[str, str | DistanceFunction]:
     """The distances by the names of the score functions, sorted."""
     if precision in BINARY:
-        return {HAMMING: HAMMING}
+        return {_HAMMING: _HAMMING}
     if score_functions is not None:
-        return {name: distance_of(score_functions[name]) for name in sorted(score_functions)}
+        return {name: _distance_of(score_functions[name]) for name in sorted(score_functions)}
     name = model.similarity_fn_name
-    if name not in DISTANCES:
+    if name not in _DISTANCES:
         raise InputError(
-            f"The similarity of the model is '{name}', which is not one of {', '.join(DISTANCES)}. Choose one of "
+            f"The similarity of the model is '{name}', which is not one of {', '.join(_DISTANCES)}. Choose one of "
             "them, or pass score_functions."
         )
-    return {name: DISTANCES[name]}
+    return {name: _DISTANCES[name]}
 
 
-def distance_of(function: ScoreFunction) -> str | DistanceFunction:
+def _distance_of(function: ScoreFunction) -> str | DistanceFunction:
     """The distance that ranks as a score function does: exact for the library's functions, else by its floats."""
-    for name, distance in DISTANCES.items():
+    for name, distance in _DISTANCES.items():
         if function is SimilarityFunction.to_similarity_fn(name):
             return distance
 
     def negative(queries: Array, items: Array) -> Array:
-        scores = torch.as_tensor(function(as_tensor(queries), as_tensor(items))).detach().cpu()
-        found: Array = scores.double().neg().numpy()
-        return found
+        scores = torch.as_tensor(function(_as_tensor(queries), _as_tensor(items))).detach().cpu()
+        distances: Array = scores.double().neg().numpy()
+        return distances
 
     negative.__name__ = getattr(function, "__name__", type(function).__name__)
     return negative
 
 
-def as_tensor(embeddings: Array) -> torch.Tensor:
+def _as_tensor(embeddings: Array) -> torch.Tensor:
     """Embeddings as floats, because score functions divide and square them."""
     floats = embeddings if embeddings.dtype.kind == "f" else embeddings.astype(np.float32)
     return torch.tensor(floats)
@@ -134,5 +133,125 @@ def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
     ranges = np.array([items.min(axis=0), items.max(axis=0)])
     stored = quantize_embeddings(items, precision, ranges)
     if corpus is None:
-        return Encoded(stored, None)
-    return Encoded(quantize_embeddings(queries, precision, ranges), stored)
+        return stored, None
+    return quantize_embeddings(queries, precision, ranges), stored
+
+
+_ENDS = ("", "_lower", "_expected", "_upper")
+"""The suffixes of the name of a metric: none, which is the lower bound, and then each bound."""
+
+_FAMILIES = {
+    "accuracy": ("Accuracy", "Success"),
+    "precision": ("Precision", "P"),
+    "recall": ("Recall", "R"),
+    "mrr": ("MRR", "RR"),
+    "ndcg": ("NDCG", "nDCG"),
+    "map": ("MAP", "AP(norm=min)"),
+}
+"""The metrics by their names in dictionaries: their names in columns, and the measures of tieproof.
+
+They follow `compute_metrics` in version 6.2. Precision divides by k, and recall by the number of relevant documents.
+MRR uses the first relevant document down to rank k. The gains of nDCG are 0 and 1, and its ideal ranking has all
+relevant documents. MAP divides by the smaller of k and the number of relevant documents.
+"""
+
+
+class Metric(NamedTuple):
+    """A metric at a cutoff: its name in dictionaries, its name in columns, and the measure of tieproof."""
+
+    name: str
+    column: str
+    measure: str
+
+
+def metrics_at(cutoffs: Mapping[str, Sequence[int]]) -> list[Metric]:
+    """The metrics at their cutoffs, in the order of the columns.
+
+    >>> cutoffs = {"accuracy_at_k": [1], "precision_recall_at_k": [1, 3], "mrr_at_k": [10]}
+    >>> [metric.column for metric in metrics_at(cutoffs)]
+    ['Accuracy@1', 'Precision@1', 'Recall@1', 'Precision@3', 'Recall@3', 'MRR@10']
+    """
+    metrics = []
+    for name, values in cutoffs.items():
+        if not isinstance(values, Sequence) or isinstance(values, str) or not values:
+            raise InputError(f"{name} must be a list of cutoffs such as [10], not {values!r}.", name)
+        for k in values:
+            check_whole(name, k, 1)
+        for k in map(int, dict.fromkeys(values)):
+            for family in name.removesuffix("_at_k").split("_"):
+                column, measure = _FAMILIES[family]
+                metrics.append(Metric(f"{family}@{k}", f"{column}@{k}", f"{measure}@{k}"))
+    return metrics
+
+
+def measures_of(metrics: Sequence[Metric]) -> list[str]:
+    """The measures of metrics, and Success@k for every R@k.
+
+    If Success@k is missing, tieproof warns that papers on metric learning mean it by R@k; here the names are
+    distinct.
+    """
+    measures = [metric.measure for metric in metrics]
+    return measures + [f"Success{name[1:]}" for name in measures if name.startswith("R@")]
+
+
+def columns(metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
+    """The columns of a table: each metric of each score function, with its bounds."""
+    return [f"{name}-{metric.column}{end}" for name in names for metric in metrics for end in _ENDS]
+
+
+def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str, float]:
+    """The values in the order of the columns, by their names in dictionaries; the plain name is the lower bound."""
+    return {
+        f"{name}_{metric.name}{end}": getattr(result[metric.measure], end.lstrip("_") or "lower")
+        for name, result in results.items()
+        for metric in metrics
+        for end in _ENDS
+    }
+
+
+def check_columns(path: Path, columns: Sequence[str]) -> None:
+    """Refuse a table with other columns, and a path that cannot be written.
+
+    A missing folder is created.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            return
+        with path.open(encoding="utf-8", errors="replace", newline="") as file:
+            there = next(csv.reader(file), [])
+    except OSError as error:
+        raise InputError(
+            f"{path} cannot be written ({error.strerror}). Pass another output_path, or write_csv=False to the "
+            "evaluator.",
+            "output_path",
+        ) from error
+    if there and there != list(columns):
+        raise InputError(
+            f"{path} has other columns than this evaluation: {_difference(there, columns)}. Move the file away, or "
+            "pass another name= to the evaluator."
+        )
+
+
+def _difference(there: Sequence[str], expected: Sequence[str]) -> str:
+    for number, name in enumerate(expected, 1):
+        if number > len(there):
+            return f"column {number} is missing, but '{name}' is expected"
+        if there[number - 1] != name:
+            return f"column {number} is '{there[number - 1]}', but '{name}' is expected"
+    return f"column {len(expected) + 1} is '{there[len(expected)]}', but no more columns are expected"
+
+
+def add_row(path: Path, columns: Sequence[str], row: Sequence[Any]) -> None:
+    """Add a row at the end of a table; on an error the file is left unchanged."""
+    added = io.StringIO(newline="")
+    writer = csv.writer(added, lineterminator="\n")
+    before = path.read_bytes() if path.exists() else b""
+    if not before.strip():
+        before = b""
+        writer.writerow(columns)
+    elif not before.endswith(b"\n"):
+        added.write("\n")
+    writer.writerow(row)
+    with atomic_write(path) as unfinished:
+        unfinished.write_bytes(before + added.getvalue().encode())

@@ -23,12 +23,12 @@ from tieproof.ties import Array
 Measures = Sequence[str]
 
 
-def dense(values: Any) -> Any:
+def _dense(values: Any) -> Any:
     """A sparse matrix as a dense array; anything else unchanged."""
     return values.toarray() if hasattr(values, "toarray") else values
 
 
-def rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Result:
+def _rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Result:
     """One ranking of all samples, in which the samples of the positive class are relevant.
 
     y : (n,) the class of each sample
@@ -41,10 +41,10 @@ def rank_samples(y: Array, scores: Any, positive: Any, measures: Measures) -> Re
             "the folds so that each fold has every class, for example with StratifiedKFold, or pass another "
             "pos_label."
         )
-    return rank_graded(relevant, scores, measures)
+    return _rank_graded(relevant, scores, measures)
 
 
-def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
+def _rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
     """One ranking of all samples by their scores (n,), with their grades of relevance (n,)."""
     numbers = as_numbers(scores, "scores")
     if numbers.ndim != 1:
@@ -57,7 +57,7 @@ def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
             f"One ranking of all samples needs y of shape (samples,), not {grades.shape}. Pass one column of y."
         )
     check_count(len(numbers), "scores", len(grades), "samples")
-    check_finite(numbers)
+    _check_finite(numbers)
     if not grades.any():
         raise InputError(
             f"None of {len(grades)} samples has a grade above 0, so there is nothing to find. Check y.", "y"
@@ -65,7 +65,7 @@ def rank_graded(grades: Array, scores: Any, measures: Measures) -> Result:
     return evaluate_scores(numbers[None], grades[None], measures=measures)
 
 
-def rank_classes(y: Array, scores: Any, classes: Array, measures: Measures) -> Result:
+def _rank_classes(y: Array, scores: Any, classes: Array, measures: Measures) -> Result:
     """For each sample a ranking of the classes, in which its own is relevant; a sample of another class scores 0.
 
     y : (n,) the class of each sample
@@ -74,14 +74,14 @@ def rank_classes(y: Array, scores: Any, classes: Array, measures: Measures) -> R
     """
     check_types(y, classes, "labels in y", "classes of the scores")
     return evaluate_scores(
-        scores_of_columns(scores, (len(y), len(classes)), "classes"),
+        _scores_of_columns(scores, (len(y), len(classes)), "classes"),
         np.asarray(y[:, None] == classes, dtype=np.int8),
         measures=measures,
         empty="zero",
     )
 
 
-def rank_labels(y: Array, scores: Any, measures: Measures) -> Result:
+def _rank_labels(y: Array, scores: Any, measures: Measures) -> Result:
     """For each sample a ranking of the labels, in which its own are relevant; samples without labels are left out.
 
     y : (n, c) of 0 and 1
@@ -89,19 +89,19 @@ def rank_labels(y: Array, scores: Any, measures: Measures) -> Result:
     """
     if not np.isin(y, (0, 1)).all():
         raise InputError(f"y of shape {y.shape} has one column for each label, so it must contain only 0 and 1.")
-    return evaluate_scores(scores_of_columns(scores, y.shape, "labels"), y, measures=measures)
+    return evaluate_scores(_scores_of_columns(scores, y.shape, "labels"), y, measures=measures)
 
 
-def scores_of_columns(scores: Any, shape: tuple[int, ...], columns: str) -> Array:
+def _scores_of_columns(scores: Any, shape: tuple[int, ...], columns: str) -> Array:
     """The scores as numbers; another shape is refused."""
     numbers = as_numbers(scores, "scores")
     if numbers.shape != shape:
         raise InputError(f"The scores must have shape {shape}, (samples, {columns}), not {numbers.shape}.")
-    check_finite(numbers)
+    _check_finite(numbers)
     return numbers
 
 
-def check_finite(scores: Array) -> None:
+def _check_finite(scores: Array) -> None:
     """Refuse NaN and infinity; the error names the first sample that has one."""
     wrong = np.argwhere(~np.isfinite(scores))
     if len(wrong):
@@ -112,9 +112,9 @@ def check_finite(scores: Array) -> None:
         )
 
 
-def as_target(y: Any) -> Array:
+def _as_target(y: Any) -> Array:
     """The classes (n,) or the columns of labels (n, c) from `y` in any form that scikit-learn accepts."""
-    target = as_label_array(dense(y), "labels in y")
+    target = as_label_array(_dense(y), "labels in y")
     if target.ndim == 2 and target.shape[1] == 1:
         return target[:, 0]
     if target.ndim not in (1, 2):
@@ -122,7 +122,7 @@ def as_target(y: Any) -> Array:
     return target
 
 
-def refuse_pos_label(pos_label: Any, ranked: str) -> None:
+def _refuse_pos_label(pos_label: Any, ranked: str) -> None:
     """Refuse a positive class where samples are not ranked by two classes."""
     if pos_label is not None:
         raise InputError(
@@ -132,18 +132,14 @@ def refuse_pos_label(pos_label: Any, ranked: str) -> None:
         )
 
 
-def positive_label(y: Array, pos_label: Any) -> Any:
-    """The positive class if no classifier defines it, by the rule of scikit-learn.
-
-    >>> positive_label(np.array([0, 1]), None), positive_label(np.array(["ham", "spam"]), "spam")
-    (1, 'spam')
-    """
+def _positive_label(y: Array, pos_label: Any) -> Any:
+    """The positive class if no classifier defines it, by the rule of scikit-learn."""
     if pos_label is not None:
         return pos_label
     if y.dtype.kind in "US" or not (np.isin(y, (0, 1)).all() or np.isin(y, (-1, 1)).all()):
-        found = ", ".join(map(repr, np.unique(y)[:4].tolist()))
+        classes = ", ".join(map(repr, np.unique(y)[:4].tolist()))
         raise InputError(
-            f"y contains {found}, but it is not known which class is positive. Pass pos_label=, or labels 0 and 1.",
+            f"y contains {classes}, but it is not known which class is positive. Pass pos_label=, or labels 0 and 1.",
             "pos_label",
         )
     return 1
@@ -169,22 +165,29 @@ class Asked(NamedTuple):
 
 def evaluate_estimator(estimator: Any, X: Any, y: Any, asked: Asked) -> Result:
     """The result of a fitted estimator on samples X with labels y."""
-    method = method_of(estimator, asked.response_method)
+    method = _method_of(estimator, asked.response_method)
     if y is None:
         raise InputError("y is missing: pass the label of each sample, which defines what is relevant.", "y")
     response = getattr(estimator, method)(X)
     if method == "transform":
-        refuse_pos_label(asked.pos_label, "every sample is ranked for the others of its label")
-        return evaluate(dense(response), as_target(y), distance=asked.distance, measures=asked.measures)
+        _refuse_pos_label(asked.pos_label, "every sample is ranked for the others of its label")
+        return evaluate(_dense(response), _as_target(y), distance=asked.distance, measures=asked.measures)
     if is_regressor(estimator) and asked.pos_label is None:
-        return evaluate_regressor(y, response, asked)
-    target = as_target(y)
+        grades = as_numbers(_dense(y), "grades in y")
+        if grades.size and grades.min() < 0:
+            raise InputError(
+                f"For a regressor, y must contain the samples' grades of at least 0, but contains {grades.min()}. "
+                "Pass grades, or classes and pos_label=.",
+                "y",
+            )
+        return _rank_graded(grades, _dense(response), asked.measures)
+    target = _as_target(y)
     if is_classifier(estimator):
-        return evaluate_classifier(estimator.classes_, target, response, asked)
-    return rank_samples(target, dense(response), positive_label(target, asked.pos_label), asked.measures)
+        return _evaluate_classifier(estimator.classes_, target, response, asked)
+    return _rank_samples(target, _dense(response), _positive_label(target, asked.pos_label), asked.measures)
 
 
-def method_of(estimator: Any, asked: str) -> str:
+def _method_of(estimator: Any, asked: str) -> str:
     """The requested method, or for "auto" the first available one.
 
     A classifier gives scores of classes, a regressor its predictions, and any other estimator embeddings or, like
@@ -215,11 +218,11 @@ def method_of(estimator: Any, asked: str) -> str:
     )
 
 
-def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
+def _evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> Result:
     """The result of a classifier from its response; `classes` is a list of arrays if it has several outputs."""
     if y.ndim == 2:
-        refuse_pos_label(asked.pos_label, "labels are ranked for each sample")
-        return rank_labels(y, scores_of_labels(classes, response), asked.measures)
+        _refuse_pos_label(asked.pos_label, "labels are ranked for each sample")
+        return _rank_labels(y, _scores_of_labels(classes, response), asked.measures)
     if isinstance(classes, list):
         raise InputError(
             f"The classifier has {len(classes)} outputs, but y has only one column. Pass one column for each output."
@@ -231,8 +234,8 @@ def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> 
             "it with at least two classes."
         )
     if len(known) > 2:
-        refuse_pos_label(asked.pos_label, f"{len(known)} classes are ranked for each sample")
-        return rank_classes(y, response, known, asked.measures)
+        _refuse_pos_label(asked.pos_label, f"{len(known)} classes are ranked for each sample")
+        return _rank_classes(y, response, known, asked.measures)
     check_types(y, known, "labels in y", "classes of the classifier")
     unknown = np.setdiff1d(y, known)
     if len(unknown):
@@ -245,19 +248,15 @@ def evaluate_classifier(classes: Any, y: Array, response: Any, asked: Asked) -> 
         raise InputError(
             f"pos_label={positive!r} is not one of the classes {known.tolist()}. Pass one of them.", "pos_label"
         )
-    return rank_samples(
-        y, scores_of_class(np.asarray(response), int(np.argmax(known == positive))), positive, asked.measures
-    )
+    scores, place = np.asarray(response), int(np.argmax(known == positive))
+    if scores.ndim == 2:
+        scores = _scores_of_columns(scores, (len(scores), 2), "classes")[:, place]
+    elif place == 0:  # a single column has the scores of the second class
+        scores = -scores
+    return _rank_samples(y, scores, positive, asked.measures)
 
 
-def scores_of_class(response: Array, place: int) -> Array:
-    """The scores of one of two classes, by its index; a single column has the scores of the second class."""
-    if response.ndim == 2:
-        return scores_of_columns(response, (len(response), 2), "classes")[:, place]
-    return response if place else -response
-
-
-def scores_of_labels(classes: Any, response: Any) -> Array:
+def _scores_of_labels(classes: Any, response: Any) -> Array:
     """The scores of every label as columns; some classifiers return a table of probabilities for each label.
 
     A label that no training sample had has probability 0.
@@ -271,13 +270,43 @@ def scores_of_labels(classes: Any, response: Any) -> Array:
     return np.stack(columns, axis=1)
 
 
-def evaluate_regressor(y: Any, values: Any, asked: Asked) -> Result:
-    """The result of a regressor's predictions, where y is the grade of each sample."""
-    grades = as_numbers(dense(y), "grades in y")
-    if grades.size and grades.min() < 0:
+def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels: Any, pos_label: Any) -> Result:
+    """The result of these scores; their shape determines what they rank."""
+    y, scores = _as_target(y_true), as_numbers(_dense(y_score), "scores")
+    if labels is not None and (y.ndim == 2 or scores.ndim == 1):
         raise InputError(
-            f"For a regressor, y must contain the samples' grades of at least 0, but contains {grades.min()}. Pass "
-            "grades, or classes and pos_label=.",
-            "y",
+            "labels= names the columns of the scores of classes, but here "
+            f"{'y_true has columns of its own' if y.ndim == 2 else 'the scores are one column'}. Leave labels= out.",
+            "labels",
         )
-    return rank_graded(grades, dense(values), asked.measures)
+    if y.ndim == 2:
+        _refuse_pos_label(pos_label, "labels are ranked for each sample")
+        return _rank_labels(y, scores, measures)
+    if scores.ndim == 1:
+        return _rank_samples(y, scores, _positive_label(y, pos_label), measures)
+    classes = np.unique(y) if labels is None else as_label_array(labels, "labels")
+    if len(np.unique(classes)) < max(2, len(classes)):
+        raise InputError(
+            f"The columns of the scores belong to the classes {classes.tolist()}, but at least two different classes "
+            "are needed. Pass all ranked classes as labels=, each once.",
+            "labels",
+        )
+    if scores.ndim != 2 or scores.shape[1] != len(classes):
+        raise InputError(
+            f"The scores have shape {scores.shape}, but there are {len(classes)} classes. Pass one column for each "
+            "class, and labels= if y_true does not contain all classes."
+        )
+    if len(classes) == 2:
+        raise InputError(
+            "The scores have two columns for two classes, but one column is enough. Pass the column of the positive "
+            "class, y_score[:, 1]."
+        )
+    check_types(y, classes, "labels in y_true", "labels of the scores")
+    _refuse_pos_label(pos_label, f"{len(classes)} classes are ranked for each sample")
+    unknown = np.setdiff1d(y, classes)
+    if len(unknown):
+        raise InputError(
+            f"y_true contains {unknown.tolist()[0]!r}, which is not in labels={classes.tolist()}. Add it to labels=.",
+            "labels",
+        )
+    return _rank_classes(y, scores, classes, measures)

@@ -2,33 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
-
-import numpy as np
+from typing import Any, Self, get_args
 
 from tieproof.distances import DistanceFunction, reported
-from tieproof.errors import InputError
+from tieproof.evaluation.intervals import Bound
 from tieproof.evaluation.pictures import plot_measures
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.labels import as_label_array, check_types
 from tieproof.inputs.options import check_choice
-from tieproof.integrations.sklearn.rankings import (
-    RESPONSES,
-    Asked,
-    as_target,
-    dense,
-    evaluate_estimator,
-    positive_label,
-    rank_classes,
-    rank_labels,
-    rank_samples,
-    refuse_pos_label,
-)
+from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
-BOUNDS = ("lower", "expected", "upper", "interval")
+_BOUNDS = (*get_args(Bound), "interval")
 
 
 def tieproof_scorer(
@@ -83,7 +68,7 @@ def tieproof_scorer(
 
     """
     names = tuple(map(str, parse_measures(measures)))
-    check_choice("bound", bound, BOUNDS)
+    check_choice("bound", bound, _BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
     reported(distance)  # refuses an unknown name now instead of in every fold
     return TieproofScorer(Asked(names, response_method, distance, pos_label), bound)
@@ -190,45 +175,3 @@ class TieIntervalDisplay:
         """
         names = list(map(str, parse_measures(measures)))
         return cls(evaluate_predictions(y_true, y_score, names, labels, pos_label)).plot(ax)
-
-
-def evaluate_predictions(y_true: Any, y_score: Any, measures: list[str], labels: Any, pos_label: Any) -> Result:
-    """The result of these scores; their shape determines what they rank."""
-    y, scores = as_target(y_true), as_numbers(dense(y_score), "scores")
-    if labels is not None and (y.ndim == 2 or scores.ndim == 1):
-        raise InputError(
-            "labels= names the columns of the scores of classes, but here "
-            f"{'y_true has columns of its own' if y.ndim == 2 else 'the scores are one column'}. Leave labels= out.",
-            "labels",
-        )
-    if y.ndim == 2:
-        refuse_pos_label(pos_label, "labels are ranked for each sample")
-        return rank_labels(y, scores, measures)
-    if scores.ndim == 1:
-        return rank_samples(y, scores, positive_label(y, pos_label), measures)
-    classes = np.unique(y) if labels is None else as_label_array(labels, "labels")
-    if len(np.unique(classes)) < max(2, len(classes)):
-        raise InputError(
-            f"The columns of the scores belong to the classes {classes.tolist()}, but at least two different classes "
-            "are needed. Pass all ranked classes as labels=, each once.",
-            "labels",
-        )
-    if scores.ndim != 2 or scores.shape[1] != len(classes):
-        raise InputError(
-            f"The scores have shape {scores.shape}, but there are {len(classes)} classes. Pass one column for each "
-            "class, and labels= if y_true does not contain all classes."
-        )
-    if len(classes) == 2:
-        raise InputError(
-            "The scores have two columns for two classes, but one column is enough. Pass the column of the positive "
-            "class, y_score[:, 1]."
-        )
-    check_types(y, classes, "labels in y_true", "labels of the scores")
-    refuse_pos_label(pos_label, f"{len(classes)} classes are ranked for each sample")
-    unknown = np.setdiff1d(y, classes)
-    if len(unknown):
-        raise InputError(
-            f"y_true contains {unknown.tolist()[0]!r}, which is not in labels={classes.tolist()}. Add it to labels=.",
-            "labels",
-        )
-    return rank_classes(y, scores, classes, measures)

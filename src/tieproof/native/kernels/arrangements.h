@@ -13,7 +13,7 @@
 
    The matrix of pairs has the entries b_max(i,j), and 0 on its diagonal. The sum of its row i is
    r_i = (i-1) b_i + sum_{j>i} b_j. In the first sum, g_i = a_i + (m-1)/(l-2) r_i. In the second sum, B is the matrix
-   of pairs with its rows and columns centred: B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r / ((l-1)(l-2)). Adding a
+   of pairs with its rows and columns centered: B_ij = b_max(i,j) - (r_i + r_j)/(l-2) + sum r / ((l-1)(l-2)). Adding a
    constant to all a_i or to all b_i changes nothing. */
 
 #ifndef TIEPROOF_ARRANGEMENTS_H
@@ -51,22 +51,22 @@ static inline double variance_of(Doubles a, Doubles b, Doubles row, int64_t l, i
         total_g += AT(a, j) + share * AT(row, j);
         total_row += AT(row, j);
     }
-    double mean = total_g / n, centre = total_row / ((n - 1.0) * others);
+    double mean = total_g / n, center = total_row / ((n - 1.0) * others);
     double linear = 0.0, pairs = 0.0, outside = 0.0, sum_x = 0.0, scatter = 0.0;
     for (int64_t j = 0; j < size; j++) {
         double distance = AT(a, j) + share * AT(row, j) - mean;
         linear += distance * distance;
         double x = AT(row, j) / others;
         double mean_before = j ? sum_x / j : 0.0;
-        double away = AT(b, j) - x + centre - mean_before;
+        double away = AT(b, j) - x + center - mean_before;
         pairs += j * (away * away) + scatter;
         double step = x - mean_before;
         scatter += j / (j + 1.0) * step * step;
         sum_x += x;
-        outside += (centre - x) * (centre - x);
+        outside += (center - x) * (center - x);
     }
     linear += beyond * mean * mean;
-    pairs += beyond * outside + beyond * (beyond - 1) / 2.0 * centre * centre;
+    pairs += beyond * outside + beyond * (beyond - 1) / 2.0 * center * center;
     double one = relevant / n * ((n - relevant) / (n - 1));
     double two = one * ((relevant - 1) / others) * ((n - relevant - 1) / (l > 3 ? l - 3 : 1));
     return one * linear + two * pairs;

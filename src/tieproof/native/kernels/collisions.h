@@ -1,4 +1,4 @@
-/* Gaps between neighbours in rankings by float64 values, and the ties that consist of neighbours with closed gaps:
+/* Gaps between neighbors in rankings by float64 values, and the ties that consist of neighbors with closed gaps:
    engine/collisions.py. */
 
 #ifndef TIEPROOF_COLLISIONS_H
@@ -10,7 +10,7 @@
 /* The states of the gap between an item and the next one. */
 enum { APART, CLOSE, OPEN };
 
-/* Added to the state if float64 cannot decide which of the two neighbours is nearer. */
+/* Added to the state if float64 cannot decide which of the two neighbors is nearer. */
 #define UNORDERED 4
 
 /* More than the rounding errors of subnormal numbers, and negligible compared with normal numbers. */

@@ -112,7 +112,7 @@ KERNEL int64_t put_documents(const Documents *documents, int64_t start, int64_t 
 }
 
 /* The row of each document among those in the table, or -1. */
-KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs first, Longs found)
+KERNEL void find_documents(const Documents *documents, const Documents *known, Words table, Longs first, Longs rows)
 {
     uint64_t hashes[LOOKED_AHEAD];
     for (int64_t row = 0; row < documents->at.length; row++) {
@@ -120,7 +120,7 @@ KERNEL void find_documents(const Documents *documents, const Documents *known, W
             look_ahead(documents, row, documents->at.length, table, first, hashes);
         uint64_t hash = hashes[row % LOOKED_AHEAD];
         uint64_t entry = AT(table, place_in_table(documents, row, known, table, first, hash));
-        AT(found, row) = entry == EMPTY ? -1 : (int64_t)(entry & UINT32_MAX);
+        AT(rows, row) = entry == EMPTY ? -1 : (int64_t)(entry & UINT32_MAX);
     }
 }
 

@@ -3,7 +3,7 @@
 #include "listing.h"
 #include "masks.h"
 
-/* The number of parts of a row; a crowded row is usually recognised by the first part. */
+/* The number of parts of a row; a crowded row is usually recognized by the first part. */
 #ifndef PARTS
 #define PARTS 8
 #endif

@@ -23,12 +23,12 @@ static __attribute__((noinline)) void OF(mark_judged)(const REAL *value, int64_t
    at which the items of each list begin. Stops if there is no room for all items of the next list and one more. To
    avoid branches, each judged item is written to the next free position of both lists, and then kept or
    overwritten. */
-KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_list, const RelevantBlock *found)
+KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_list, const RelevantBlock *block)
 {
     bool graded = false, wrong = false;
-    int64_t q = first_list, r = AT(found->pointer, q), e = AT(found->excluded_pointer, q);
+    int64_t q = first_list, r = AT(block->pointer, q), e = AT(block->excluded_pointer, q);
     for (; q + 1 < start.length; q++) {
-        if ((r > e ? r : e) + AT(start, q + 1) - AT(start, q) >= found->items.length)
+        if ((r > e ? r : e) + AT(start, q + 1) - AT(start, q) >= block->items.length)
             break;
         const REAL *value = relevance.at + AT(start, q);
         int64_t count = AT(start, q + 1) - AT(start, q);
@@ -44,8 +44,8 @@ KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_
                 for (; any; any &= any - 1) {
                     int64_t item = first + i + __builtin_ctzll(any) / 8;
                     REAL grade = value[item];
-                    AT(found->items, r) = AT(found->excluded, e) = item;
-                    AT(found->grades, r) = (double)grade;
+                    AT(block->items, r) = AT(block->excluded, e) = item;
+                    AT(block->grades, r) = (double)grade;
                     r += grade > 0;
                     e += grade < 0;
                     graded |= (grade > 0) & (grade != 1);
@@ -53,8 +53,8 @@ KERNEL JudgedGrades OF(list_judged)(Reals relevance, Longs start, int64_t first_
                 }
             }
         }
-        AT(found->pointer, q + 1) = r;
-        AT(found->excluded_pointer, q + 1) = e;
+        AT(block->pointer, q + 1) = r;
+        AT(block->excluded_pointer, q + 1) = e;
     }
     return (JudgedGrades){graded, wrong, q};
 }

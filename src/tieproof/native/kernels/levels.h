@@ -62,7 +62,7 @@ static inline Distances *fastest_distances(void)
     return distances;
 }
 
-/* Count the items at each distance. Four counts are kept side by side, because neighbouring items are often
+/* Count the items at each distance. Four counts are kept side by side, because neighboring items are often
    equally far. */
 static inline void add_levels(
     Distances *distances_of,

@@ -94,7 +94,7 @@ static inline int OF(merge_falling)(REAL *const key[2], int64_t *const place[2],
     return from;
 }
 
-/* Sort as `merge_falling` does, by as many buckets as there are keys, after which only neighbours are out of
+/* Sort as `merge_falling` does, by as many buckets as there are keys, after which only neighbors are out of
    order. If many keys are in one bucket, merge sort is used instead. */
 static inline int OF(sort_falling)(
     REAL *const key[2], int64_t *const place[2], int64_t count, bool with_places, Ints table)

@@ -24,7 +24,7 @@ typedef struct {
     bool finite;
 } CountedLists;
 
-/* inputs/count_room.py */
+/* inputs/lists.py */
 typedef struct {
     Ints table;
     Longs slots;

@@ -9,7 +9,7 @@
 /* Covers the rounding of a difference of two keys. */
 #define NARROW (1 + 0x1p-40)
 
-/* Narrow overlapping intervals of neighbours: no end of an interval is above that of the interval before it. */
+/* Narrow overlapping intervals of neighbors: no end of an interval is above that of the interval before it. */
 static inline void make_intervals_fall(Doubles low, Doubles high)
 {
     for (int64_t i = 1; i < low.length; i++)
@@ -52,7 +52,7 @@ KERNEL bool sort_by_key(Longs query, Doubles key, Doubles error, const RoomToSor
     bool is_open = false;
     for (int64_t start = 0, stop; start < query.length; start = stop) {
         stop = end_of_query(query, start);
-        /* All items of a query get the largest error, so that two neighbours that are farther apart than twice
+        /* All items of a query get the largest error, so that two neighbors that are farther apart than twice
            this error separate all items before from all items after them. */
         double largest = 0.0;
         for (int64_t i = start; i < stop; i++) {

@@ -82,7 +82,7 @@ KERNEL PairedUp pair_up(
 }
 
 /* Replace `low` by a key for each tie, inside its interval of nearness; return the largest error of a key. */
-static inline double centre_intervals(Doubles low, Doubles high)
+static inline double center_intervals(Doubles low, Doubles high)
 {
     double reach = 0.0, largest = 0.0;
     for (int64_t t = 0; t < low.length; t++) {
@@ -117,7 +117,7 @@ KERNEL void put_entries(
             }
         }
         make_intervals_fall(PART(low, 0, ties), PART(high, 0, ties));
-        AT(block->reach, place) = centre_intervals(PART(low, 0, ties), PART(high, 0, ties));
+        AT(block->reach, place) = center_intervals(PART(low, 0, ties), PART(high, 0, ties));
 
         int64_t entry = AT(block->start, place), head = -1, tie = -1;
         int32_t before = 0;

@@ -1,4 +1,4 @@
-/* One pass over rows of numbers: exact/scan.py. */
+/* One pass over rows of numbers: exact/rows.py. */
 
 #ifndef TIEPROOF_SCAN_H
 #define TIEPROOF_SCAN_H

@@ -5,11 +5,11 @@
 
 #include "array.h"
 
-/* Subtract `centre` from each row, with the rounding errors in `rest` (TwoSum). Returns whether anything was
+/* Subtract `center` from each row, with the rounding errors in `rest` (TwoSum). Returns whether anything was
    rounded. */
-KERNEL bool subtract(Doubles rows, Doubles centre, Doubles rest)
+KERNEL bool subtract(Doubles rows, Doubles center, Doubles rest)
 {
-    const double *restrict common = centre.at;
+    const double *restrict common = center.at;
     uint64_t is_rounded = 0;
     for (int64_t i = 0; i < rows.length; i++) {
         double *restrict row = ROW(rows, i).at, *restrict error = ROW(rest, i).at;

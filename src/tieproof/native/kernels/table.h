@@ -88,7 +88,7 @@ APART void add_to_slots(
         slots[slot[j]] += weight[close[j]];
 }
 
-/* Up to this number of levels, four counts of each level are kept side by side, because neighbours often have the
+/* Up to this number of levels, four counts of each level are kept side by side, because neighbors often have the
    same level. */
 #define FEW_LEVELS 512
 

@@ -1,4 +1,4 @@
-/* Pairs that are counted without tiles: engine/others.py. */
+/* Pairs that are counted without tiles: engine/resolve.py. */
 
 #ifndef TIEPROOF_WITHOUT_TILES_H
 #define TIEPROOF_WITHOUT_TILES_H

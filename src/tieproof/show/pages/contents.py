@@ -13,25 +13,25 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.show.printable import in_one_line, printable
 
-MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
+_MIME = {".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif", ".webp": "image/webp"}
 """Extensions of images that browsers show, and their media types."""
 
-EXTENSIONS = (*MIME, ".bmp", ".tif", ".tiff")
-"""Extensions by which a text is recognised as the name of an image."""
+_EXTENSIONS = (*_MIME, ".bmp", ".tif", ".tiff")
+"""Extensions by which a text is recognized as the name of an image."""
 
-FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
+_FORMATS = ("PNG", "JPEG", "GIF", "WEBP", "BMP", "TIFF")
 """The formats that Pillow may open; for some other formats it starts another program."""
 
 CHARACTERS = 320_000
 """The most characters of all embedded images, so that a page of 10,000 queries stays below 1 MB."""
 
-SMALL = 24_000
+_SMALL = 24_000
 """The most bytes of a file that is embedded unchanged."""
 
 SIDE = 96
 """The longer side of a thumbnail, in pixels."""
 
-LETTERS = 240
+_LETTERS = 240
 """The most characters of a text that are shown."""
 
 
@@ -53,12 +53,7 @@ class Contents:
     """
 
     def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
-        self.items, self.budget = checked(items, count, argument), budget
-
-    @property
-    def known(self) -> bool:
-        """Whether there is more to show than names."""
-        return self.items is not None
+        self.items, self.budget = _checked(items, count, argument), budget
 
     def of(self, item: Any, what: str) -> Content:
         """The content of one item; `what`, such as "query", precedes its number if it has no name."""
@@ -71,12 +66,12 @@ class Contents:
             given = self.items[int(item)]
         if given is None:
             return Content(name)
-        path = image_path(given)
+        path = _image_path(given)
         if path is None:
-            if ends_as_image(given):
+            if _ends_as_image(given):
                 self.budget.missing[given] = None
             text = in_one_line(given)
-            return Content(name, text if len(text) <= LETTERS else f"{text[: LETTERS - 1]}…")
+            return Content(name, text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…")
         return Content(name, printable(path.name), self.budget.embedded(path))
 
 
@@ -96,17 +91,17 @@ class Budget:
     def embedded(self, path: Path) -> str:
         """The `data:` URL of an image; empty if it cannot be embedded."""
         if path not in self.made:
-            self.made[path] = thumbnail(path)
+            self.made[path] = _thumbnail(path)
             self.unreadable += not self.made[path]
-        address = self.made[path]
-        if len(address) > self.room:
+        image = self.made[path]
+        if len(image) > self.room:
             self.no_room += 1
             return ""
-        self.room -= len(address)
-        return address
+        self.room -= len(image)
+        return image
 
 
-def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Mapping[Any, Any] | None:
+def _checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Mapping[Any, Any] | None:
     """Texts or paths, in order or by name; InputError unless there are as many as required."""
     if items is None or isinstance(items, Mapping):
         return items
@@ -132,11 +127,11 @@ def checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Map
     return given
 
 
-def image_path(given: Any) -> Path | None:
+def _image_path(given: Any) -> Path | None:
     """The path of an image, if `given` is a path, or a text that names an existing image file; otherwise None."""
     if isinstance(given, Path):
         return given
-    if ends_as_image(given):
+    if _ends_as_image(given):
         path = Path(given)
         try:
             return path if path.is_file() else None
@@ -145,36 +140,36 @@ def image_path(given: Any) -> Path | None:
     return None
 
 
-def ends_as_image(given: Any) -> bool:
+def _ends_as_image(given: Any) -> bool:
     """Whether a text may be the name of an image.
 
-    >>> ends_as_image("cats/one.JPG"), ends_as_image("a cat")
+    >>> _ends_as_image("cats/one.JPG"), _ends_as_image("a cat")
     (True, False)
     """
-    return isinstance(given, str) and len(given) < 4096 and "\0" not in given and given.lower().endswith(EXTENSIONS)
+    return isinstance(given, str) and len(given) < 4096 and "\0" not in given and given.lower().endswith(_EXTENSIONS)
 
 
-def thumbnail(path: Path) -> str:
+def _thumbnail(path: Path) -> str:
     """A small copy by Pillow or, without Pillow, the file itself if it is small; empty if it is not an image."""
     try:
         from PIL import Image
     except ImportError:
-        return as_it_is(path)
+        return _as_it_is(path)
     try:
         if not path.is_file():  # such as a pipe, which would block
             return ""
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow warns about large or unusual images
-            return small_copy(path)
+            return _small_copy(path)
     except (OSError, ValueError, SyntaxError, TypeError, LookupError, struct.error, Image.DecompressionBombError):
         return ""
 
 
-def small_copy(path: Path) -> str:
+def _small_copy(path: Path) -> str:
     """An image as a thumbnail, rotated as its EXIF orientation says."""
     from PIL import Image, ImageOps
 
-    with Image.open(path, formats=FORMATS) as opened:
+    with Image.open(path, formats=_FORMATS) as opened:
         opened.thumbnail((SIDE, SIDE))
         image = ImageOps.exif_transpose(opened)
         if image.mode.startswith("I"):  # 16 bits per pixel
@@ -186,20 +181,19 @@ def small_copy(path: Path) -> str:
                 paper = Image.new("RGBA", image.size, "white")  # so that a dark drawing is visible on a dark page
                 image = Image.alpha_composite(paper, image).convert("RGB")
             image.save(file, "PNG")
-            return address("image/png", file.getvalue())
+            return _address("image/png", file.getvalue())
         image.convert("RGB").save(file, "JPEG", quality=72)
-        return address("image/jpeg", file.getvalue())
+        return _address("image/jpeg", file.getvalue())
 
 
-def as_it_is(path: Path) -> str:
+def _as_it_is(path: Path) -> str:
     """The unchanged file as a `data:` URL; empty if it is large or not an image."""
     try:
-        small = path.suffix.lower() in MIME and path.stat().st_size <= SMALL
-        return address(MIME[path.suffix.lower()], path.read_bytes()) if small else ""
+        small = path.suffix.lower() in _MIME and path.stat().st_size <= _SMALL
+        return _address(_MIME[path.suffix.lower()], path.read_bytes()) if small else ""
     except OSError:
         return ""
 
 
-def address(kind: str, data: bytes) -> str:
-    """The `data:` URL of an image, which needs no network."""
+def _address(kind: str, data: bytes) -> str:
     return f"data:{kind};base64,{b64encode(data).decode()}"

@@ -11,7 +11,8 @@ import numpy as np
 
 from tieproof.errors import MissingExtraError
 from tieproof.installed import __version__
-from tieproof.show.files import Formats, output
+from tieproof.show.drawing import in_steps
+from tieproof.show.files import Formats, Writer, output
 from tieproof.show.parts import count, signed
 from tieproof.show.printable import in_one_line, printable
 from tieproof.ties import Estimate, FloatArray
@@ -22,10 +23,10 @@ SIDE = 1000
 STEPS = 120
 """The most steps of a curve over queries: more than a reader can tell apart in a picture of that size."""
 
-TICKS = 4
+_TICKS = 4
 """The approximate number of steps between the numbers under an axis."""
 
-ROUNDING = 1e-9
+_ROUNDING = 1e-9
 """The largest difference between numbers on an axis that counts as rounding."""
 
 
@@ -56,11 +57,11 @@ class Axis(NamedTuple):
             bounds = [max(0.0, bounds[0]), min(1.0, bounds[1])]
         elif low >= -1 and high <= 1:
             bounds = [max(-1.0, bounds[0]), min(1.0, bounds[1])]
-        rough = (bounds[1] - bounds[0]) / TICKS
+        rough = (bounds[1] - bounds[0]) / _TICKS
         power = math.floor(math.log10(rough))
         step = next(factor * 10.0**power for factor in (1, 2, 5, 10) if factor * 10.0**power >= rough)
         digits = max(0, -power)
-        first, last = (rounding(bound / step) for rounding, bound in zip((down, up), bounds, strict=True))
+        first, last = math.floor(bounds[0] / step + _ROUNDING), math.ceil(bounds[1] / step - _ROUNDING)
         return cls(round(first * step, digits), round(last * step, digits), round(step, digits))
 
     def at(self, value: float) -> str:
@@ -74,20 +75,10 @@ class Axis(NamedTuple):
     @property
     def ticks(self) -> list[tuple[str, str]]:
         """The numbers under the axis, from left to right, each preceded by its position in percent."""
-        digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= ROUNDING)
+        digits = next(digits for digits in range(16) if abs(round(self.step, digits) - self.step) <= _ROUNDING)
         count = round((self.high - self.low) / self.step)
         numbers = (round(self.low + place * self.step, digits) + 0.0 for place in range(count + 1))
         return [(f"{100 * at / count:.4g}", f"{n:.{digits}f}") for at, n in enumerate(numbers)]
-
-
-def down(number: float) -> int:
-    """The number rounded down, or to the nearest whole number if they differ only by rounding."""
-    return math.floor(number + ROUNDING)
-
-
-def up(number: float) -> int:
-    """The number rounded up, or to the nearest whole number if they differ only by rounding."""
-    return math.ceil(number - ROUNDING)
 
 
 class Spread(NamedTuple):
@@ -106,22 +97,21 @@ class Spread(NamedTuple):
 
 
 def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
-    """The queries sorted by expected value; more than 120 are drawn as 120 steps, each a mean over neighbours."""
+    """The queries sorted by expected value; more than 120 are drawn as 120 steps, each a mean over neighbors."""
     values = np.array([estimate.lower, estimate.expected, estimate.upper])
     order = np.lexsort((values[0], values[2], values[1]))
     values = values[:, order[~np.isnan(values[1, order])]]
     count = values.shape[1]
-    edges = np.linspace(0, count, min(count, STEPS) + 1).astype(np.int64)
-    lower, expected, upper = np.add.reduceat(values, edges[:-1], axis=1) / np.diff(edges)
+    edges, (lower, expected, upper) = in_steps(values, STEPS)
     across = [round(SIDE * edge / count) for edge in edges.tolist()]
-    there = " ".join(steps(across, upper.tolist()))
-    back = " ".join(steps(across[::-1], lower.tolist()[::-1]))
-    line = " ".join(steps(across, expected.tolist()))
+    there = " ".join(_steps(across, upper.tolist()))
+    back = " ".join(_steps(across[::-1], lower.tolist()[::-1]))
+    line = " ".join(_steps(across, expected.tolist()))
     zeros, ones = int((values[2] == 0).sum()), int((values[0] == 1).sum())
     return Spread(measure, count, f"M{there} L{back} Z", f"M{line}", zeros, ones)
 
 
-def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
+def _steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
     """The corners of a line that keeps each value from one position to the next."""
     heights = [round(SIDE * (1 - value)) for value in values]
     yield f"{across[0]} {heights[0]}"
@@ -144,39 +134,39 @@ class Stack(NamedTuple):
     top: float
 
 
-def stack(first: FloatArray, second: FloatArray, ranks: int) -> Stack:
-    """Shares of queries at each rank; more than 120 ranks are drawn as 120 steps, each a mean over neighbours."""
-    edges = np.linspace(0, ranks, min(ranks, STEPS) + 1).astype(np.int64)
-    below, above = (np.add.reduceat(values, edges[:-1]) / np.diff(edges) for values in (first, first + second))
+def stack(first: FloatArray, second: FloatArray) -> Stack:
+    """Shares of queries at each rank; more than 120 ranks are drawn as 120 steps, each a mean over neighbors."""
+    ranks = len(first)
+    edges, (below, above) = in_steps(np.array([first, first + second]), STEPS)
     top = max(float(above.max()), 1e-6)
     across = [round(SIDE * edge / ranks) for edge in edges.tolist()]
     floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
-    there = " ".join(steps(across, (above / top).tolist()))
-    line = " ".join(steps(across, (below / top).tolist()))
-    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    there = " ".join(_steps(across, (above / top).tolist()))
+    line = " ".join(_steps(across, (below / top).tolist()))
+    back = " ".join(_steps(across[::-1], (below / top).tolist()[::-1]))
     return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top)
 
 
-Contents = Callable[[Any], tuple[str, dict[str, Any]]]
+Filled = Callable[[Any], tuple[str, dict[str, Any]]]
 """A function that returns the name of a result's template and the values that the template shows."""
 
 
-def fixed(value: float, digits: int = 4) -> str:
+def _fixed(value: float, digits: int = 4) -> str:
     """A number with fixed decimals; a dash for NaN.
 
-    >>> fixed(0.25), fixed(float("nan"))
+    >>> _fixed(0.25), _fixed(float("nan"))
     ('0.2500', '–')
     """
     return "–" if value != value else f"{value:.{digits}f}"
 
 
-def chance(value: float) -> str:
+def _chance(value: float) -> str:
     """A p-value with four decimals.
 
-    >>> chance(0.25), chance(1e-9)
+    >>> _chance(0.25), _chance(1e-9)
     ('0.2500', '< 0.0001')
     """
-    return "< 0.0001" if value < 0.0001 else fixed(value)
+    return "< 0.0001" if value < 0.0001 else _fixed(value)
 
 
 def isolated(name: object) -> str:
@@ -189,15 +179,15 @@ def isolated(name: object) -> str:
     return f"\u2068{shown}\u2069" if turns else shown
 
 
-def pages(contents: Contents) -> Formats:
+def pages(contents: Filled) -> Formats:
     """The extension of a page, and its writer by Jinja2."""
 
-    def page_writer() -> Callable[[Any, Path], None]:
-        environment = templates()
+    def page_writer() -> Writer:
+        environment = _templates()
 
         def write(shown: Any, path: Path) -> None:
-            template, found = contents(shown)
-            text = environment.get_template(template).render(found)
+            template, values = contents(shown)
+            text = environment.get_template(template).render(values)
             path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
 
         return write
@@ -205,7 +195,7 @@ def pages(contents: Contents) -> Formats:
     return {".html": page_writer}
 
 
-def write_page(shown: Any, path: str | os.PathLike[str], contents: Contents) -> None:
+def write_page(shown: Any, path: str | os.PathLike[str], contents: Filled) -> None:
     """Write a page, whole or not at all; the same contents give the same bytes.
 
     Raises InputError if the extension is not .html or the path cannot be written to, and MissingExtraError if Jinja2
@@ -215,7 +205,7 @@ def write_page(shown: Any, path: str | os.PathLike[str], contents: Contents) -> 
         write(shown)
 
 
-def templates() -> Any:
+def _templates() -> Any:
     """The environment of the templates, which escapes all values."""
     try:
         import jinja2
@@ -230,8 +220,8 @@ def templates() -> Any:
     )
     environment.policies["json.dumps_kwargs"] = {"sort_keys": True, "ensure_ascii": False, "separators": (",", ":")}
     environment.filters |= {
-        "chance": chance,
-        "fixed": fixed,
+        "chance": _chance,
+        "fixed": _fixed,
         "signed": signed,
         "whole": lambda number: f"{number:,}",
         "named": isolated,

@@ -1,7 +1,9 @@
 """The table of every query: numbers packed for the script of the page, and the first rows in HTML."""
 
 from base64 import b64encode
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +20,10 @@ CHARACTERS = 520_000
 MOST = 20_000
 """The most queries that have room in a page."""
 
-SCALE, OFFSET = 10_000, 20_000
+_SCALE, _OFFSET = 10_000, 20_000
 """A number is packed in ten thousandths, plus an offset that makes negative numbers positive."""
 
-NONE = 2**16 - 1
+_NONE = 2**16 - 1
 """The packed value of a missing number."""
 
 Packed = dict[str, Any]
@@ -55,36 +57,26 @@ class QueryTable(NamedTuple):
     flag: int | None
 
 
-def share(values: npt.NDArray[Any]) -> Packed:
-    """Numbers from -2 to 4 with four decimals, packed.
+def packed(values: npt.NDArray[Any]) -> Packed:
+    """The numbers of a column: whole numbers, packed if they are small enough, or numbers from -2 to 4.
 
-    >>> share(np.array([0.25, 1.0]))
+    Those from -2 to 4 are packed with four decimals. Two bytes for each number are written in base64.
+
+    >>> packed(np.array([1, 200])), packed(np.array([70_000]))
+    ({'scale': 1, 'offset': 0, 'packed': 'AQDIAA=='}, {'scale': 1, 'plain': [70000]})
+    >>> packed(np.array([0.25, 1.0]))
     {'scale': 10000, 'offset': 20000, 'packed': '5FcwdQ=='}
     """
-    known, inverse = np.unique(values, return_inverse=True)
-    tenthousandths = [NONE if value != value else round(float(f"{value:.4f}") * SCALE) + OFFSET for value in known]
-    return {"scale": SCALE, "offset": OFFSET, "packed": words(np.array(tenthousandths)[inverse])}
-
-
-def counts(values: npt.NDArray[Any]) -> Packed:
-    """Whole numbers, packed if they are small enough.
-
-    >>> counts(np.array([1, 200])), counts(np.array([70_000]))
-    ({'scale': 1, 'offset': 0, 'packed': 'AQDIAA=='}, {'scale': 1, 'plain': [70000]})
-    """
-    if values.size and values.max() >= NONE:
-        return {"scale": 1, "plain": values.tolist()}
-    return {"scale": 1, "offset": 0, "packed": words(values)}
-
-
-def words(numbers: npt.NDArray[Any]) -> str:
-    """Whole numbers below 2^16, with two bytes each, in base64."""
-    return b64encode(numbers.astype("<u2").tobytes()).decode()
-
-
-def packed(values: npt.NDArray[Any]) -> Packed:
-    """The packed numbers of a column."""
-    return counts(values) if values.dtype.kind in "iu" else share(values)
+    scale, offset = 1, 0
+    if values.dtype.kind in "iu":
+        if values.size and values.max() >= _NONE:
+            return {"scale": scale, "plain": values.tolist()}
+    else:
+        scale, offset = _SCALE, _OFFSET
+        known, inverse = np.unique(values, return_inverse=True)
+        whole = [_NONE if value != value else round(float(f"{value:.4f}") * _SCALE) + _OFFSET for value in known]
+        values = np.array(whole)[inverse]
+    return {"scale": scale, "offset": offset, "packed": b64encode(values.astype("<u2").tobytes()).decode()}
 
 
 def query_table(
@@ -102,79 +94,73 @@ def query_table(
     heads : the columns of a choice, with their meaning
     """
     order = order[:MOST]
-    names = with_room([printable(name) for name in ids[order].tolist()])
+    names = [printable(name) for name in ids[order].tolist()]
+    taken_by_names = list(accumulate(map(_characters, names)))
+    names = names[: bisect_right(taken_by_names, CHARACTERS // 2)]
     order = order[: len(names)]
     kinds = None if groups is None else [printable(name) for name in groups[order].tolist()]
     unique = sorted(set(kinds or ()))
-    room = CHARACTERS - sum(map(letters, names)) - sum(map(letters, unique))
+    room = CHARACTERS - sum(map(_characters, [*names, *unique]))
     columns = {name: packed(values[order]) for name, values in fixed.items()}
-    room -= sum(map(size_of, columns.values()))
+    room -= sum(map(_size_of, columns.values()))
     kept: list[dict[str, Any]] = []
+    left_out = []
     for choice in choices:
         filled = [None if column is None else packed(column[order]) for column in choice.columns]
-        taken = sum(map(size_of, filled))
+        taken = sum(map(_size_of, filled))
         if kept and taken > room:
+            left_out.append(choice.name)
             continue
         room -= taken
         kept.append({"name": choice.name, "columns": filled})
-    names_kept = [choice["name"] for choice in kept]
     titles = ("query", *(() if kinds is None else ("category",)), *heads, *fixed)
-    place = {name: at for at, name in enumerate(unique)}
+    kinds_packed = None
+    if kinds is not None:
+        number = {name: at for at, name in enumerate(unique)}
+        numbers = np.array([number[kind] for kind in kinds], dtype=np.int64)
+        kinds_packed = {"names": unique, "of": packed(numbers)}
     return QueryTable(
         heads=titles,
         hints=("", *(() if kinds is None else ("",)), *heads.values(), *("" for _ in fixed)),
-        rows=[list(row) for row in text_rows(names, kinds, choices[0], list(fixed.values()), order)],
+        rows=[list(row) for row in zip(*_texts(names, kinds, choices[0], fixed, order[:ROWS]), strict=True)],
         data={
             "ids": names,
-            "groups": None if kinds is None else {"names": unique, "of": counts(np.array([place[k] for k in kinds]))},
+            "groups": kinds_packed,
             "choices": kept,
             "fixed": list(columns.values()),
         },
         total=len(ids),
         kept=len(order),
-        left_out=tuple(choice.name for choice in choices if choice.name not in names_kept),
+        left_out=tuple(left_out),
         flag=None if flag is None else list(fixed).index(flag),
     )
 
 
-def with_room(names: Sequence[str]) -> Sequence[str]:
-    """The first names, as many as fit into half of the room."""
-    taken = 0
-    for count, name in enumerate(names):
-        taken += letters(name)
-        if taken > CHARACTERS // 2:
-            return names[:count]
-    return names
-
-
-def letters(name: str) -> int:
-    """The number of characters of a name in the page."""
+def _characters(name: str) -> int:
     return len(name.encode()) + 3
 
 
-def size_of(column: Packed | None) -> int:
+def _size_of(column: Packed | None) -> int:
     """The approximate number of characters of a column in the page."""
     if column is None:
         return 0
     return len(column["packed"]) if "packed" in column else 7 * len(column["plain"])
 
 
-def text_rows(
+def _texts(
     names: Sequence[str],
     kinds: Sequence[str] | None,
     choice: Choice,
-    fixed: Sequence[npt.NDArray[Any]],
+    fixed: Mapping[str, npt.NDArray[Any]],
     order: npt.NDArray[np.int64],
-) -> Iterator[Iterator[str]]:
-    """The cells of the first rows."""
+) -> list[Sequence[str]]:
     columns: list[Sequence[str]] = [names[:ROWS]] + ([] if kinds is None else [kinds[:ROWS]])
-    for values in [*choice.columns, *fixed]:
-        columns.append(columns[-1] if values is None else texts(values[order[:ROWS]]))
-    return (iter(row) for row in zip(*columns, strict=True))
-
-
-def texts(values: npt.NDArray[Any]) -> list[str]:
-    """Numbers as texts, in the format of the page."""
-    if values.dtype.kind in "iu":
-        return [f"{value:,}" for value in values.tolist()]
-    return ["–" if value != value else f"{round(value, 4) + 0.0:.4f}" for value in values.tolist()]
+    for values in [*choice.columns, *fixed.values()]:
+        if values is None:
+            columns.append(columns[-1])
+        elif values.dtype.kind in "iu":
+            columns.append([f"{value:,}" for value in values[order].tolist()])
+        else:
+            numbers = values[order].tolist()
+            columns.append(["–" if value != value else f"{round(value, 4) + 0.0:.4f}" for value in numbers])
+    return columns

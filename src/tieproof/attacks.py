@@ -1,0 +1,184 @@
+"""What attacks on evaluators and on competitions share: a registry, verdicts, findings, and reports of findings."""
+
+import math
+import textwrap
+from abc import abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from tieproof.errors import InputError
+from tieproof.show.printable import in_one_line
+from tieproof.show.shown import AsJson
+
+
+class Named(Protocol):
+    """An attack, as far as the registry knows it."""
+
+    @property
+    def name(self) -> str:
+        """The name, as reports and options spell it."""
+
+
+A = TypeVar("A", bound=Named)
+
+
+class Registry(dict[str, A]):
+    """Attacks by name, in the order in which they were registered."""
+
+    def register(self, attack: A) -> A:
+        """Add an attack."""
+        if attack.name in self:
+            raise ValueError(f"an attack named '{attack.name}' is registered already")
+        self[attack.name] = attack
+        return attack
+
+    def check(self, names: Iterable[str], argument: str | None = None) -> None:
+        """Raise InputError, which carries the name of the argument, if a name is not that of an attack."""
+        for name in names:
+            if name not in self:
+                raise InputError(f"Unknown attack '{name}'. Known: {', '.join(self)}.", argument)
+
+
+class Verdict(StrEnum):
+    """A verdict on an attack. They are sorted from the best to the worst, and each has a `meaning`."""
+
+    HELD = "held"
+    REFUSED = "refused"
+    NOT_A_MEAN = "not a mean"
+    DEPENDS_ON_ORDER = "depends on order"
+    CHANGES = "changes"
+    ALWAYS_THE_SAME = "always the same"
+    OUTSIDE = "outside the interval"
+    NOT_A_NUMBER = "not a number"
+    CRASHED = "crashed"
+    TIMED_OUT = "timed out"
+    TOO_MUCH_OUTPUT = "too much output"
+    OUT_OF_RANGE = "out of range"
+    GAINS_A_LITTLE = "gains a little"
+    EXPLOITABLE = "exploitable"
+
+    @property
+    def meaning(self) -> str:
+        """What the verdict means, in a sentence."""
+        return MEANINGS[self]
+
+    @property
+    def harmless(self) -> bool:
+        """Whether the verdict means that nothing is wrong."""
+        return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN)
+
+
+MEANINGS = {
+    Verdict.HELD: "The attack gains nothing, or the change of the data changes the number by no more than rounding.",
+    Verdict.REFUSED: "The evaluator refuses the input with an error that has a message.",
+    Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries, nor declared to be one.",
+    Verdict.DEPENDS_ON_ORDER: "The same data in another order gives another number.",
+    Verdict.CHANGES: "A change of the data that must not matter changes the number.",
+    Verdict.ALWAYS_THE_SAME: "All random embeddings have the same score, so that nothing can be compared with them.",
+    Verdict.OUTSIDE: "No ordering of the tied items gives this number.",
+    Verdict.NOT_A_NUMBER: "The evaluator returns NaN.",
+    Verdict.CRASHED: "The evaluator fails without refusing the input, returns no number, or ends its process.",
+    Verdict.TIMED_OUT: "The evaluator takes longer than the time limit.",
+    Verdict.TOO_MUCH_OUTPUT: "The evaluator prints or returns more than the audit accepts.",
+    Verdict.OUT_OF_RANGE: "The number is outside the limits of the measure.",
+    Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than a single random "
+    "embedding may gain, or no more than the kind of average explains.",
+    Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do.",
+}
+
+
+def rank_of(verdict: Verdict) -> int:
+    """How bad a verdict is: its place among all verdicts."""
+    return list(Verdict).index(verdict)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The verdict on one attack, and the worst input seen.
+
+    attack, measure : the names of both; the measure is "score" if the evaluator returns a single number
+    verdict : the verdict on the attack
+    score : the number that the evaluator gave for that input; None if it gave no number
+    random_mean, random_std : the mean score of random embeddings on the same labels, and the standard deviation of
+        the score of a single one; None if the score is not compared with them
+    deviations : by how many of these standard deviations the score is better than the mean
+    detail : the input and the numbers, in words
+    reproduce : one line of Python that prints the score, or the detail if there is no score; empty if no line can
+        reproduce the finding in another process
+    renamed : the verdict when documents have random names, for an exploit found while documents were named in order
+    """
+
+    attack: str
+    measure: str
+    verdict: Verdict
+    score: float | None = None
+    random_mean: float | None = None
+    random_std: float | None = None
+    deviations: float | None = None
+    detail: str = ""
+    reproduce: str = ""
+    renamed: Verdict | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The finding as plain values; numbers that are not finite are None, because JSON cannot represent them."""
+        values = asdict(self) | {"verdict": str(self.verdict), "renamed": self.renamed and str(self.renamed)}
+        return {
+            name: None if isinstance(value, float) and not math.isfinite(value) else value
+            for name, value in values.items()
+        }
+
+
+def worst(findings: Iterable[Finding]) -> Finding:
+    """The finding with the worst verdict; among equal verdicts, the one with the most deviations above random."""
+
+    def badness(finding: Finding) -> tuple[int, float]:
+        better = finding.deviations
+        return rank_of(finding.verdict), -math.inf if better is None or math.isnan(better) else better
+
+    return max(findings, key=badness)
+
+
+def bad(findings: Iterable[Finding]) -> list[Finding]:
+    """The findings that are not harmless, the worst first."""
+    harmful = [finding for finding in findings if not finding.verdict.harmless]
+    return sorted(harmful, key=lambda finding: -rank_of(finding.verdict))
+
+
+def wrapped(text: str, width: int) -> str:
+    """The text wrapped as a paragraph; long words such as paths are not broken."""
+    return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)
+
+
+class Report(AsJson):
+    """What the reports of an audit and of a check share.
+
+    _ABOUT : the field that names what was attacked
+    """
+
+    _ABOUT: ClassVar[str]
+    findings: Sequence[Finding]
+
+    @property
+    def exploitable(self) -> bool:
+        """Whether a system that never looks at its input, or a submission without any system, gains something."""
+        return any(finding.verdict is Verdict.EXPLOITABLE for finding in self.findings)
+
+    @property
+    def held(self) -> bool:
+        """Whether every finding is harmless."""
+        return all(finding.verdict.harmless for finding in self.findings)
+
+    @abstractmethod
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The tables that the command line shows, with whole sentences below them."""
+
+    def __str__(self) -> str:
+        """The tables that the command line shows, in 80 columns."""
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        """The name of what was attacked, and the number of bad findings."""
+        about, harmful = getattr(self, self._ABOUT), bad(self.findings)
+        return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"

@@ -1,0 +1,100 @@
+"""`tieproof neighbor-recall` and `tieproof range-recall`."""
+
+import sys
+from typing import Any
+
+import tieproof
+from tieproof.cli.exits import is_terminal
+from tieproof.cli.files import naming
+from tieproof.cli.options import COUNT, Option, Text, check_options, command, repeated, shared
+from tieproof.cli.output import Outputs, answer, written
+from tieproof.errors import InputError
+from tieproof.inputs.readers import read_embeddings
+from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
+from tieproof.inputs.readers.location import split
+
+NEIGHBORS = (
+    "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
+    "The table also shows the recall that ann-benchmarks and big-ann-benchmarks compute from the same lists. Lists "
+    "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
+    "(FILE:GROUP if there are several groups), from .npy files of ids, and from the binary files of "
+    "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
+    "vectors of --gallery."
+)
+
+NEIGHBOR_EXAMPLES = (
+    "tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10",
+    "tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json",
+    "tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10",
+)
+
+
+@command(
+    tieproof.neighbor_recall,
+    NEIGHBORS,
+    NEIGHBOR_EXAMPLES,
+    found="The neighbors that an index found.",
+    truth="The true neighbors and their distances.",
+    k=repeated("The number of nearest neighbors to find; repeat it for more.", COUNT, "-k", default=[10]),
+    among=Option("The number of found neighbors that count for each query. Default: k.", COUNT),
+    n_items=Option("The number of items in the gallery, if TRUTH is given.", COUNT),
+    queries="The vectors of the queries, in place of TRUTH.",
+    gallery="The vectors of the gallery, in place of TRUTH.",
+    **shared("distance bits memory threads json per_query"),
+)
+def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, gallery: Text, **settings: Any) -> None:
+    """Read the lists, compare them, write and show the recall."""
+    check_options(**settings)
+    if (truth is None) == (gallery is None) or (queries is None) != (gallery is None):
+        raise InputError("The true neighbors are unknown: give either TRUTH, or both --queries and --gallery.")
+    files = {"found": found, "distances": found, "truth": truth, "queries": queries, "gallery": gallery}
+
+    def compared() -> tieproof.NeighborRecall:
+        lists = read_neighbors(found)
+        arrays: dict[str, Any] = {
+            name: read_embeddings(file) for name in ("queries", "gallery") if (file := files[name])
+        }
+        if truth is not None:
+            arrays["truth"] = tuple(read_neighbors(truth))
+            if arrays["truth"][1] is None:
+                raise InputError(
+                    f"{truth} contains ids without distances, so that ties cannot be seen. Give a file with both, or "
+                    "--queries and --gallery to compute both.",
+                    "truth",
+                )
+        with naming(files):
+            return tieproof.neighbor_recall(
+                lists.ids, distances=lists.distances, progress=is_terminal(sys.stderr), **arrays, **settings
+            )
+
+    read = [split(location).path for location in files.values() if location]
+    answer(outputs, written(compared, read, outputs))
+
+
+RANGES = (
+    "Compute the share of the items within a radius of each query that an index found.\n\n"
+    "Lists are read from .hdf5 and .npz files with neighbors and lims, and from the binary files of "
+    "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once."
+)
+
+RANGE_EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
+
+
+@command(
+    tieproof.range_recall,
+    RANGES,
+    RANGE_EXAMPLES,
+    found="The items that an index found.",
+    truth="The items that are within the radius.",
+    **shared("json per_query"),
+)
+def range_recall(outputs: Outputs, found: str, truth: str) -> None:
+    """Read the lists, compare them, write and show the recall; an error names the files that it is about."""
+
+    def compared() -> tieproof.RangeRecall:
+        lists = read_ranges(found), read_ranges(truth)
+        with naming({"found": found, "truth": truth}):
+            return tieproof.range_recall(*lists)
+
+    read = [split(location).path for location in (found, truth)]
+    answer(outputs, written(compared, read, outputs))

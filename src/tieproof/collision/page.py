@@ -1,0 +1,63 @@
+"""The page of collisions: `templates/collisions.html` with its numbers."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tieproof.distances import DISTANCES
+from tieproof.show.pages.page import stack
+from tieproof.show.pages.query_table import Choice, QueryTable, query_table
+from tieproof.show.parts import count, distance_meant
+
+if TYPE_CHECKING:
+    from tieproof.collision.result import Collisions
+
+_PAIRS = {"pairs": "pairs of neighbors in the ranking that collide"}
+
+
+def contents(result: "Collisions") -> tuple[str, dict[str, Any]]:
+    """The template of the page, and the values that it shows."""
+    size = len(result.query_ids)
+    touched = int((result.per_query["ambiguous_ties"] > 0).sum())
+    widest = max((each.ap_width for each in result.by_range), default=0.0)
+    return "collisions.html", {
+        "title": f"Collisions of {count(size, 'query')}",
+        "found": result,
+        "said": result._table().notes,
+        "touched": touched,
+        "largest": int(result.per_query["largest_tie"].max()),
+        "ranges": [(each.ranks, each) for each in result.by_range],
+        "widest_range": widest or 1.0,
+        "stack": stack(result.by_rank["relevant"] / size, result.by_rank["others"] / size),
+        "queries": _queries_of(result),
+        "setting": _setting(result),
+    }
+
+
+def _queries_of(result: "Collisions") -> QueryTable:
+    """The table of every query, starting with those whose ties cost most."""
+    values = result.per_query
+    columns = {"ties": values["ties"], "largest tie": values["largest_tie"]}
+    if result.setting.labelled:
+        columns = {
+            "ties": values["ties"],
+            "ambiguous ties": values["ambiguous_ties"],
+            "largest tie": values["largest_tie"],
+            "width of AP": values["ap_width"],
+        }
+    order = np.lexsort((-values["ties"], -values["ap_width"]))
+    flag = "ambiguous ties" if result.setting.labelled else None
+    return query_table(result.query_ids, order, None, [Choice("pairs", (values["pairs"],))], columns, _PAIRS, flag)
+
+
+def _setting(result: "Collisions") -> list[tuple[str, str]]:
+    known, skipped = result.setting, len(result.skipped)
+    kind = DISTANCES.get(known.distance)
+    return [
+        ("Queries", f"{known.queries:,}"),
+        ("Gallery", "the other queries (leave-one-out)" if known.leave_one_out else f"{known.gallery:,}"),
+        ("Ranked by", distance_meant(known.distance)),
+        ("Bits" if kind and kind.bits else "Dimensions", f"{known.dimensions:,}"),
+        ("Neighbors collide if", known.rule),
+        ("Left out", f"{count(skipped, 'query')} with no relevant item" if skipped else "nothing"),
+    ]

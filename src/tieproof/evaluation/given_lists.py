@@ -1,0 +1,191 @@
+"""Evaluates rankings that are given as numbers, as matrices or ragged lists: checks them and yields their ties."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby, pairwise
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.evaluation.evaluated import Evaluated, Setting
+from tieproof.evaluation.fingerprints import RankingDigests
+from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
+from tieproof.inputs.categories import Average, as_categories
+from tieproof.inputs.lists import (
+    JudgedLists,
+    LabeledRows,
+    Rows,
+    as_judged_type,
+    as_limits,
+    as_rows,
+    blocks,
+    check_shapes,
+    in_float64,
+    joined,
+    relevance_by_labels,
+    spans_of,
+)
+from tieproof.inputs.lookalikes import check_direction, check_self_matches
+from tieproof.inputs.options import parse_threads
+from tieproof.inputs.relevance import RelevantBlock
+from tieproof.measures import Measure
+from tieproof.measures.unseen import cut_off, estimate
+from tieproof.problem import GivenLists, accept
+from tieproof.ties import Array, IntArray, Parts
+
+COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
+"""The types of numbers that kernels count."""
+
+
+def evaluate_lists(
+    values: Any,
+    name: str,
+    judged_by: tuple[Any, Any, Any, Any, Any],
+    measures: Sequence[str | Measure],
+    categories: Any,
+    average: Average,
+    empty: str,
+) -> Evaluated:
+    """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
+    wanted = parse_measures(measures)
+    check_empty(empty)
+    rows = as_rows(values, name)
+    judged = as_judged(rows, name, *judged_by)
+    check_direction(rows, blocks(rows, judged), name)
+    check_self_matches(rows, judged, name)
+    _, labels, _, n_relevant, n_items = judged_by
+    limits = as_limits(n_relevant, n_items, len(rows))
+    groups = as_categories(categories, len(rows), average, labels)
+    setting = Setting(
+        distance=name,
+        leave_one_out=False,
+        queries=len(rows),
+        gallery=rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows)),
+        dimensions=None,
+        empty=empty,
+        average=average,
+    )
+    rankings = RankingDigests(len(rows))
+    parts = list_parts(rows, judged, limits, name, name == "distances")
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate)
+    return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
+
+
+def as_judged(
+    rows: Rows, name: str, relevance: Any, labels: Any, gallery_labels: Any, n_relevant: Any, n_items: Any
+) -> Rows | LabeledRows:
+    """Return the relevance of every item, as given or from labels."""
+    if (relevance is None) == (labels is None):
+        raise InputError("Pass either relevance or labels=, so that relevant items are known.")
+    if labels is not None:
+        return relevance_by_labels(labels, gallery_labels, rows, (n_relevant, n_items), name)
+    if gallery_labels is not None:
+        raise InputError("gallery_labels were passed without labels. Pass labels= too, or leave them out.")
+    judged = as_rows(relevance, "relevance")
+    names = name, "relevance"
+    check_shapes(rows, judged, names, "relevance values", "Pass one of each for every item.")
+    return judged
+
+
+def list_parts(
+    rows: Rows,
+    judged: Rows | LabeledRows,
+    limits: tuple[IntArray, IntArray | None] | None,
+    name: str,
+    small_is_near: bool,
+) -> Parts:
+    """Yield the ties of all lists, block after block."""
+    from tieproof.engine import last_ties, ties_of_lists
+
+    spans = list(_spans_of(rows, judged))
+    graded = len(spans) > 1 and any(_has_grades(judged, span) for span in spans)  # then all lists keep their grades
+    for span in spans:
+        given = _given_lists(rows, judged, span, graded, name, small_is_near)
+        queries = given.queries
+        [(_, ties)] = ties_of_lists(given)
+        if limits is not None:
+            n_relevant, n_items = limits
+            sizes = None if n_items is None else n_items[queries]
+            ties = cut_off(ties, last_ties(given), n_relevant[queries], sizes, queries)
+        yield queries, ties
+
+
+def _spans_of(rows: Rows, judged: Rows | LabeledRows) -> Iterator[slice]:
+    """Yield blocks of lists whose numbers, and whose relevance, fit into one array without rounding."""
+
+    def alike(query: int) -> bool:
+        """Whether a list has the same types as the list before it; grades may also be integers of any type."""
+        if isinstance(rows, list) and rows[query].dtype != rows[query - 1].dtype:
+            return False
+        if not isinstance(judged, list):
+            return True
+        one, other = judged[query].dtype, judged[query - 1].dtype
+        return one == other or "f" not in (one.kind, other.kind)
+
+    ends = [0, len(rows)]
+    if isinstance(rows, list) or isinstance(judged, list):
+        ends[1:1] = [query for query in range(1, len(rows)) if not alike(query)]
+        lengths = np.fromiter(map(len, rows), np.int64, len(rows))
+    else:
+        lengths = np.full(len(rows), rows.shape[1])
+    for first, last in pairwise(ends):
+        for span in spans_of(lengths[first:last]):
+            yield slice(first + span.start, first + span.stop)
+
+
+def _has_grades(judged: Rows | LabeledRows, span: slice) -> bool:
+    """Whether any item has a grade above 0 other than 1."""
+    if isinstance(judged, LabeledRows):
+        return False
+    grades, start = joined(judged[span])
+    return JudgedLists.of(as_judged_type(grades), start).graded
+
+
+def _given_lists(
+    rows: Rows, judged: Rows | LabeledRows, span: slice, graded: bool, name: str, small_is_near: bool
+) -> GivenLists:
+    """Return a block of lists in the form that the engine takes."""
+    queries = np.arange(span.start, span.stop)
+    numbers, start = joined(rows[span])
+
+    def refuse() -> None:
+        """Refuse a number or a grade that is not finite; lists of equal length are checked together."""
+        for _, several in groupby(range(span.start, span.stop), lambda query: len(rows[query])):
+            together = list(several)
+            in_float64(np.asarray([rows[query] for query in together]), name, together[0])
+            if not isinstance(judged, LabeledRows):
+                in_float64(np.asarray([judged[query] for query in together]), "relevance", together[0])
+
+    if isinstance(judged, LabeledRows):
+        relevant = judged.relevant_to(queries)
+    else:
+        relevant = judged_by_grades(as_judged_type(joined(judged[span])[0]), start, graded, refuse)
+    threads = parse_threads(None)
+    return GivenLists(queries, as_counted_type(numbers), start, relevant, small_is_near, threads, refuse)
+
+
+def judged_by_grades(
+    grades: Array, start: IntArray, graded: bool, refuse: Callable[[], None] = accept
+) -> Callable[[slice], RelevantBlock]:
+    """Return a function that lists the relevant and the excluded items of some of the lists with these grades.
+
+    graded : whether grades are kept even if all are 1
+    refuse : called if a grade is not exact in float64
+    """
+
+    def relevant(some: slice) -> RelevantBlock:
+        lists = JudgedLists.of(grades, start[some.start : some.stop + 1])
+        if lists.wrong:
+            refuse()
+        return lists.block if graded or lists.graded else lists.block._replace(grades=None)
+
+    return relevant
+
+
+def as_counted_type(numbers: Array) -> Array:
+    """Convert numbers to a type that kernels count, without changing their order."""
+    if numbers.dtype in COUNTED:
+        return numbers
+    if numbers.dtype.name == "uint64":
+        return (numbers ^ np.uint64(2**63)).view(np.int64)
+    return numbers.astype(np.int64 if numbers.dtype.name == "uint32" else np.float32)

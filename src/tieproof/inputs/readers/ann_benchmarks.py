@@ -1,0 +1,244 @@
+"""Files of vectors, of neighbors and of true neighbors, in the formats of big-ann-benchmarks and ann-benchmarks.
+
+The formats of big-ann-benchmarks are .fbin, .u8bin, .i8bin, .ibin and others. A file of vectors is two uint32, the
+number of vectors n and of dimensions d, and then n · d numbers. A file of true neighbors is two uint32, the number of
+queries n and of neighbors m, then n · m ids as int32, and then n · m distances as float32. A file that ends after the
+ids is accepted, too: such files contain the ids that were found, or vectors of integers. All numbers are
+little-endian. The files of ann-benchmarks are archives of named arrays.
+"""
+
+from collections.abc import Collection
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers import FILE_FORMATS, PathLike, entries_of
+from tieproof.inputs.readers.columns import Entry, choose, listed
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.location import File, Location, broken, check, looks_like, reading, split, state_of
+from tieproof.inputs.readers.npy import raw_rows, whole
+from tieproof.ties import Array
+
+HEADER = 8
+"""Bytes of two numbers."""
+
+KIND = "a file of big-ann-benchmarks"
+
+
+def _read_header(path: File, what: str) -> tuple[int, int, int]:
+    """Read the two uint32 numbers at the beginning of a file; return them and the bytes of the file in all.
+
+    what : the two numbers, in words
+    """
+    with reading(path, KIND), path.open("rb") as file:
+        header = file.read(HEADER)
+        size, _ = state_of(path)
+    if len(header) < HEADER:
+        raise InputError(
+            f"{path} cannot be read as {KIND}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
+            f"{HEADER}; write or copy it again."
+        )
+    first, second = np.frombuffer(header, dtype="<u4").tolist()
+    if first == 0:
+        raise InputError(
+            f"{path} is empty: its header contains {first} and {second} as {what}; give a file with at least one."
+        )
+    return first, second, size
+
+
+def _check_size(path: File, size: int, promised: int, contents: str) -> None:
+    """Refuse a file that is not as long as its header promises."""
+    if size == promised:
+        return
+    if looks_like(path):
+        raise InputError(broken(path, KIND))
+    state = "cut short" if size < promised else "too long"
+    raise InputError(
+        f"{path} cannot be read as {KIND}: it is {state}, or of another kind: it has {size:,} bytes, but its "
+        f"header promises {promised:,}, {contents}; write or copy it again, or give the right file or extension."
+    )
+
+
+def _read(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
+    """Read an array of a file that begins at an offset."""
+    with reading(path, KIND):
+        return whole(Location(path), np.dtype(dtype), offset, shape)
+
+
+def vectors(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the vectors as the only, unnamed entry."""
+    count, width, size = _read_header(path, "the number of vectors and of their dimensions")
+    kind, shape = np.dtype(dtype), (count, width)
+    _check_size(path, size, HEADER + kind.itemsize * count * width, f"for {count:,} vectors of {width:,} {kind.name}")
+    rows = raw_rows(Location(path), kind, HEADER, width)
+    return [Entry("", shape, holds(kind, shape), lambda: _read(path, dtype, HEADER, shape), rows=rows)]
+
+
+def truth(path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the entries of an .ibin file: either unnamed vectors of int32, or ids and distances."""
+    n_queries, width, size = _read_header(path, "the number of queries and of their neighbors")
+    shape, part = (n_queries, width), 4 * n_queries * width
+    if size != HEADER + 2 * part:
+        return vectors("<i4", path, named)
+    return [
+        Entry(name, shape, holds(np.dtype(dtype), shape), partial(_read, path, dtype, start, shape))
+        for name, dtype, start in (("neighbors", "<i4", HEADER), ("distances", "<f4", HEADER + part))
+    ]
+
+
+def _read_lists(path: File) -> tuple[Array, Array | None]:
+    """Read the ids of true neighbors (n, m), and their distances, or None if the file has none."""
+    n_queries, width, size = _read_header(path, "the number of queries and of their neighbors")
+    shape, part = (n_queries, width), 4 * n_queries * width
+    if size == HEADER + part:
+        return _read(path, "<i4", HEADER, shape), None
+    contents = f"for {width:,} ids as int32 and as many distances as float32 of each of {n_queries:,} queries"
+    _check_size(path, size, HEADER + 2 * part, contents)
+    return _read(path, "<i4", HEADER, shape), _read(path, "<f4", HEADER + part, shape)
+
+
+def _read_range(path: File) -> tuple[Array, Array]:
+    """Read the lists of the items of each query that are within the radius: their lengths, and the ids of all."""
+    n_queries, total, size = _read_header(path, "the number of queries and of all items in their lists")
+    start = HEADER + 4 * n_queries
+    contents = f"for {n_queries:,} lists that hold {total:,} ids as int32 and as many distances as float32"
+    _check_size(path, size, start + 8 * total, contents)
+    lengths = np.asarray(_read(path, "<i4", HEADER, (n_queries,)), dtype=np.int64)
+    if (lengths < 0).any() or lengths.sum() != total:
+        raise InputError(
+            f"{path} cannot be read as {KIND}: the lengths of its lists add up to {lengths.sum():,} items, the "
+            f"shortest is {lengths.min():,}, but its header has {total:,} items; write or copy it again."
+        )
+    return lengths, _read(path, "<i4", start, (total,))
+
+
+IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
+"""The names of the arrays: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
+
+ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
+"""Formats with named arrays, or with a single array; all other files are read as those of big-ann-benchmarks."""
+
+
+class RangeLists(NamedTuple):
+    """Lists of items; the items of query q are ids[lims[q]:lims[q + 1]].
+
+    lims : (q + 1,) from 0 to the number of all ids
+    ids : the items of all queries, query after query
+    """
+
+    lims: Array
+    ids: Array
+
+
+class NeighborFile(NamedTuple):
+    """Lists of neighbors, (q, n), and their distances, or None if the file has none."""
+
+    ids: Array
+    distances: Array | None
+
+
+def read_neighbors(location: PathLike) -> NeighborFile:
+    """Read lists of neighbors, and their distances if the file has them.
+
+    location : a file; for an archive with a colon and the name of the group that contains `neighbors` and
+        `distances`, or of an array of ids
+
+    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy file contains ids. A file
+    with any other extension, or none, is read in the format of big-ann-benchmarks.
+
+    Raises InputError if the file cannot be read, or does not contain what its header promises.
+    """
+    where = split(location)
+    entries = _entries_of_archive(where)
+    if entries is None:
+        return NeighborFile(*_read_lists(where.path))
+    chosen = _chosen(entries, where)
+    distances = _beside(chosen, entries, DISTANCES)
+    ids = chosen.load()
+    if ids.dtype.kind not in "iu" or ids.ndim != 2:
+        raise InputError(
+            f"{Location(where.path, chosen.name)} contains {chosen.holds}; lists of neighbors are ids, integers of "
+            "the shape (queries, neighbors): give a file that contains them."
+        )
+    if distances is None or distances.shape != chosen.shape:
+        return NeighborFile(ids, None)
+    return NeighborFile(ids, np.asarray(distances.load()))
+
+
+def read_ranges(location: PathLike) -> RangeLists:
+    """Read lists of the items within a radius: `lims` and `neighbors` of a .hdf5 or .npz file, or a binary file.
+
+    location : a file; for an archive with a colon and the name of the group that contains both
+
+    Raises InputError if the file cannot be read, or does not contain what its header promises.
+    """
+    where = split(location)
+    entries = _entries_of_archive(where)
+    if entries is None:
+        lengths, items = _read_range(where.path)
+        return RangeLists(np.append(0, np.cumsum(lengths)), items)
+    ids = _chosen(entries, where)
+    lims = _beside(ids, entries, LIMS)
+    if lims is None:
+        raise InputError(
+            f"{where} has ids but no '{LIMS}', which tell where the list of each query begins: it contains "
+            f"{listed(entries)}. Give a file that contains both."
+        )
+    return RangeLists(np.asarray(lims.load()), np.asarray(ids.load()))
+
+
+def _entries_of_archive(where: Location) -> list[Entry] | None:
+    """Return the arrays of a file; None if it has the format of big-ann-benchmarks."""
+    check(where.path)
+    form = where.path.suffix.lower()
+    return FILE_FORMATS[form].entries(where.path, ()) if form in ARCHIVES else None
+
+
+def _chosen(entries: list[Entry], where: Location) -> Entry:
+    """Return the ids: the named entry, or those in the named group, or the only entry with a known name."""
+    if len(entries) == 1 and entries[0].name == "" and not where.entry:
+        return entries[0]
+    group = "" if where.entry is None else where.entry.strip("/")
+    called = [entry for entry in entries if group and entry.name == group]
+    for name in IDS:
+        called = called or [entry for entry in entries if entry.name == f"{group}/{name}".lstrip("/")]
+    for name in IDS:
+        called = called or [entry for entry in entries if not group and entry.name.endswith(f"/{name}")]
+    if len(called) == 1:
+        return called[0]
+    names = " or ".join(map(repr, [group] if group else IDS))
+    what = "lists of neighbors in several groups" if called else f"no lists called {names}"
+    example = called[0].name.rpartition("/")[0] if called else IDS[0]
+    raise InputError(
+        f"{where.path} has {what}: it contains {listed(entries)}. Choose one by a colon and its name, such as "
+        f"'{where.path}:{example}'."
+    )
+
+
+def _beside(ids: Entry, entries: list[Entry], name: str) -> Entry | None:
+    """Return the entry of that name in the group of the ids."""
+    beside = f"{ids.name.rpartition('/')[0]}/{name}".lstrip("/")
+    return next((entry for entry in entries if entry.name == beside), None)
+
+
+def read_returned(location: PathLike, what: str) -> Array:
+    """Read an array as it is stored.
+
+    location : a file, or a file and one of its entries, as for `read_embeddings`; without an entry, the one called
+        `what` (of ids also `neighbors`, as in files of ann-benchmarks), or the only one
+    what : "ids", "distances", "scores" or "counts"
+    """
+    where = split(location)
+    entries = entries_of(where)
+    if where.entry is not None:
+        return choose(entries, where, "embeddings").load()
+    names = IDS if what == "ids" else (what,)
+    possible = [entry for entry in entries if entry.name.rpartition("/")[2] in names] or entries
+    if len(possible) != 1:
+        raise InputError(
+            f"{where.path} does not say which of its entries are the {what}: it contains {listed(entries)}. Choose "
+            f"one by a colon and its name, or rename one to '{what}'."
+        )
+    return possible[0].load()

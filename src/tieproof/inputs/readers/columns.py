@@ -1,0 +1,265 @@
+"""Decides which array of a file, or column of a table, contains what: embeddings, labels, confidences or ids."""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError, warn
+from tieproof.inputs.readers.location import File, Location
+from tieproof.ties import Array
+
+# In order of preference, in any letter case; of the name of an array in a group, only the last part counts.
+NAMES = {
+    "embeddings": ("embeddings", "embedding", "features", "feature", "vectors", "vector", "descriptors", "x"),
+    "labels": ("labels", "label", "targets", "target", "classes", "class", "class_ids", "class_id", "y"),
+    "confidences": ("confidences", "confidence"),
+    "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
+}
+AXES = {"embeddings": 2, "labels": 1, "confidences": 1}
+
+# A single letter or an id at the end of a name is too ambiguous. The longest ending counts, because it begins first.
+_ENDINGS = {name: kind for kind, names in NAMES.items() if kind != "ids" for name in names if len(name) > 1}
+_ENDING = re.compile(f"[^a-z0-9]({'|'.join(_ENDINGS)})$")
+_COORDINATES = ("x", "y")  # if both have one axis
+_NUMBERED = re.compile(r"(.*?)([0-9]{1,9})", re.DOTALL)
+
+MOST_LISTED = 20
+
+ROWS, ENDS = 1000, 4
+"""How many rows are looked at to suggest labels, and how many entries at either end of a file."""
+
+COMPARED = 1024
+"""The number of rows that are compared with the labels at a time."""
+
+RowReader = Callable[[int, int], Array]
+"""Reads the rows start … stop-1 of an array, and little else."""
+
+
+class Entry(NamedTuple):
+    """One array of a file, or one column of a table, not yet read.
+
+    name : the name by which it is chosen; "" if the file is a single array
+    shape : its shape; None for a length that is unknown before reading
+    holds : its type and shape, for messages
+    load : reads the array
+    stored : the type of its floats, if NumPy does not have that type
+    rows : reads some of the rows; None if the format can only be read as a whole
+    first : reads the first rows of a format whose other rows take time
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    holds: str
+    load: Callable[[], Array]
+    stored: str | None = None
+    rows: RowReader | None = None
+    first: Callable[[], Array] | None = None
+
+
+def choose(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
+    """Return the entry that is named, or else the one with a known name, or else the only possible one.
+
+    wanted : a key of `AXES`
+    """
+    if not entries:
+        raise InputError(f"{where.path} contains no arrays; give a file with {wanted}.")
+    if where.entry is not None:
+        return _named(entries, where, wanted)
+    entry = meant(entries, wanted)
+    if entry is None:
+        raise InputError(
+            f"{where.path} does not say which of its entries are the {wanted}: "
+            f"it contains {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
+        )
+    return entry
+
+
+def meant(entries: Sequence[Entry], wanted: str) -> Entry | None:
+    """Return the entry with a known name, or else a known ending of its name, or else the only one of its shape."""
+    kinds = [_kind_of(entry, entries) for entry in entries]
+    for name in NAMES[wanted]:
+        called = [entry for entry, kind in zip(entries, kinds, strict=True) if kind and _last(entry) == name]
+        if called:
+            return called[0] if len(called) == 1 else None
+    endings = [_ENDING.search(_last(entry)) for entry in entries]  # as in phocnet_features
+    kinds = [kind or (ending and _ENDINGS[ending[1]]) for kind, ending in zip(kinds, endings, strict=True)]
+    ended = [entry for entry, kind in zip(entries, kinds, strict=True) if kind == wanted]
+    unknown = [entry for entry, kind in zip(entries, kinds, strict=True) if kind is None]
+    several_classes = [entry for entry in ended if len(entry.shape) == 2]
+    for possible in (_fitting(ended, wanted), several_classes, _fitting(unknown, wanted)):
+        if possible:
+            return possible[0] if len(possible) == 1 else None
+    return entries[0] if len(entries) == 1 and kinds[0] in (None, "ids") else None
+
+
+def _kind_of(entry: Entry, entries: Sequence[Entry]) -> str | None:
+    """Return the key of `NAMES` that the name of an entry belongs to, or None.
+
+    `y` means the labels of `x`; but if `x` and `y` both have a single axis, they are coordinates.
+    """
+    name = _last(entry)
+    if name in _COORDINATES:
+        single = {_last(each) for each in entries if len(each.shape) == 1}
+        if single.issuperset(_COORDINATES):
+            return None
+    return next((kind for kind, names in NAMES.items() if name in names), None)
+
+
+def _last(entry: Entry) -> str:
+    return entry.name.rpartition("/")[2].strip().lower()
+
+
+def _fitting(entries: Sequence[Entry], wanted: str) -> list[Entry]:
+    """Return the entries with the wanted axes; if there is none, those of the shape (1, n) or (n, 1)."""
+    flat = [len(entry.shape) == 2 and 1 in entry.shape for entry in entries]
+    strict = [entry for at, entry in enumerate(entries) if len(entry.shape) == AXES[wanted] and not flat[at]]
+    return strict or [entry for at, entry in enumerate(entries) if flat[at]]
+
+
+def _named(entries: Sequence[Entry], where: Location, wanted: str) -> Entry:
+    if entries[0].name == "":
+        raise InputError(
+            f"{where.path} is a single array and has no entries; leave out ':{where.entry}' after its name."
+        )
+    called = [entry for entry in entries if where.entry in (entry.name, f"/{entry.name}")]
+    if len(called) == 1:
+        return called[0]
+    how_many = "several entries" if called else "no entry"
+    raise InputError(
+        f"{where.path} has {how_many} called '{where.entry}': "
+        f"it contains {listed(entries)}. {_how_to_choose(entries, where, wanted)}"
+    )
+
+
+def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> str:
+    """Return advice with a valid example: an entry with a unique name and the right shape."""
+    uses = Counter(entry.name for entry in entries)
+    once = [entry for entry in entries if uses[entry.name] == 1]
+    apt = [entry for entry in once if _kind_of(entry, entries) in (None, wanted)]
+    odd = set(outside([entry.name for entry in apt]))
+    for possible in ([entry for entry in apt if entry.name in odd], apt, once):
+        fitting = _fitting(possible, wanted)
+        likely = _like_labels(fitting) if wanted == "labels" else next(iter(fitting), None)
+        if likely is not None:
+            return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
+    if _fitting(once, wanted):
+        return "Choose one by a colon and its name, or give the labels in another file."
+    if len(once) < len(entries):
+        return "Give every entry a different name."
+    shape = "(n, d)" if wanted == "embeddings" else "(n,)"
+    return f"None of them has the shape {shape} of {wanted}. Give a file that contains {wanted}."
+
+
+def _like_labels(entries: Sequence[Entry]) -> Entry | None:
+    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers."""
+    integers = None
+    for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
+        with suppress(InputError):
+            values = np.asarray((entry.first or entry.load)()).reshape(-1)[:ROWS]
+            if values.dtype.kind not in "biufUS" or len(np.unique(values)) == len(values):
+                continue
+            try:
+                numbers = values.astype(np.float64)
+            except ValueError:
+                return entry
+            if np.equal(numbers, np.rint(numbers)).all():
+                integers = integers or entry
+    return integers
+
+
+def dimensions(path: File, columns: Sequence[Entry], apart: Collection[str]) -> list[int]:
+    """Return the positions of the columns of a table that are dimensions.
+
+    apart : the columns that an option names, which are not dimensions
+
+    All other columns are dimensions, except those with names of something else, and the one that would be read as the
+    labels.
+    """
+    possible = [
+        at
+        for at, column in enumerate(columns)
+        if column.name not in apart and _kind_of(column, columns) in (None, "embeddings")
+    ]
+    if not possible:
+        raise InputError(
+            f"{path} has no columns of numbers, only {listing([column.name for column in columns])}; "
+            "give a table with one column a dimension, or a column of lists."
+        )
+    labels = meant(columns, "labels")
+    return [at for at in possible if columns[at] is not labels] or possible
+
+
+def warn_of_names(path: File, columns: Sequence[Entry], taken: Sequence[int]) -> None:
+    """Warn which columns were read as dimensions although their names are not numbered, as f0, f1, f2 are."""
+    names = [columns[at].name for at in taken]
+    left_out = [columns[at].name for at in sorted(set(range(len(columns))).difference(taken))]
+    odd = outside(names, left_out)
+    if not odd:
+        return
+    verb = "is read as a dimension" if len(odd) == 1 else "are read as dimensions"
+    whole = f", in addition to {len(names) - len(odd)} numbered columns" if len(odd) < len(names) else ""
+    without = f" Left out: {_quoted(left_out)}." if left_out else ""
+    warn(
+        f"{path}: {_quoted(odd)} {verb}{whole}.{without} If a column is not a dimension, name it by its option, such "
+        f"as the labels '{path}:{odd[-1]}', or rename it to 'id'; rename dimensions to f0, f1, f2."
+    )
+
+
+def refuse_labels(path: File, names: Sequence[str], embeddings: Array, labels: Array) -> None:
+    """Refuse embeddings of which one dimension equals the labels; `names` are the names of the dimensions."""
+    if labels.ndim != 1 or labels.dtype.kind not in "iu" or len(labels) != len(embeddings):
+        return
+    if (labels == labels[0]).all():  # constant labels contain no information
+        return
+    same = np.arange(len(names))
+    for start in range(0, len(labels), COMPARED):
+        rows = slice(start, start + COMPARED)
+        same = same[(embeddings[rows, same] == labels[rows, np.newaxis]).all(axis=0)]
+    if same.size:
+        raise InputError(
+            f"{path} contains the labels as one of the dimensions, in column '{names[same[0]]}'; leave the column "
+            f"out, or read the labels from '{path}:{names[same[0]]}'."
+        )
+
+
+def outside(names: Sequence[str], known: Collection[str] = ()) -> list[str]:
+    """Return the names outside the series of a common beginning and consecutive numbers, in any order.
+
+    known : other names, which may fill gaps
+    """
+    series: dict[str, list[int]] = defaultdict(list)
+    for start, number in filter(None, map(_numbered, names)):
+        series[start].append(number)
+    longest = max(series, key=lambda start: len(series[start]), default="")
+    numbers = series[longest]
+    if not numbers or len(numbers) == 1 < len(names):
+        return list(names)
+    counted = {number for start, number in filter(None, map(_numbered, [*names, *known])) if start == longest}
+    if len(set(numbers)) < len(numbers) or not all(at in counted for at in range(min(numbers), max(numbers))):
+        return list(names)
+    return [name for name in names if (_numbered(name) or (None,))[0] != longest]
+
+
+def _numbered(name: str) -> tuple[str, int] | None:
+    """Return the beginning of a name and the number at its end, or None without a number."""
+    match = _NUMBERED.fullmatch(name.strip())
+    return (match[1], int(match[2])) if match else None
+
+
+def listed(entries: Sequence[Entry]) -> str:
+    """Return the names of entries with their types and shapes."""
+    return listing([f"'{entry.name}' ({entry.holds})" for entry in entries])
+
+
+def _quoted(names: Sequence[str]) -> str:
+    return listing([f"'{name}'" for name in names])
+
+
+def listing(names: Sequence[str]) -> str:
+    """Return the first names, and how many more there are."""
+    left = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {left} more" if left > 0 else "")

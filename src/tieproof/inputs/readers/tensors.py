@@ -1,0 +1,153 @@
+"""Files of tensors: in the safetensors format (.safetensors), and as PyTorch saves them (.pt, .pth)."""
+
+import json
+import math
+import warnings
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from pickle import UnpicklingError
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import not_readable
+from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.location import File, Location, broken, library, reading, state_of
+from tieproof.inputs.readers.npy import raw_rows
+from tieproof.ties import Array
+
+SAFETENSORS = "a safetensors file (.safetensors)"
+TORCH = "tensors saved by PyTorch (.pt)"
+
+LONGEST_HEADER = 100_000_000
+"""The most bytes of a header that the format safetensors allows."""
+
+DTYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",  # its bits, because NumPy has no bfloat16
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U64": "<u8",
+    "U32": "<u4",
+    "U16": "<u2",
+    "U8": "u1",
+    "BOOL": "?",
+}
+
+MOST_BYTES = 2**30
+"""The bytes that any tensor of PyTorch may take in memory."""
+
+MOST_UNPACKED = 1024
+"""A larger tensor, with repeated rows or omitted zeros, may take at most so many times the size of its file."""
+
+
+def of_safetensors(path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the tensors of the file; a header is checked by the library, or of a remote file here."""
+    safetensors = library("safetensors", path, "safetensors")
+    with reading(path, SAFETENSORS):
+        with path.open("rb") as file:  # 8 bytes with the length of the header, the header, the data
+            length = int.from_bytes(file.read(8), "little")
+            if length > LONGEST_HEADER:
+                raise InputError(broken(path, SAFETENSORS))
+            header = json.loads(file.read(length))
+        header.pop("__metadata__", None)
+        if isinstance(path, Path):
+            with safetensors.safe_open(path, framework="numpy") as tensors:
+                names = list(tensors.keys())
+        else:
+            _check_header(path, header, state_of(path)[0] - 8 - length)
+            names = list(header)
+        return [_stored_tensor(path, name, header[name], 8 + length) for name in names]
+
+
+def _check_header(path: File, header: Mapping[str, Any], size: int) -> None:
+    """Refuse tensors that do not exactly fill the bytes after the header, in order, or have wrong lengths."""
+    end = 0
+    for tensor in sorted(header.values(), key=lambda tensor: tuple(tensor["data_offsets"])):
+        first, last = tensor["data_offsets"]
+        known = tensor["dtype"] in DTYPES
+        needed = math.prod(tensor["shape"]) * np.dtype(DTYPES[tensor["dtype"]]).itemsize if known else last - first
+        if first != end or last - first != needed:
+            raise InputError(broken(path, SAFETENSORS))
+        end = last
+    if end != size:
+        raise InputError(broken(path, SAFETENSORS))
+
+
+def _stored_tensor(path: File, name: str, tensor: Mapping[str, Any], start: int) -> Entry:
+    dtype, shape = tensor["dtype"], tensor["shape"]
+    offset = start + tensor["data_offsets"][0]
+    stored = raw_rows(Location(path, name), np.dtype(DTYPES.get(dtype, "V1")), offset, math.prod(shape[1:]))
+
+    def rows(first: int, last: int) -> Array:
+        values = stored(first, last)
+        if dtype == "BF16":  # the upper half of a float32
+            return (values.astype(np.uint32) << np.uint32(16)).view(np.float32)
+        return values
+
+    def load() -> Array:
+        if dtype not in DTYPES:
+            raise InputError(f"{Location(path, name)} contains values of type {dtype}; save them as float32.")
+        with reading(path, SAFETENSORS):
+            return rows(0, *shape[:1] or [1]).reshape(shape)
+
+    return Entry(
+        name,
+        tuple(shape),
+        holds(dtype, shape),
+        load,
+        "bfloat16" if dtype == "BF16" else None,
+        rows if len(shape) == 2 and dtype in DTYPES else None,
+    )
+
+
+def of_torch(path: Path, named: Collection[str] = ()) -> list[Entry]:
+    """Return the tensor of the file as the only, unnamed entry, or the tensors of a dict by their keys."""
+    torch = library("torch", path, "torch")
+    with reading(path, TORCH), warnings.catch_warnings():
+        # PyTorch 2.15 warns that it checks sparse tensors, as it should.
+        warnings.filterwarnings("ignore", "Validating sparse tensor invariants", UserWarning)
+        try:
+            saved = torch.load(path, map_location="cpu", weights_only=True)
+        except UnpicklingError as error:
+            raise InputError(
+                f"{path} contains Python objects, which are never unpickled, or is damaged; "
+                "save a tensor or a dict of tensors with torch.save."
+            ) from error
+        items = list(saved.items()) if isinstance(saved, Mapping) else [("", saved)]
+        tensors = [(str(name), item) for name, item in items if isinstance(item, torch.Tensor)]
+    if not tensors:
+        raise InputError(
+            f"{path} contains a {type(saved).__name__} without tensors; "
+            "save a tensor or a dict of tensors with torch.save."
+        )
+    return [_loaded_tensor(path, name, tensor) for name, tensor in tensors]
+
+
+def _loaded_tensor(path: Path, name: str, tensor: Any) -> Entry:
+    def load() -> Array:
+        if tensor.is_meta or tensor.is_nested or tensor.is_quantized:
+            raise InputError(f"{Location(path, name)} is {not_readable(tensor)}")
+        needed, stored = tensor.numel() * tensor.element_size(), path.stat().st_size
+        if needed > max(MOST_BYTES, MOST_UNPACKED * stored):
+            raise InputError(
+                f"{Location(path, name)} would take {needed / 2**30:.1f} GiB, and its file has {stored:,} bytes; "
+                "save a tensor without repeated or left out elements."
+            )
+        with reading(path, TORCH):
+            torch = library("torch", path, "torch")
+            plain = tensor.detach().to_dense() if tensor.layout != torch.strided else tensor.detach()
+            if plain.is_floating_point() and plain.dtype not in (torch.float16, torch.float32, torch.float64):
+                plain = plain.float()  # exact: bfloat16 and the 8-bit floats are parts of float32
+            array: Array = plain.resolve_neg().resolve_conj().numpy()
+            return array
+
+    shape = () if tensor.is_nested else tuple(tensor.shape)
+    stored = str(tensor.dtype).removeprefix("torch.")
+    return Entry(name, shape, holds(stored, shape), load, stored)

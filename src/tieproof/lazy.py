@@ -1,0 +1,101 @@
+"""Lazy imports: a package exports names of modules that are imported when a name is first used."""
+
+import sys
+from collections.abc import Callable
+from functools import cache, update_wrapper
+from importlib import import_module
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return `__getattr__` and `__dir__` for a package, which also give it the names of its modules and `__all__`.
+
+    These names stand once, in the package's block `if TYPE_CHECKING:`, where type checkers read them, too: a line
+    `from module import name as name` exports the name. The block is read when one of the names is first used.
+
+    defined : further public names, which the package itself defines
+
+    >>> get, _ = exports("tieproof")
+    >>> get("InputError").__name__
+    'InputError'
+    """
+
+    @cache
+    def modules() -> dict[str, str]:
+        """The module of each name, read from the file of the package."""
+        import ast  # not at the top: the import of tieproof would take longer
+
+        spec = sys.modules[package].__spec__
+        try:
+            tree = ast.parse(spec.loader.get_data(spec.origin))  # type: ignore[union-attr]  # also within a .zip
+        except (OSError, AttributeError, SyntaxError, ValueError) as error:  # no file, or only its bytecode
+            raise ImportError(
+                f"The names of {package} are read from its source, which is missing here; include the .py files of "
+                "tieproof in the distribution (with PyInstaller: module_collection_mode={'tieproof': 'pyz+py'})."
+            ) from error
+        blocks = (statement.body for statement in tree.body if isinstance(statement, ast.If))
+        return {
+            alias.name: str(line.module)
+            for block in blocks
+            for line in block
+            if isinstance(line, ast.ImportFrom)
+            for alias in line.names
+            if alias.name == alias.asname
+        }
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            value: Any = sorted({*defined, *(name for name in modules() if not name.startswith("_"))})
+        elif name not in modules():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        elif modules()[name] == package:
+            value = import_module(f"{package}.{name}")
+        else:
+            value = getattr(import_module(modules()[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    def names() -> list[str]:
+        return sorted({*vars(sys.modules[package]), *modules(), "__all__"})
+
+    return get, names
+
+
+class AsPackage:
+    """A function that has the name of a package and hides it; its attributes are those of the package."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        """Call the function."""
+        return self.__wrapped__(*arguments, **options)
+
+    def __getattr__(self, name: str) -> Any:
+        """Return the attribute or module of the package with this name."""
+        package = self.__dict__["__module__"]
+        try:
+            return getattr(sys.modules[package], name)
+        except AttributeError:
+            if name.startswith("_"):
+                raise
+        try:
+            return import_module(f"{package}.{name}")
+        except ModuleNotFoundError:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
+
+    def __repr__(self) -> str:
+        """Return the representation of the function."""
+        return repr(self.__wrapped__)
+
+
+def as_package(function: F) -> F:
+    """Return the function with the attributes of its package.
+
+    >>> import tieproof
+    >>> tieproof.audit.ATTACKS is tieproof.audit.examination.ATTACKS
+    True
+    """
+    return AsPackage(function)  # type: ignore[return-value]  # it is called as the function is

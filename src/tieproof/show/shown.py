@@ -1,0 +1,238 @@
+"""What results share: a result says once what its numbers and its table are, and each form of them is made from that.
+
+A result inherits `AsJson` if it has numbers to write, `AsFrame` if it has a value for every query or system, and
+`Shown` if it has a `Table`, which is written as text, Markdown, LaTeX or HTML. Its short form, if it has one, is its
+own `__repr__`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from tieproof.errors import MissingExtraError
+from tieproof.show.parts import NARROWEST, WIDTH, paragraph
+from tieproof.show.parts import table as grid
+from tieproof.show.printable import in_one_line
+from tieproof.ties import Array
+
+
+class Cell(NamedTuple):
+    """A text, optionally in bold, and with marks after it that are written as superscripts."""
+
+    text: str
+    bold: bool = False
+    marks: str = ""
+
+
+Row = Sequence[str | Cell]
+
+
+class Table(NamedTuple):
+    """A table with sentences below it; all texts are plain, and each format escapes them.
+
+    header : the names of the columns
+    sections : groups of rows; each row has one cell for each column
+    notes : whole sentences, each a paragraph
+    numbers : the columns that are aligned to the right
+    """
+
+    header: Sequence[str]
+    sections: Sequence[Sequence[Row]]
+    notes: Sequence[str] = ()
+    numbers: Sequence[str] = ()
+
+    def is_number(self, column: int) -> bool:
+        """Whether a column is aligned to the right."""
+        return self.header[column] in self.numbers
+
+
+def _as_cell(cell: str | Cell) -> Cell:
+    return Cell(cell) if isinstance(cell, str) else cell
+
+
+def text(table: Table, width: int | None = None, color: bool = False) -> str:
+    """The table in plain text, and the notes as paragraphs.
+
+    width : the number of columns to fit into; None for 80
+    color : whether to use the escape sequences of a terminal
+    """
+    width = max(width or WIDTH, NARROWEST)
+    sections = [[[_as_cell(cell).text for cell in row] for row in section] for section in table.sections]
+    notes = [paragraph(note, width) for note in table.notes]
+    return "\n".join([grid(table.header, sections, width, color, table.numbers), "", *notes])
+
+
+def html(*tables: Table) -> str:
+    """The tables, one below the other, each with its notes."""
+    parts = []
+    for table in tables:
+        head = _html_line(table, table.header, 'th scope="col"')
+        bodies = "".join(
+            f"<tbody>{''.join(_html_line(table, row, 'td') for row in section)}</tbody>"
+            for section in table.sections
+            if section
+        )
+        notes = f"<p>{'<br>'.join(map(_html_escaped, table.notes))}</p>" if table.notes else ""
+        parts.append(f"<table><thead>{head}</thead>{bodies}</table>{notes}")
+    return f'<div class="tieproof">{"".join(parts)}</div>'
+
+
+def _html_line(table: Table, row: Row, tag: str) -> str:
+    cells = []
+    for column, (content, bold, marks) in enumerate(map(_as_cell, row)):
+        align = "right; white-space: nowrap" if table.is_number(column) else "left"
+        shown = f"<strong>{_html_escaped(content)}</strong>" if bold else _html_escaped(content)
+        above = f"<sup>{_html_escaped(marks)}</sup>" if marks else ""
+        cells.append(f'<{tag} style="text-align: {align}">{shown}{above}</{tag.partition(" ")[0]}>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _html_escaped(text: str) -> str:
+    return escape(in_one_line(text))
+
+
+_SPECIAL_IN_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\symbol{34}",
+    "`": r"\symbol{96}",
+    "[": "{[}",  # after the end of a row, LaTeX would read it as an argument, like the star
+    "]": "{]}",
+    "*": "{*}",
+    "≤": r"$\le$",
+    "±": r"$\pm$",
+    **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+}
+"""Characters with a meaning in LaTeX, or that old fonts show as something else, with their replacements."""
+
+
+def latex(table: Table) -> str:
+    """A floating table whose caption contains the notes."""
+    columns = "".join("r" if table.is_number(column) else "l" for column in range(len(table.header)))
+    sections = ["\n".join(map(_latex_line, section)) for section in table.sections if section]
+    caption = " ".join(map(_latex_escaped, table.notes))
+    return "\n".join(
+        [
+            r"% \usepackage{booktabs}",
+            r"\begin{table}",
+            r"\centering",
+            *([f"\\caption{{{caption}}}"] if caption else []),
+            f"\\begin{{tabular}}{{{columns}}}",
+            r"\toprule",
+            _latex_line(table.header),
+            r"\midrule",
+            "\n\\midrule\n".join(sections),
+            r"\bottomrule",
+            r"\end{tabular}",
+            r"\end{table}",
+        ]
+    )
+
+
+def _latex_line(row: Row) -> str:
+    cells = []
+    for content, bold, marks in map(_as_cell, row):
+        shown = f"\\textbf{{{_latex_escaped(content)}}}" if bold else _latex_escaped(content)
+        cells.append(f"{shown}$^{{\\mathrm{{{_latex_escaped(marks)}}}}}$" if marks else shown)
+    return f"{' & '.join(cells)} \\\\"
+
+
+def _latex_escaped(text: str) -> str:
+    """A text escaped for LaTeX, in one line; two hyphens do not become a dash."""
+    return "".join(_SPECIAL_IN_LATEX.get(letter, letter) for letter in in_one_line(text)).replace("--", "-{}-{}")
+
+
+_SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"
+"""Characters with a meaning in Markdown, in a cell or in a line of text."""
+
+
+def markdown(table: Table) -> str:
+    """The table, and the notes, each as a paragraph."""
+    rules = ["--:" if table.is_number(column) else "---" for column in range(len(table.header))]
+    rows = [row for section in table.sections for row in section]
+    lines = [_markdown_line(table.header), f"|{'|'.join(rules)}|", *map(_markdown_line, rows)]
+    return "\n\n".join(["\n".join(lines), *map(_markdown_escaped, table.notes)])
+
+
+def _markdown_line(row: Row) -> str:
+    cells = []
+    for content, bold, marks in map(_as_cell, row):
+        shown = f"**{_markdown_escaped(content)}**" if bold and content else _markdown_escaped(content)
+        cells.append(f"{shown}<sup>{_markdown_escaped(marks)}</sup>" if marks else shown)
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown_escaped(text: str) -> str:
+    return "".join(f"\\{letter}" if letter in _SPECIAL_IN_MARKDOWN else letter for letter in in_one_line(text))
+
+
+class AsJson(ABC):
+    """A result whose numbers can be written as JSON."""
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers as plain numbers, strings, lists and dictionaries."""
+
+    def to_json(self, indent: int | None = 2) -> str:
+        """`to_dict` as JSON."""
+        import json  # here, because neither NumPy nor an evaluation imports it
+
+        return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+class AsFrame(ABC):
+    """A result with columns of values."""
+
+    @abstractmethod
+    def columns(self) -> dict[str, Array]:
+        """The columns by their names, as arrays of equal length."""
+
+    def to_frame(self) -> Any:
+        """`columns` as a pandas data frame (extra `pandas`)."""
+        return pandas(f"{type(self).__name__}.to_frame").DataFrame(self.columns())
+
+
+class Shown(AsJson):
+    """A result that is shown as a table with sentences below it."""
+
+    @abstractmethod
+    def _table(self) -> Table:
+        """The table, with the sentences below it."""
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The table that the command line shows, with whole sentences below it.
+
+        width : the number of columns to fit into; None for 80
+        color : whether to use the escape sequences of a terminal
+        """
+        return text(self._table(), width, color)
+
+    def to_markdown(self) -> str:
+        """A Markdown table to paste into an issue, with whole sentences below it."""
+        return markdown(self._table())
+
+    def to_latex(self) -> str:
+        """A LaTeX table to paste into a paper, with the sentences as its caption; it uses the package booktabs."""
+        return latex(self._table())
+
+    def _repr_html_(self) -> str:
+        """The table that notebooks show."""
+        return html(self._table())
+
+    def __str__(self) -> str:
+        """The table that the command line shows, in 80 columns."""
+        return self.to_text()
+
+
+def pandas(what: str) -> Any:
+    """The library pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtraError(what, "pandas") from None
+    return pandas

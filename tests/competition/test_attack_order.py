@@ -1,0 +1,27 @@
+"""Attacks are listed in one order, whichever of their modules is imported first."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tieproof.competition import ATTACKS
+
+MODULES = ["attacks", "broken_files", "checking", "guessing", "judging"]
+
+
+@pytest.mark.parametrize("first", MODULES)
+def test_the_order_of_attacks_does_not_depend_on_imports(first: str) -> None:
+    code = (
+        f"import tieproof.competition.inspection.{first}; from tieproof.competition import ATTACKS; print([*ATTACKS])"
+    )
+    printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == str([*ATTACKS])
+
+
+def test_attacks_run_kind_by_kind() -> None:
+    """Blind systems come first, as in an audit; then damaged samples and files, guesses, and public facts."""
+    kinds = [attack.kind for attack in ATTACKS.values()]
+    merged = ["damage" if kind == "same" else kind for kind in kinds]
+    assert list(dict.fromkeys(merged)) == ["blind", "damage", "guessing", "climbing", "leak"]
+    assert next(iter(ATTACKS)) == "zeros"
