@@ -1,6 +1,5 @@
 """Pages of results in a real browser: Debian's Chromium, without a screen, driven by playwright."""
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -286,17 +285,14 @@ def test_paper_is_wide_enough(browser: Any, files: dict[str, Path], name: str) -
         assert page.evaluate("document.documentElement.scrollWidth") <= 680
 
 
-def test_ten_thousand_queries_open_soon(browser: Any, tmp_path: Path) -> None:
-    """Under two seconds on an idle machine; the limit of ten allows for a busy one."""
+def test_a_page_of_ten_thousand_queries(browser: Any, tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     labels = np.arange(10_000) // 10
     vectors = (random.random((1000, 48)) < 0.5)[labels] ^ (random.random((10_000, 48)) < 0.3)
     result = tp.evaluate(vectors, labels, distance="hamming", categories=labels // 20)
     result.report(tmp_path / "page.html", embeddings=vectors, labels=labels)
-    start = time.perf_counter()
     with Opened(browser, tmp_path / "page.html") as page:
         assert shown(page) == "1 to 25 of 10,000"
-        assert time.perf_counter() - start < 10
         page.locator("#queries thead button").nth(2).click()
         assert column(page, 2) == sorted(column(page, 2))
         page.locator("#find").fill("9999")
