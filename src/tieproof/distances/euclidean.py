@@ -56,7 +56,7 @@ class Euclidean(InnerSpace):
         square = self.items.square[columns]
         # Rounding |y|^2 and the difference to the tile's type adds at most 2 u (2 |x| |y| + |y|^2).
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
-        error = 2 * self.product_error + rounding
+        error = 2 * self.product_error_of(rows) + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,

@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances import codes
+from tieproof.distances.codes import Codes
 from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.reals import Digits
@@ -23,6 +25,7 @@ Entries = npt.NDArray[np.floating[Any]]
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+INT8: np.dtype[Any] = np.dtype(np.int8)
 
 NO_UNDERFLOW = 2.0**-60
 """Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
@@ -105,7 +108,7 @@ class Resources(NamedTuple):
     """The resources that the plan grants a space."""
 
     keep_bytes: int  # for rows of each side that are prepared once instead of tile by tile
-    dtype: np.dtype[Any]  # of tiles that are not exact
+    dtype: np.dtype[Any]  # of tiles that are not exact; int8 if they are computed from codes, as float32
     chunk: int  # the number of dimensions that a product sums at a time; fewer have a smaller error bound
     threads: int = 1  # for passes over all rows
 
@@ -139,6 +142,8 @@ class Space(ABC):
     tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    has_codes = False  # tiles can be computed from codes, in less time than from floats
+    finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
@@ -262,6 +267,13 @@ class Space(ABC):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return `keys` with larger errors, but in less time.
+
+        None: there is no faster way than `keys`.
+        """
+        return None
+
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Return keys on another scale, with errors small enough to separate near-duplicates.
 
@@ -314,6 +326,10 @@ class Prepared:
 class InnerSpace(Space):
     """A distance whose key is a function of the inner product and of the norms."""
 
+    codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
+    product_error: float  # the bound of |computed - x.y| / (|x| |y|)
+    code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
+
     def __init__(
         self,
         queries: Rows,
@@ -324,6 +340,8 @@ class InnerSpace(Space):
     ) -> None:
         self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
         self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
+        self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
+        self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
@@ -332,21 +350,68 @@ class InnerSpace(Space):
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose the type of the products, and how many dimensions are summed at a time."""
-        self.resources = resources
-        self.tile_type = self.integer_type if self.integers else resources.dtype
-        self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
-        self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
-        self.prepare_rows(self.normalize)
+        self.resources, self.codes, self.finer = resources, None, None
+        if self.are_codes or (resources.dtype == INT8 and not self.integers):
+            self.choose_codes()
+        else:
+            self.tile_type = self.integer_type if self.integers else resources.dtype
+            self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
+            self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.prepare_rows(self.normalize)
         self.describe_tiles()
 
+    def choose_codes(self) -> None:
+        """Compute tiles from codes, exactly if the rows are integers."""
+        self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
+
+        def codes_of(rows: Rows) -> Codes:
+            keep_bytes = self.resources.keep_bytes
+            return Codes(rows, self.tile_type, self.normalize, self.integers, keep_bytes, self.resources.threads)
+
+        items = codes_of(self.items)
+        self.codes = items if self.symmetric else codes_of(self.queries), items
+        self.code_error = codes.product_errors(*self.codes)
+        self.product_error = float(self.code_error.max())
+        if not self.integers and items.keeps and self.codes[0].keeps:
+            finer = copy(self)
+            finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
+            finer.describe_tiles()
+            self.finer = finer
+
+    def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
+        """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""
+        return self.product_error if self.codes is None else self.code_error[rows]
+
+    def keep_rows(self) -> None:
+        """Prepare the rows, or their codes."""
+        super().keep_rows()
+        if self.codes is not None:
+            queries, items = self.codes
+            items.keep(in_blocks=True)
+            queries.keep(in_blocks=False)
+
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Return inner products of prepared rows, summed in chunks of dimensions."""
+        """Return inner products of prepared rows, summed in chunks of dimensions, or the products of their codes."""
+        if self.codes is not None:
+            return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared
         x, y = queries[rows], items[columns]
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
+
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return keys from codes and finer codes."""
+        if self.codes is None or self.finer is None:
+            return None
+        keys = codes.products_of_pairs(*self.codes, rows, columns)
+        form, error = self.finer.form, self.finer.all_errors
+        if not self.finer.entries_are_nearness:
+            keys *= form.factor[columns]
+            keys -= form.shift[columns]
+        bound = error.row[rows] * error.column[columns] + error.constant[columns]
+        return keys, bound + error.relative * np.abs(keys)
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key."""
@@ -362,6 +427,11 @@ class InnerSpace(Space):
     @abstractmethod
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return the exact keys of the pairs of a batch."""
+
+
+def _largest(rows: Rows) -> float:
+    """Return the largest magnitude in the divided rows."""
+    return float((rows.largest / rows.divisor).max())
 
 
 def _smallest_ready(rows: Rows, normalize: bool) -> float:

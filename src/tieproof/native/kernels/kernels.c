@@ -33,6 +33,7 @@
 
 #include "as_double.h"
 #include "cityblock.h"
+#include "codes.h"
 #include "counting_tiles.h"
 #include "hamming.h"
 #include "judged.h"
@@ -43,6 +44,7 @@
 
 #include "as_float.h"
 #include "cityblock.h"
+#include "codes.h"
 #include "counting_tiles.h"
 #include "hamming.h"
 #include "judged.h"

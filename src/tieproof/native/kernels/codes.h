@@ -1,0 +1,179 @@
+/* Rows as codes of type int8, and tiles of their products: distances/codes.py. */
+
+#ifndef TIEPROOF_CODES_H
+#define TIEPROOF_CODES_H
+
+#include "dot_products.h"
+
+/* Arrange the codes of items in blocks of 16; the last block is filled with zeros. */
+KERNEL void arrange_codes(Chars codes, Bytes blocks)
+{
+    int64_t steps = codes.columns / 4;
+    for (int64_t b = 0; b < blocks.length; b++)
+        for (int64_t i = 0; i < IN_BLOCK; i++) {
+            int64_t item = IN_BLOCK * b + i;
+            uint8_t *to = &AT2(blocks, b, 0) + 4 * i;
+            for (int64_t step = 0; step < steps; step++)
+                for (int64_t d = 0; d < 4; d++)
+                    to[64 * step + d] = item < codes.length ? (uint8_t)(AT2(codes, item, 4 * step + d) + 128) : 128;
+        }
+}
+
+/* The unit of codes in that of finer codes. */
+#define FINER 254
+
+static inline int32_t sum_of_codes(const int8_t *code, int64_t length)
+{
+    int32_t total = 0;
+    for (int64_t d = 0; d < length; d++)
+        total += code[d];
+    return total;
+}
+
+/* The products of two rows of codes and of finer codes. Codes of x are made unsigned, as the instructions require. */
+static inline double product_of_codes(
+    const int8_t *restrict x,
+    const int8_t *restrict finer_x,
+    const int8_t *restrict y,
+    const int8_t *restrict finer_y,
+    int64_t length)
+{
+    int32_t coarse = 0, mixed = 0, fine = 0, other = 0, of_y = 0, of_finer = 0;
+    for (int64_t d = 0; d < length; d++) {
+        uint8_t a = (uint8_t)(x[d] ^ -128), b = (uint8_t)(finer_x[d] ^ -128);
+        coarse += a * y[d];
+        mixed += a * finer_y[d];
+        other += b * y[d];
+        fine += b * finer_y[d];
+        of_y += 128 * y[d];
+        of_finer += 128 * finer_y[d];
+    }
+    coarse -= of_y;
+    mixed += other - of_finer - of_y;
+    fine -= of_finer;
+    return coarse + (mixed + fine / (double)FINER) / FINER;
+}
+
+typedef double ProductOfCodes(const int8_t *, const int8_t *, const int8_t *, const int8_t *, int64_t);
+
+APART double product_by_loop(
+    const int8_t *x, const int8_t *finer_x, const int8_t *y, const int8_t *finer_y, int64_t length)
+{
+    return product_of_codes(x, finer_x, y, finer_y, length);
+}
+
+#ifdef __AVX512F__
+/* The same by the instruction that adds products of bytes, which compilers choose for the loop if they may. */
+__attribute__((target("avx512vnni"), noinline)) static double product_by_512_bits(
+    const int8_t *x, const int8_t *finer_x, const int8_t *y, const int8_t *finer_y, int64_t length)
+{
+    return product_of_codes(x, finer_x, y, finer_y, length);
+}
+#endif
+
+static inline ProductOfCodes *fastest_product(int64_t way)
+{
+#ifdef __AVX512F__
+    if (way == 2 && dots_of_bytes() == 2)
+        return product_by_512_bits;
+#endif
+    (void)way;
+    return product_by_loop;
+}
+
+/* out[i] = the product of the codes of x[rows[i]] and y[columns[i]], to which the finer codes add the digits below. */
+KERNEL void multiply_pairs_of_codes(
+    Chars x, Chars finer_x, Chars y, Chars finer_y, Longs rows, Longs columns, int64_t way, Doubles out)
+{
+    ProductOfCodes *product = fastest_product(way);
+    for (int64_t i = 0; i < rows.length; i++)
+        AT(out, i) = product(
+            &AT2(x, AT(rows, i), 0),
+            &AT2(finer_x, AT(rows, i), 0),
+            &AT2(y, AT(columns, i), 0),
+            &AT2(finer_y, AT(columns, i), 0),
+            x.columns);
+}
+
+#endif
+
+/* The number of independent sums of squares. */
+#undef LANES
+#define LANES 16
+
+/* Write the code and the finer code of a number; add the squares of what they lack. */
+static inline void OF(encode_number)(
+    REAL number, double unit, double scale, int8_t *code, int8_t *finer, double *lost, double *still_lost)
+{
+    double value = (double)number / unit, near = nearbyint(value / scale), rest = value - scale * near;
+    double nearer = nearbyint(rest / (scale / FINER)), last = rest - scale / FINER * nearer;
+    *code = (int8_t)near;
+    *finer = (int8_t)nearer;
+    *lost += rest * rest;
+    *still_lost += last * last;
+}
+
+/* codes[i] = the row first[i] of x, divided by unit[i] and by scale[i], rounded; finer[i] is what is left of it, FINER
+   times larger, rounded; lost[i] are the norms of what the codes, and the codes and finer codes, lack of the row that
+   is divided by unit[i]; total[i] is the sum of the codes. */
+KERNEL void OF(encode)(
+    Reals x, Longs first, Doubles unit, Doubles scale, Chars codes, Chars finer, Ints total, Doubles lost)
+{
+    for (int64_t i = 0; i < first.length; i++) {
+        const REAL *restrict row = ROW(x, AT(first, i)).at;
+        int8_t *restrict code = &AT2(codes, i, 0), *restrict fine = &AT2(finer, i, 0);
+        double of_unit = AT(unit, i), of_code = AT(scale, i), rest[LANES] = {0.0}, last[LANES] = {0.0};
+        int64_t d = 0;
+        for (; d + LANES <= x.columns; d += LANES)
+            for (int lane = 0; lane < LANES; lane++)
+                OF(encode_number)(
+                    row[d + lane], of_unit, of_code, &code[d + lane], &fine[d + lane], &rest[lane], &last[lane]);
+        for (; d < x.columns; d++)
+            OF(encode_number)(row[d], of_unit, of_code, &code[d], &fine[d], &rest[0], &last[0]);
+        for (; d < codes.columns; d++)
+            code[d] = fine[d] = 0;
+        double squares = 0.0, last_squares = 0.0;
+        for (int lane = 0; lane < LANES; lane++) {
+            squares += rest[lane];
+            last_squares += last[lane];
+        }
+        AT2(lost, i, 0) = sqrt(squares);
+        AT2(lost, i, 1) = sqrt(last_squares);
+        AT(total, i) = sum_of_codes(code, codes.columns);
+    }
+}
+
+/* out[i, j] = the product of row i and of item first + j, each times its scale.
+
+   way : the fastest way that may be used; all give the same products. */
+KERNEL void OF(multiply_codes)(
+    Chars rows, Ints sum, Reals row_scale, Bytes blocks, Reals item_scale, int64_t first, int64_t way, Reals out)
+{
+    DotWay dots = dot_way(way);
+    int64_t steps = rows.columns / 4, stop = first + out.columns;
+    for (int64_t start = first / IN_BLOCK * IN_BLOCK; start < stop; start += dots.blocks * IN_BLOCK) {
+        const uint8_t *block[WIDEST / IN_BLOCK];
+        for (int64_t b = 0; b < dots.blocks; b++) {
+            int64_t wanted = start / IN_BLOCK + b;
+            block[b] = &AT2(blocks, wanted < blocks.length ? wanted : blocks.length - 1, 0);
+        }
+        int64_t left = start < first ? first : start, right = start + dots.blocks * IN_BLOCK;
+        right = right < stop ? right : stop;
+        for (int64_t i = 0; i < rows.length; i += dots.rows) {
+            const int8_t *row[HIGHEST];
+            int32_t products[HIGHEST][WIDEST];
+            int64_t last = rows.length - 1;
+            for (int64_t r = 0; r < dots.rows; r++)
+                row[r] = &AT2(rows, i + r < last ? i + r : last, 0);
+            dots.block(row, block, steps, products);
+            for (int64_t r = i; r < i + dots.rows && r <= last; r++) {
+                int32_t excess = dots.excess * AT(sum, r);
+                REAL of_row = AT(row_scale, r), *to = &AT2(out, r, left - first);
+                const REAL *of_item = &AT(item_scale, left - first);
+                const int32_t *from = &products[r - i][left - start];
+                for (int64_t j = 0; j < right - left; j++)
+                    to[j] = (REAL)(from[j] - excess) * of_row * of_item[j];
+            }
+        }
+    }
+}
