@@ -15,6 +15,7 @@ import pytest
 import tieproof as tp
 from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
+from tieproof.distances.codes import Codes
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
 from tieproof.engine import ranking
