@@ -32,8 +32,8 @@ SMALLEST_SCALE = 2.0**-60
 FASTEST_WAY = 2
 """The fastest way to multiply codes, if the processor has it; tests choose others."""
 
-ROUNDED, TINY = 2.0**-50, 2.0**-500
-"""Bounds of what the encoding of a row adds to `lost` by rounding, relative to the row's norm, and by underflow."""
+ROUNDED = 2.0**-50
+"""What is added to `lost` for the rounding of the divided rows and of the norms."""
 
 IN_BLOCK, IN_STEP = 16, 4
 """A block contains the codes of 16 items, and 4 codes of an item lie side by side."""
@@ -133,9 +133,10 @@ class Codes:
         self.scale, self.lost = np.ones(len(rows), dtype), np.zeros((2, len(rows)))
         if not exact:
             scale = rows.largest / rows.divisor / self.norm / LARGEST_CODE
-            self.scale[:] = np.where(scale >= SMALLEST_SCALE, scale, 1.0)
-            length = np.where(rows.norm > 0, rows.norm, 1.0) / self.norm
-            self.lost[:] = (self._encode_all().T + ROUNDED * length + TINY) / length * SAFETY
+            has_codes = scale >= SMALLEST_SCALE
+            self.scale[:] = np.where(has_codes, scale, 1.0)
+            length = np.where(has_codes, rows.norm / self.norm, 1.0)
+            self.lost[:] = np.where(has_codes, self._encode_all().T / length + ROUNDED, 1.0) * SAFETY
 
     def keep(self, in_blocks: bool) -> None:
         """Encode all rows and, for items, arrange them in blocks: once, and if memory allows."""
