@@ -58,7 +58,7 @@ def encode(
 ) -> None:
     """Write the codes of the rows x[first] / unit in units of `scale`, and finer codes of what is left.
 
-    total : (r,) the sum of the codes of each row
+    total : (r, 2) the sum of the codes, and of the finer codes, of each row
     lost : (r, 2) the norms of what the codes lack of each row, and of what they lack together with the finer codes
     """
 
@@ -81,7 +81,7 @@ def multiply_codes(
 ) -> None:
     """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both.
 
-    total : (r,) the sum of the codes of each row
+    total : (r, 2) the sum of the codes of each row, and another number
     way : the fastest way that may be used; all of them give the same products
     """
 
@@ -92,16 +92,20 @@ def multiply_pairs_of_codes(
     finer_x: CharArray,
     y: CharArray,
     finer_y: CharArray,
+    total: SmallIntArray,
     rows: IntArray,
     columns: IntArray,
     way: int,
     out: Output[FloatArray],
 ) -> None:
-    """out[i] = x[rows[i]] . y[columns[i]], where finer codes are 254 times smaller."""
+    """out[i] = x[rows[i]] . y[columns[i]], where finer codes are 254 times smaller.
+
+    total : (n, 2) the sums of the codes, and of the finer codes, of y
+    """
 
 
 class Encoded(NamedTuple):
-    """The codes and the finer codes of some rows (r, width), and the sum of the codes of each row."""
+    """The codes and the finer codes of some rows (r, width), and the sums of both for each row (r, 2)."""
 
     codes: CharArray
     finer: CharArray
@@ -110,7 +114,9 @@ class Encoded(NamedTuple):
     @classmethod
     def room(cls, count: int, width: int) -> "Encoded":
         """Return arrays for `count` rows."""
-        return cls(np.empty((count, width), np.int8), np.empty((count, width), np.int8), np.empty(count, np.int32))
+        return cls(
+            np.empty((count, width), np.int8), np.empty((count, width), np.int8), np.empty((count, 2), np.int32)
+        )
 
 
 class Codes:
@@ -223,9 +229,9 @@ def _errors(of_queries: FloatArray, of_items: FloatArray, rounding: float) -> Fl
 
 def products_of_pairs(queries: Codes, items: Codes, rows: IntArray, columns: IntArray) -> FloatArray:
     """The products of pairs of rows by their codes and finer codes, which are in memory."""
-    (x, finer_x, _), (y, finer_y, _) = queries.in_memory, items.in_memory
+    (x, finer_x, _), (y, finer_y, total) = queries.in_memory, items.in_memory
     out = np.empty(len(rows))
-    multiply_pairs_of_codes(x, finer_x, y, finer_y, rows, columns, FASTEST_WAY, out)
+    multiply_pairs_of_codes(x, finer_x, y, finer_y, total, rows, columns, FASTEST_WAY, out)
     out *= queries.scale[rows]
     out *= items.scale[columns]
     return out

@@ -140,7 +140,7 @@ CHOICES = (
 LEFT_OPEN = 45.0
 """The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
 
-LEFT_TO_FINER_CODES = 13.0
+LEFT_TO_FINER_CODES = 15.0
 """The cost of an item that codes cannot decide until finer codes do, in the same unit (measured)."""
 
 FEWEST_ENCODED = 2000, 64

@@ -30,44 +30,54 @@ static inline int32_t sum_of_codes(const int8_t *code, int64_t length)
     return total;
 }
 
-/* The products of two rows of codes and of finer codes. Codes of x are made unsigned, as the instructions require. */
+/* The products of two rows of codes and of finer codes; `total` are the sums of y's. Codes of x are made unsigned, as
+   the instructions require. */
 static inline double product_of_codes(
     const int8_t *restrict x,
     const int8_t *restrict finer_x,
     const int8_t *restrict y,
     const int8_t *restrict finer_y,
+    const int32_t *total,
     int64_t length)
 {
-    int32_t coarse = 0, mixed = 0, fine = 0, other = 0, of_y = 0, of_finer = 0;
+    int32_t coarse = 0, mixed = 0, other = 0, fine = 0;
     for (int64_t d = 0; d < length; d++) {
         uint8_t a = (uint8_t)(x[d] ^ -128), b = (uint8_t)(finer_x[d] ^ -128);
         coarse += a * y[d];
         mixed += a * finer_y[d];
         other += b * y[d];
         fine += b * finer_y[d];
-        of_y += 128 * y[d];
-        of_finer += 128 * finer_y[d];
     }
-    coarse -= of_y;
-    mixed += other - of_finer - of_y;
-    fine -= of_finer;
+    coarse -= 128 * total[0];
+    mixed += other - 128 * (total[0] + total[1]);
+    fine -= 128 * total[1];
     return coarse + (mixed + fine / (double)FINER) / FINER;
 }
 
-typedef double ProductOfCodes(const int8_t *, const int8_t *, const int8_t *, const int8_t *, int64_t);
+typedef double ProductOfCodes(const int8_t *, const int8_t *, const int8_t *, const int8_t *, const int32_t *, int64_t);
 
 APART double product_by_loop(
-    const int8_t *x, const int8_t *finer_x, const int8_t *y, const int8_t *finer_y, int64_t length)
+    const int8_t *x,
+    const int8_t *finer_x,
+    const int8_t *y,
+    const int8_t *finer_y,
+    const int32_t *total,
+    int64_t length)
 {
-    return product_of_codes(x, finer_x, y, finer_y, length);
+    return product_of_codes(x, finer_x, y, finer_y, total, length);
 }
 
 #ifdef __AVX512F__
 /* The same by the instruction that adds products of bytes, which compilers choose for the loop if they may. */
 __attribute__((target("avx512vnni"), noinline)) static double product_by_512_bits(
-    const int8_t *x, const int8_t *finer_x, const int8_t *y, const int8_t *finer_y, int64_t length)
+    const int8_t *x,
+    const int8_t *finer_x,
+    const int8_t *y,
+    const int8_t *finer_y,
+    const int32_t *total,
+    int64_t length)
 {
-    return product_of_codes(x, finer_x, y, finer_y, length);
+    return product_of_codes(x, finer_x, y, finer_y, total, length);
 }
 #endif
 
@@ -83,16 +93,19 @@ static inline ProductOfCodes *fastest_product(int64_t way)
 
 /* out[i] = the product of the codes of x[rows[i]] and y[columns[i]], to which the finer codes add the digits below. */
 KERNEL void multiply_pairs_of_codes(
-    Chars x, Chars finer_x, Chars y, Chars finer_y, Longs rows, Longs columns, int64_t way, Doubles out)
+    Chars x, Chars finer_x, Chars y, Chars finer_y, Ints total, Longs rows, Longs columns, int64_t way, Doubles out)
 {
     ProductOfCodes *product = fastest_product(way);
-    for (int64_t i = 0; i < rows.length; i++)
+    for (int64_t i = 0; i < rows.length; i++) {
+        int64_t row = AT(rows, i), column = AT(columns, i);
         AT(out, i) = product(
-            &AT2(x, AT(rows, i), 0),
-            &AT2(finer_x, AT(rows, i), 0),
-            &AT2(y, AT(columns, i), 0),
-            &AT2(finer_y, AT(columns, i), 0),
+            &AT2(x, row, 0),
+            &AT2(finer_x, row, 0),
+            &AT2(y, column, 0),
+            &AT2(finer_y, column, 0),
+            &AT2(total, column, 0),
             x.columns);
+    }
 }
 
 #endif
@@ -139,7 +152,8 @@ KERNEL void OF(encode)(
         }
         AT2(lost, i, 0) = sqrt(squares);
         AT2(lost, i, 1) = sqrt(last_squares);
-        AT(total, i) = sum_of_codes(code, codes.columns);
+        AT2(total, i, 0) = sum_of_codes(code, codes.columns);
+        AT2(total, i, 1) = sum_of_codes(fine, codes.columns);
     }
 }
 
@@ -147,7 +161,7 @@ KERNEL void OF(encode)(
 
    way : the fastest way that may be used; all give the same products. */
 KERNEL void OF(multiply_codes)(
-    Chars rows, Ints sum, Reals row_scale, Bytes blocks, Reals item_scale, int64_t first, int64_t way, Reals out)
+    Chars rows, Ints total, Reals row_scale, Bytes blocks, Reals item_scale, int64_t first, int64_t way, Reals out)
 {
     DotWay dots = dot_way(way);
     int64_t steps = rows.columns / 4, stop = first + out.columns;
@@ -167,7 +181,7 @@ KERNEL void OF(multiply_codes)(
                 row[r] = &AT2(rows, i + r < last ? i + r : last, 0);
             dots.block(row, block, steps, products);
             for (int64_t r = i; r < i + dots.rows && r <= last; r++) {
-                int32_t excess = dots.excess * AT(sum, r);
+                int32_t excess = dots.excess * AT2(total, r, 0);
                 REAL of_row = AT(row_scale, r), *to = &AT2(out, r, left - first);
                 const REAL *of_item = &AT(item_scale, left - first);
                 const int32_t *from = &products[r - i][left - start];
