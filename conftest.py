@@ -5,10 +5,14 @@ installed. Tests of the kernels' sources are left out if an installed wheel is t
 
 A test that crosses several parameters has many cases. By default, a sample of them runs: every value of every
 parameter at least once, and at least `LEAST` cases. `--crossings rest` runs the others, `--crossings all` runs all.
+
+The objects of all collected tests live until the end; Python's garbage collector never looks at them.
 """
 
+import gc
 import random
 from collections import defaultdict
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -79,6 +83,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if left:
         config.hook.pytest_deselected(items=left)
         items[:] = [item for item in items if (item in chosen) == (wanted == "sample")]
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[object]:
+    """Collect tests without the garbage collector, which would look at all of them again and again."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
 
 
 def sample(items: list[pytest.Item]) -> set[pytest.Item]:

@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -69,18 +70,12 @@ def queries(graded: bool, count: int = 24) -> list[Query]:
     return found
 
 
-def continuations(query: Query, others: int) -> list[tuple[oracle.Ranking, oracle.Ordering]]:
-    """Every continuation of the last tie: the whole ranking, and the grades that are still missing."""
-    found = []
+def continuations(query: Query, others: int) -> Iterator[oracle.Ranking]:
+    """The whole ranking with every continuation of its last tie."""
     for count in range(len(query.missing) + 1):
         for joining in set(itertools.combinations(query.missing, count)):
-            rest = list(query.missing)
-            for grade in joining:
-                rest.remove(grade)
             for more in range(others + 1):
-                last = [*query.ranking[-1], *joining, *[0] * more]
-                found.append(([*query.ranking[:-1], last], tuple(rest)))
-    return found
+                yield [*query.ranking[:-1], [*query.ranking[-1], *joining, *[0] * more]]
 
 
 def extremes(name: str, query: Query, others: int, cutoff: int | None) -> tuple[Fraction, Fraction]:
@@ -90,8 +85,10 @@ def extremes(name: str, query: Query, others: int, cutoff: int | None) -> tuple[
         query, others = Query(query.ranking, ()), others + len(query.missing)
         if not query.n_relevant:
             return Fraction(), Fraction()
-    found = [oracle.enumerate_orderings(definition, *one, cutoff) for one in continuations(query, others)]
-    return min(one.lower for one in found), max(one.upper for one in found)
+    relevant = tuple(grade for tie in query.ranking for grade in tie if grade > 0) + query.missing
+    orders = {order for ranking in continuations(query, others) for order in oracle.orderings(ranking)}
+    values = [definition(order, oracle.Context(relevant, cutoff)) for order in orders]
+    return min(values), max(values)
 
 
 def evaluate(queries: list[Query], measures: list[str], n_items: Any = None, cut: bool = True) -> tp.Result:

@@ -352,10 +352,10 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
         tp.evaluate([[1.0], [np.nan]], [1, 1], precision="float16")
 
 
-@pytest.mark.parametrize(("classes", "budget"), [(3, 32), (1500, 128)])
-def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
+@pytest.mark.parametrize(("count", "classes", "budget"), [(2200, 3, 32), (3000, 1500, 128)])
+def test_peak_stays_within_the_budget(count: int, classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
-    data, labels = random.normal(size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
+    data, labels = random.normal(size=(count, 8)).astype(np.float32), random.integers(classes, size=count)
     tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
     tracemalloc.start()
     try:

@@ -8,9 +8,8 @@ import pytest
 
 from tieproof.distances import find_distance
 from tieproof.distances.space import Scale
-from tieproof.engine import Portion, order, ranking
-from tieproof.engine.portions import others_of, ranked_of
-from tieproof.engine.ranked import steps_between
+from tieproof.engine import Portion, ranking
+from tieproof.engine.portions import others_of, ranked_of, steps_between
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
 
@@ -46,7 +45,7 @@ def test_nothing_is_ranked_again(distance: str, size: float, monkeypatch: pytest
     """Also if the other items are larger or smaller, so that keys have another scale."""
     rest = (size * RANDOM.normal(size=(30, 6))).astype(np.float32)
     calls: list[int] = []
-    exact_order = order.exact_order
+    exact_order = ranking.exact_order
 
     def noted(*given: Any) -> Any:
         calls.append(1)

@@ -16,7 +16,7 @@ from tieproof.distances.cosine import Cosine
 from tieproof.distances.dot import Dot
 from tieproof.distances.euclidean import Euclidean
 from tieproof.distances.space import Space
-from tieproof.engine import order, resolve
+from tieproof.engine import ranking, resolve
 from tieproof.exact import slices
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
@@ -86,7 +86,7 @@ FORCED: dict[str, Patch] = {
     "no sample": lambda patch: patch.setattr(resolve, "SAMPLE", 2**40),
     "a sample of one": lambda patch: patch.setattr(resolve, "SAMPLE", 1),
     "few pairs at a time": lambda patch: patch.setattr(resolve, "PAIRS", 30),
-    "few pairs ranked at a time": lambda patch: patch.setattr(order, "PAIRS", 5),
+    "few pairs ranked at a time": lambda patch: patch.setattr(ranking, "PAIRS", 5),
     "few rows at a time": lambda patch: patch.setattr(slices, "LARGEST_BATCH", 500),
     "no sharp keys": lambda patch: patch.setattr(Cosine, "sharp_keys", Space.sharp_keys),
     "nothing decided in float64": undecided_in_float64,

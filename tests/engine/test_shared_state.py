@@ -134,8 +134,8 @@ def test_nothing_is_made_in_a_thread(
 
 
 def test_ties_are_shared_as_they_are(watched: set[type]) -> None:
-    data = np.random.default_rng(0).normal(size=(3000, 4)).astype(np.float32)
-    tp.evaluate(data, np.arange(3000) % 3, memory="8MiB", threads=3)
+    data = np.random.default_rng(0).normal(size=(1500, 4)).astype(np.float32)
+    tp.evaluate(data, np.arange(1500) % 3, memory="2MiB", threads=3)
     assert Ties in watched
 
 

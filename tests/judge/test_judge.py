@@ -36,6 +36,9 @@ def check_same(result: tp.Result, expected: tp.Result) -> None:
         assert result.per_query(measure).lower.tolist() == expected.per_query(measure).lower.tolist()
 
 
+AT_ONCE: dict[str, Any] = {"judge_batch": 12, "judge_repeats": 0}
+"""A process answers for all items, instead of five processes for three batches and two of items asked again."""
+
 EXPECTED = tp.evaluate(EMBEDDINGS, LABELS, distance="euclidean", measures=["AP", "P@1"])
 
 AS_ARRAY = (
@@ -81,7 +84,9 @@ def test_a_function_is_called_in_a_process_of_its_own(tmp_path: Path, monkeypatc
         + "import os\ndef embed(words):\n    print('said aloud')\n    return [vector(word) for word in words]\n"
     )
     monkeypatch.chdir(folder)
-    judgment = judge(organize(tmp_path / "organizer"), "letters:embed", name="ours", out=tmp_path / "judged")
+    judgment = judge(
+        organize(tmp_path / "organizer", **AT_ONCE), "letters:embed", name="ours", out=tmp_path / "judged"
+    )
     check_same(judgment.results[0], EXPECTED)
 
 
@@ -110,7 +115,8 @@ def test_refused_answers_have_the_worst_places(tmp_path: Path, kind: str, rule: 
     refused, reason = REFUSED[kind]
     code = f"{PRINT}{VECTOR}for name, word in lines:\n    if word.startswith('k'): {refused}\n"
     code += "    else: print(name, *vector(word), sep=',')\n"
-    judgment = judged(tmp_path, code, judge_refused=rule)
+    batches = {} if kind == "missing" else AT_ONCE
+    judgment = judged(tmp_path, code, judge_refused=rule, **batches)
     assert judgment.refused == ({reason: 1},)
     silent = WORDS.index("kitten")
     distances = ((EMBEDDINGS[:, None] - EMBEDDINGS[None]) ** 2).sum(axis=2)
@@ -173,20 +179,22 @@ def test_a_link_to_the_labels_is_no_answer(tmp_path: Path) -> None:
 
 def test_codes_under_hamming_distance(tmp_path: Path) -> None:
     code = f"{PRINT}for name, word in lines: print(name, *(int(letter in word) for letter in 'cdgkopsty'), sep=',')"
-    judgment = judged(tmp_path, code, distance="hamming")
+    judgment = judged(tmp_path, code, distance="hamming", **AT_ONCE)
     codes = np.array([[letter in word for letter in "cdgkopsty"] for word in WORDS])
     check_same(judgment.results[0], tp.evaluate(codes, LABELS, distance="hamming", measures=["AP", "P@1"]))
     record, answers = (tmp_path / "judged" / f"ours.run-1.{ending}" for ending in ("tieproof", "npy"))
     assert tp.verify(str(record), np.load(answers), LABELS).agrees
-    spoilt = judged(tmp_path / "b", code.replace("int(letter in word)", "word.count(letter)"), distance="hamming")
+    spoilt = judged(
+        tmp_path / "b", code.replace("int(letter in word)", "word.count(letter)"), distance="hamming", **AT_ONCE
+    )
     several = [any(word.count(letter) > 1 for letter in "cdgkopsty") for word in WORDS]
     assert spoilt.refused == ({"no bits": sum(several)},)
     assert 0 < sum(several) < 12
 
 
 def test_by_the_rules_a_refusal_can_cost_the_rank(tmp_path: Path) -> None:
-    assert judged(tmp_path, "pass", judge_refused="disqualified").disqualified
-    assert not judged(tmp_path / "b", "pass").disqualified
+    assert judged(tmp_path, "pass", judge_refused="disqualified", **AT_ONCE).disqualified
+    assert not judged(tmp_path / "b", "pass", **AT_ONCE).disqualified
 
 
 def test_the_time_of_a_run_is_limited(tmp_path: Path) -> None:
@@ -252,7 +260,7 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
     check_same(judgment.results[0], expected)
     rows = np.random.default_rng(0).normal(size=(12, 2, 2)).astype(np.float32)
     np.save(organizer / "rows.npy", rows)
-    competition = organize(organizer, phases_items="rows.npy")
+    competition = organize(organizer, phases_items="rows.npy", **AT_ONCE)
     judgment = judge(competition, "images:rows", name="rows", out=tmp_path / "judged")
     flat = tp.evaluate(rows.reshape(12, 4).astype(float), LABELS, distance="euclidean", measures=["AP", "P@1"])
     check_same(judgment.results[0], flat)
@@ -335,7 +343,7 @@ def test_rows_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     )
     rows = "".join(f"i{at},{LABELS[at]}\n" for at in range(12))
     (organizer / "labels.csv").write_text(f"id,label\n{rows}")
-    competition = organize(organizer, phases_items="items.csv", phases_labels="labels.csv")
+    competition = organize(organizer, phases_items="items.csv", phases_labels="labels.csv", **AT_ONCE)
     judgment = judge(competition, "tables:rows", name="rows", out=tmp_path / "judged")
     check_same(
         judgment.results[0],

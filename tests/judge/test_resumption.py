@@ -49,7 +49,7 @@ def has_ended(number: int) -> bool:
 def test_a_judge_that_was_killed_gives_the_same_bytes(
     tmp_path: Path, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    competition = organize(tmp_path / "organizer", judge_batch=2, judge_runs=2)
+    competition = organize(tmp_path / "organizer", judge_batch=4, judge_runs=2)
     asked = tmp_path / "asked"
     asked.mkdir()
     code = HONEST.replace("import os, sys\n", f"import os, sys\n{kept_waiting.WAITING}")
@@ -71,7 +71,7 @@ def test_a_judge_that_was_killed_gives_the_same_bytes(
     (asked / "go").touch()
     assert started(competition, system, tmp_path / "judged").wait(MUCH_LATER) == 0
     assert not list(scratch.glob(f"{PREFIX}*"))
-    batches = 2 * (6 + 2)
+    batches = 2 * (3 + 2)
     assert len(list(asked.glob("asked-*"))) == batches + 1  # the batch that was being answered, again
     assert started(competition, system, tmp_path / "again").wait(MUCH_LATER) == 0
     assert files_of(tmp_path / "judged") == files_of(tmp_path / "again")

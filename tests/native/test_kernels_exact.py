@@ -13,7 +13,7 @@ from kernels import digits as digits_reference
 from kernels import pairs as pairs_reference
 from kernels import scan as scan_reference
 from kernels import slices as slices_reference
-from tieproof.exact import pairs, reals, slices
+from tieproof.exact import bounds, reals, slices
 from tieproof.exact.rows import Statistics, row_units, scan_block
 
 Random = np.random.Generator
@@ -101,7 +101,7 @@ def test_single_pairs(name: str, width: int, dtype: Any, level: str) -> None:
         rows, columns = random.integers(0, 6, 30), random.integers(0, 9, 30)
         expected, found = np.empty(30), np.empty(30)
         getattr(pairs_reference, name)(x, y, rows, columns, expected)
-        at(level, getattr(pairs, name))(x, y, rows, columns, found)
+        at(level, getattr(bounds, name))(x, y, rows, columns, found)
         assert same_bits(found, expected)
 
 
@@ -112,7 +112,7 @@ def test_distinct_values(size: int, level: str) -> None:
     for count in (0, 1, 7, 300):
         values = random.integers(0, size, count)
         place, found = np.empty(count, dtype=np.int64), np.empty(count + 1, dtype=np.int64)
-        distinct = at(level, pairs.distinct_values)(values, np.zeros(size, dtype=np.int64), place, found)
+        distinct = at(level, bounds.distinct_values)(values, np.zeros(size, dtype=np.int64), place, found)
         expected, inverse = np.unique(values, return_inverse=True)
         assert found[:distinct].tolist() == expected.tolist()
         assert place.tolist() == inverse.tolist()

@@ -12,8 +12,8 @@ from kernels import digits as digits_reference
 from kernels import ladder as reference
 from kernels import ranking as ranking_reference
 from thresholds import masks_of
-from tieproof.engine import order, ranking, resolve
-from tieproof.engine.ranked import Block
+from tieproof.engine import ranked, ranking, resolve
+from tieproof.engine.ranked import Block, RoomToSort
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import CONTINUED, Counts, Undecided
 from tieproof.inputs.relevance import RelevantBlock
@@ -36,7 +36,7 @@ def test_intervals_fall(seed: int, level: str) -> None:
         found = low.copy(), high.copy()
         expected = found[0].copy(), found[1].copy()
         reference.make_falling(*expected, query)
-        at(level, order.make_falling)(*found, query)
+        at(level, resolve.make_falling)(*found, query)
         assert (np.array(found) == np.array(expected)).all()
 
 
@@ -60,9 +60,9 @@ def test_pairs_of_distinct_items(n_items: int, seed: int, level: str, monkeypatc
     block = relevant_block(random, n_items)
     identity = np.unique(random.integers(0, random.choice([2, n_items]), n_items), return_inverse=True)[1]
     weight = np.bincount(identity)
-    monkeypatch.setattr(order, "pair_up", at(level, order.pair_up))
+    monkeypatch.setattr(ranked, "pair_up", at(level, ranked.pair_up))
     space: Any = SimpleNamespace(items=SimpleNamespace(identity=identity, weight=weight))
-    found = order.paired_rows(space, block, order.room_for(block))
+    found = ranked.paired_rows(space, block, ranked.room_for(block))
     expected = ranking_reference.pair_up(block, identity, weight)
     assert np.array(found.pairs).T.tolist() == [list(pair) for pair in expected.pairs]
     assert found.of_item.tolist() == ([] if block.grades is None else expected.of_item)
@@ -95,10 +95,12 @@ def test_pairs_in_order_become_entries(keys: str, errors: str, level: str) -> No
         count = int(length.sum())
         query = np.repeat(np.arange(12), length)
         key, error = KEYS[keys](random, count), ERRORS[errors](random, count)
-        pairs = order.Pairs(query, random.permutation(count), *random.integers(1, 4, (2, count)))
-        room = order.RoomToSort.of(longest)
-        found = order.Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
-        is_open = at(level, order.sort_by_key)(query, key, error, room, found)
+        pairs = ranked.Pairs(query, random.permutation(count), *random.integers(1, 4, (2, count)))
+        room = RoomToSort.of(longest)
+        found = ranking.Ordered(
+            np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_)
+        )
+        is_open = at(level, ranking.sort_by_key)(query, key, error, room, found)
         ends = np.cumsum(length)
         size = np.zeros(12, dtype=np.int64)
         np.add.at(size, query, pairs.relevant)

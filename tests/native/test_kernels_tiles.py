@@ -15,7 +15,7 @@ import pytest
 from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
 from tieproof.engine import counting, resolve
-from tieproof.engine.order import Masks, join
+from tieproof.engine.ranked import Masks, join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
     CONTINUED,

@@ -9,10 +9,11 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from operator import mul
 
 import numpy as np
 
-from exact_oracle import Vector, cityblock_key, dot, euclidean_key
+from exact_oracle import Vector, cityblock_key, dot, euclidean_key, over_one_denominator
 
 Key = Fraction
 
@@ -22,8 +23,10 @@ def square(x: Vector, y: Vector) -> Fraction:
 
 
 def signed_square_of_cosine(x: Vector, y: Vector) -> Fraction:
-    product, norms = dot(x, y), dot(x, x) * dot(y, y)
-    return product * abs(product) / norms if norms else Fraction(0)
+    (ours, _), (theirs, _) = over_one_denominator(x), over_one_denominator(y)  # denominators cancel out
+    product = sum(map(mul, ours, theirs))
+    norms = sum(map(mul, ours, ours)) * sum(map(mul, theirs, theirs))
+    return Fraction(product * abs(product), norms) if norms else Fraction(0)
 
 
 KEYS: dict[str, Callable[[Vector, Vector], Fraction]] = {

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cache
+from math import lcm
+from operator import mul
 
 Grade = Fraction | int
 Ordering = tuple[Grade, ...]
@@ -212,15 +214,27 @@ def exponential_gain(grade: Grade) -> Fraction:
         return Fraction(Decimal(2) ** (Decimal(exact.numerator) / Decimal(exact.denominator))) - 1
 
 
-def ndcg(gain: Callable[[Grade], Fraction] = linear_gain, ideal: str = "all") -> Definition:
-    def discounted(gains: list[Fraction]) -> Fraction:
-        return sum((gain * discount(i + 1) for i, gain in enumerate(gains)), Fraction())
+@cache
+def discounts(count: int) -> tuple[list[int], int]:
+    """The discounts of the first ranks as numerators over one denominator; integers are added far faster."""
+    values = [discount(rank) for rank in range(1, count + 1)]
+    denominator = lcm(*[value.denominator for value in values])
+    return [value.numerator * (denominator // value.denominator) for value in values], denominator
 
+
+@cache
+def discounted(gains: tuple[Fraction, ...]) -> Fraction:
+    numerators, denominator = discounts(len(gains))
+    of_gains = lcm(*[gain.denominator for gain in gains])
+    whole = [gain.numerator * (of_gains // gain.denominator) for gain in gains]
+    return Fraction(sum(map(mul, whole, numerators)), denominator * of_gains)
+
+
+def ndcg(gain: Callable[[Grade], Fraction] = linear_gain, ideal: str = "all") -> Definition:
     def score(ordering: Ordering, context: Context) -> Fraction:
-        gains = [gain(grade) for grade in top(ordering, context)]
         best = sorted(map(gain, context.relevant if ideal == "all" else ordering), reverse=True)
-        best_score = discounted(best if context.cutoff is None else best[: context.cutoff])
-        return discounted(gains) / best_score if best_score else Fraction()
+        best_score = discounted(tuple(best if context.cutoff is None else best[: context.cutoff]))
+        return discounted(tuple(map(gain, top(ordering, context)))) / best_score if best_score else Fraction()
 
     return score
 
@@ -276,9 +290,11 @@ class Estimates:
 
 def estimates(values: list[Fraction]) -> Estimates:
     """The estimates of equally likely values."""
-    mean = sum(values, Fraction()) / len(values)
-    variance = sum(((value - mean) ** 2 for value in values), Fraction()) / len(values)
-    return Estimates(min(values), mean, max(values), variance)
+    count, denominator = len(values), lcm(*{value.denominator for value in values})
+    whole = [value.numerator * (denominator // value.denominator) for value in values]  # added far faster
+    total = sum(whole)
+    variance = Fraction(count * sum(value * value for value in whole) - total**2, (count * denominator) ** 2)
+    return Estimates(min(values), Fraction(total, count * denominator), max(values), variance)
 
 
 def enumerate_orderings(

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from random import Random
-from typing import Literal
+from typing import Any, Literal
 
 import hypothesis
 import numpy as np
@@ -131,9 +131,10 @@ def test_millions_of_dimensions(distance: str) -> None:
     few[3] = 0
     many = np.zeros((4, 2**23 - 10), dtype=np.float32)
     many[:, :8] = few
-    labels = [0, 0, 1, 1]
-    expected = mean_average_precision(distance, few, labels)
-    assert_exact(tp.evaluate(many, labels, distance=distance, measures=["AP"]), expected)
+    labels, gallery_labels = [0], [0, 1, 0]
+    expected = mean_average_precision(distance, few[:1], labels, few[1:], gallery_labels)
+    options: dict[str, Any] = {"gallery": many[1:], "gallery_labels": gallery_labels, "distance": distance}
+    assert_exact(tp.evaluate(many[:1], labels, measures=["AP"], **options), expected)
 
 
 def test_hamming_of_more_bits_than_float32_counts() -> None:

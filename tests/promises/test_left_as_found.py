@@ -65,11 +65,16 @@ def products() -> list[int]:
     return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
 
 
-@pytest.fixture
-def left_as_found() -> Iterator[None]:
-    """Settings are the same afterwards, and no thread is left, although the caller still holds the error."""
+@pytest.fixture(scope="module")
+def libraries() -> None:
+    """All libraries of the calls are loaded."""
     for call in CALLS.values():
-        call()  # loads libraries
+        call()
+
+
+@pytest.fixture
+def left_as_found(libraries: None) -> Iterator[None]:
+    """Settings are the same afterwards, and no thread is left, although the caller still holds the error."""
     with threadpool_limits(2):
         before, threads = settings(), threading.active_count()
         yield

@@ -12,7 +12,7 @@ MIB = 2**20
 
 @pytest.mark.parametrize(
     ("count", "dimensions", "classes", "budget"),
-    [(4000, 16, 3, 32), (4000, 16, 3, 128), (6000, 300, 1500, 32)],
+    [(3000, 16, 3, 32), (4000, 16, 3, 128), (6000, 300, 1500, 32)],
     ids=["many relevant, 32 MiB", "many relevant, 128 MiB", "few relevant, 32 MiB"],
 )
 def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int, budget: int) -> None:

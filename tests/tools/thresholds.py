@@ -3,8 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.engine.order import Masks
-from tieproof.engine.ranked import fill_guides, room_for_guides
+from tieproof.engine.ranked import Masks, fill_guides, room_for_guides
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import Thresholds
 

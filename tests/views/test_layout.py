@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -95,11 +96,13 @@ def retrieval(*counts: int) -> CredibleRetrieval:
     return CredibleRetrieval(np.array([0, 1]), 0, tuple(held))
 
 
+@cache
 def collisions(count: int, labelled: bool = True, **options: Any) -> tp.Collisions:
     labels = LABELS[:count] if labelled else None
     return tp.collisions(CODES[:count], labels, distance="hamming", **options)
 
 
+@cache
 def separate(count: int) -> tp.Collisions:
     data = np.random.default_rng(1).normal(size=(count, 9))
     return tp.collisions(data, np.arange(count) // 2)

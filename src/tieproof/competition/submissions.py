@@ -12,7 +12,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import check_code_points
+from tieproof.inputs.labels import check_code_points
 from tieproof.inputs.readers import npy
 from tieproof.inputs.readers.location import reading
 from tieproof.ties import Array

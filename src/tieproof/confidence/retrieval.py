@@ -13,10 +13,9 @@ from tieproof.confidence.inputs import as_masses, check_scale, finite_floats
 from tieproof.confidence.regions import squared_radius
 from tieproof.errors import InputError
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF, check_products, gamma
-from tieproof.inputs.arrays import as_embeddings, as_numbers
+from tieproof.inputs.arrays import as_embeddings, as_numbers, unchanged_files
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lookalikes import warn_of_similarities
-from tieproof.inputs.mapped import unchanged_files
 from tieproof.show.shown import AsJson
 from tieproof.ties import BoolArray, FloatArray, IntArray
 

@@ -18,7 +18,7 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, reals, slices
-from tieproof.exact.pairs import city_block_distances
+from tieproof.exact.bounds import city_block_distances
 from tieproof.exact.reals import Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch

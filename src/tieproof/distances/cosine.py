@@ -21,7 +21,7 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.exact import bounds, reals, slices
-from tieproof.exact.pairs import inner_products
+from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
 from tieproof.exact.slices import ExactRows, PairBatch

@@ -9,7 +9,7 @@ from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, make_error
 from tieproof.exact import bounds, slices
-from tieproof.exact.pairs import inner_products
+from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch

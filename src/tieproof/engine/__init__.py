@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from tieproof.engine.nearest import neighbors_of as neighbors_of
     from tieproof.engine.portions import Others as Others
     from tieproof.engine.portions import Portion as Portion
+    from tieproof.engine.portions import RankedQueries as RankedQueries
     from tieproof.engine.portions import others_of as others_of
     from tieproof.engine.portions import ranked_of as ranked_of
     from tieproof.engine.portions import ties_with_others as ties_with_others
-    from tieproof.engine.ranked import RankedQueries as RankedQueries
 else:
     __getattr__, __dir__ = exports(__name__, "TiesByPart", "ties_of")
 

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.gauge import Curve, Gauge
-from tieproof.engine.order import spans_of_runs
 from tieproof.engine.plan import stripes
+from tieproof.engine.ranking import spans_of_runs
 from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order

@@ -8,8 +8,9 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.gauge import FunctionGauge, SpaceGauge
 from tieproof.distances.space import Space
-from tieproof.engine.order import RoomToSort, exact_order
 from tieproof.engine.plan import Plan
+from tieproof.engine.ranked import RoomToSort
+from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace, nearness_of, target_of
 from tieproof.exact.bounds import ARITHMETIC, SAFETY, check_products, single_threaded
 from tieproof.exact.reals import rounded

@@ -1,29 +1,143 @@
-"""The relevant items of some queries in exact order, memory for them, and the counts of other items between them.
+"""The items that queries rank and leave out, room for their thresholds, and the counts of other items between these.
 
-`RankedQueries` contains these items in the form in which other portions of an evaluation get them (`portions.py`).
+`ranking.py` begins with `Paired` and ends with `Ranked`.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Scale
-from tieproof.engine.structures import CONTINUED, Counts, Targets, Thresholds, Undecided
-from tieproof.inputs.relevance import ranges
+from tieproof.distances.space import Space
+from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
+from tieproof.inputs.relevance import RelevantBlock, ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray, Ties
 
 KEYS = 8
 """The approximate number of thresholds for each step of a guide (measured)."""
 
-FARTHEST = 60
-"""The largest exponent, in powers of two, between two scales for which keys are converted; none overflows."""
 
-TINIEST = 2.0**-1022
-"""The error of a key that becomes subnormal when it is converted."""
+class RoomToSort(NamedTuple):
+    """Working memory for sorting lists of at most n numbers with their positions; only kernels read it."""
+
+    value: FloatArray  # (3, n)
+    place: SmallIntArray  # (3, n)
+    key: npt.NDArray[np.uint64]  # (2, n)
+
+    @classmethod
+    def of(cls, longest: int) -> "RoomToSort":
+        """Working memory for lists of at most `longest` numbers."""
+        return cls(
+            np.empty((3, longest)), np.empty((3, longest), dtype=np.int32), np.empty((2, longest), dtype=np.uint64)
+        )
+
+
+class Masks(NamedTuple):
+    """The distinct items that queries leave out of the count, as runs of consecutive rows.
+
+    Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
+    """
+
+    first: IntArray
+    last: IntArray
+    run: SmallIntArray
+
+
+class Pairs(NamedTuple):
+    """Pairs of a query and a distinct item that represents at least one relevant item, in ascending order.
+
+    relevant : how many of the represented items are relevant to the query
+    others : how many are neither relevant nor excluded; they are tied with the relevant ones at every distance
+    """
+
+    query: IntArray
+    item: IntArray
+    relevant: IntArray
+    others: IntArray
+
+
+class Paired(NamedTuple):
+    """The items that queries rank and that they leave out of the count.
+
+    of_item : the pair to which each relevant item belongs; empty if no grades are needed
+    partial : distinct items of which a query excludes some, and of which none is relevant
+    """
+
+    pairs: Pairs
+    of_item: IntArray
+    masks: Masks
+    partial: Undecided
+
+
+class PairedUp(NamedTuple):
+    """The numbers of pairs, partial items and runs written."""
+
+    pairs: int
+    partial: int
+    runs: int
+
+
+def of_queries(pairs: Pairs, chosen: BoolArray) -> Pairs:
+    """The pairs of the chosen queries, with the queries renumbered."""
+    if chosen.all():
+        return pairs
+    kept = chosen[pairs.query]
+    number = np.cumsum(chosen) - 1
+    query, *others = (column[kept] for column in pairs)
+    return Pairs(number[query], *others)
+
+
+def room_for(relevant: RelevantBlock) -> RoomToSort:
+    """Working memory for the longest list of relevant or excluded items."""
+    pointers = (relevant.pointer, relevant.excluded_pointer)
+    return RoomToSort.of(max(int(np.diff(pointer).max(initial=0)) for pointer in pointers))
+
+
+def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
+    """The distinct items that queries rank and leave out."""
+    n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
+    pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
+    of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
+    ends, run = np.zeros(count + 1, dtype=np.int64), np.empty((n_relevant + n_left_out, 2), dtype=np.int32)
+    identity, weight = space.items.identity, space.items.weight
+    written = pair_up(relevant, identity, weight, room, pairs, of_item, partial, ends[1:], run)
+    return Paired(
+        Pairs(*pairs[:, : written.pairs]),
+        of_item,
+        Masks(ends[:-1], ends[1:], run[: written.runs]),
+        Undecided(*partial[:, : written.partial]),
+    )
+
+
+@native
+def pair_up(
+    relevant: RelevantBlock,
+    identity: IntArray,
+    weight: IntArray,
+    room: Output[RoomToSort],
+    pairs: Output[IntArray],
+    of_item: Output[IntArray],
+    partial: Output[IntArray],
+    last: Output[IntArray],
+    run: Output[SmallIntArray],
+) -> PairedUp:
+    """Write the contents of `Paired`: pairs, the pair of each item, partial items, and runs that end at `last`.
+
+    The rows of `pairs` and of `partial` are the fields of `Pairs` and of `Undecided`.
+    """
+
+
+def join(parts: list[Masks]) -> Masks:
+    """The masks of consecutive queries as one."""
+    before = np.cumsum([0, *(len(part.run) for part in parts)])
+    return Masks(
+        np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),
+        np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
+        np.concatenate([part.run for part in parts]),
+    )
 
 
 class Block(NamedTuple):
@@ -155,92 +269,3 @@ def ties_of(first: IntArray, last: IntArray, gap: SmallIntArray, equal: SmallInt
 
     Returns the number of ties.
     """
-
-
-class RankedQueries(NamedTuple):
-    """The relevant items of some queries in exact order: query q has start[q] … start[q+1]-1, nearest first.
-
-    scale : the scale of the keys (`Space.scale`)
-    key : the key of each item, descending within a query
-    reach : for each query, how far the exact nearness may be from the key
-    leads : whether each item is the first of its tie
-    grades : the grade of each item, descending within a tie; None if all grades are 1
-    """
-
-    scale: Scale | None
-    start: IntArray
-    key: FloatArray
-    reach: FloatArray
-    leads: BoolArray
-    grades: FloatArray | None
-
-    @classmethod
-    def of(cls, scale: Scale | None, ranked: Ranked, order: IntArray) -> "RankedQueries":
-        """The ranked items of the queries `order`, sorted by the queries' numbers."""
-        back = np.argsort(order)
-        first, last = ranked.thresholds.start[back], ranked.thresholds.stop[back]
-        start = np.zeros(len(order) + 1, dtype=np.int64)
-        np.cumsum(last - first, out=start[1:])
-        place = ranges(first, last - first)[1]
-        return cls(
-            scale,
-            start,
-            ranked.thresholds.key[place],
-            ranked.thresholds.reach[back],
-            ranked.counts.gap[place] != CONTINUED,
-            None if ranked.grades is None else ranked.grades[place],
-        )
-
-
-class Known(NamedTuple):
-    """The ranked items of a portion's queries: the fields of `RankedQueries`, converted to the scale of its space.
-
-    usable : whether the keys of each query could be converted to that scale
-    """
-
-    usable: BoolArray
-    start: IntArray
-    key: FloatArray
-    reach: FloatArray
-    leads: BoolArray
-
-    @classmethod
-    def of(cls, parts: Sequence[RankedQueries], scale: Scale | None) -> "Known":
-        """The converted items of the queries of all parts, one part after the other."""
-        usable, keys, reaches = [], [], []
-        for part in parts:
-            steps = steps_between(part.scale, scale)
-            usable.append(np.full(len(part.reach), steps is not None))
-            keys.append(np.ldexp(part.key, steps) if steps else part.key)
-            reaches.append(np.ldexp(part.reach, steps) + TINIEST if steps else part.reach)
-        before = np.cumsum([0, *(len(part.key) for part in parts)])
-        starts = [part.start[:-1] + shift for part, shift in zip(parts, before, strict=False)]
-        return cls(
-            np.concatenate(usable),
-            np.concatenate([*starts, before[-1:]]),
-            np.concatenate(keys),
-            np.concatenate(reaches),
-            np.concatenate([part.leads for part in parts]),
-        )
-
-    def hand_over(self, queries: IntArray, block: Block, places: IntArray) -> None:
-        """Write the entries of queries, whose relevant items are equal to no other item, to `places` of a block."""
-        length = self.start[queries + 1] - self.start[queries]
-        block.stop[places] = block.start[places] + length
-        own, theirs = ranges(block.start[places], length)[1], ranges(self.start[queries], length)[1]
-        block.key[own] = self.key[theirs]
-        block.gap[own] = np.where(self.leads[theirs], 0, CONTINUED)
-        block.reach[places] = self.reach[queries]
-        block.make_guide(places)
-
-
-def steps_between(own: Scale | None, other: Scale | None) -> int | None:
-    """The exponent of two that converts keys to another scale; None for a scale of another kind or too far away.
-
-    >>> steps_between(Scale(("floats",), 3), Scale(("floats",), 1)), steps_between(Scale(("bits",)), None)
-    (2, None)
-    """
-    if own is None or other is None or own.kind != other.kind:
-        return None
-    steps = own.exponent - other.exponent
-    return steps if abs(steps) <= FARTHEST else None

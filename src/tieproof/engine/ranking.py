@@ -1,28 +1,30 @@
 """Rank the relevant items of a block of queries exactly: the thresholds against which other items are counted.
 
-Queries that share their relevant items are ranked by a matrix of keys, other queries pair by pair.
+Queries that share their relevant items are ranked by a matrix of keys, other queries pair by pair (`exact_order`): by
+float64 keys, and by exact keys where float64 keys may overlap.
 """
 
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.order import (
+from tieproof.engine.plan import Plan, cut
+from tieproof.engine.ranked import (
+    Block,
     Masks,
-    Ordered,
     Paired,
     Pairs,
+    Ranked,
     RoomToSort,
-    exact_order,
+    ThresholdItems,
     join,
     of_queries,
     paired_rows,
     room_for,
 )
-from tieproof.engine.plan import Plan, cut
-from tieproof.engine.ranked import Block, Known, Ranked, ThresholdItems
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
@@ -30,22 +32,34 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
+if TYPE_CHECKING:
+    from tieproof.engine.portions import Known, Window
+
 SHARED = 16
 """From this many shared relevant items on, queries are ranked by a matrix of keys (measured)."""
 
 MANY = 256
 """As `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one."""
 
+PAIRS = 2**16
+"""How many pairs are ranked by exact keys together."""
 
-class Window(NamedTuple):
-    """The distinct items that each query counts: first[q] … last[q]-1. Other items are only ranked if relevant."""
+FEW_DIGITS = 4
+"""How many digits of exact keys are sorted first: near-duplicates mostly differ in the third or fourth (measured)."""
 
-    first: IntArray
-    last: IntArray
 
-    def holds(self, query: IntArray, item: IntArray) -> BoolArray:
-        """Whether each item is counted by its query."""
-        return (self.first[query] <= item) & (item < self.last[query])
+class Ordered(NamedTuple):
+    """Pairs, nearest first within each query.
+
+    order : the index of the pair at each position
+    key, error : its nearness, and a bound on the error of the nearness
+    starts_tie : whether a new tie starts at each position
+    """
+
+    order: IntArray
+    key: FloatArray
+    error: FloatArray
+    starts_tie: BoolArray
 
 
 def rank(
@@ -53,8 +67,8 @@ def rank(
     relevance: Relevance,
     spans: list[IntArray],
     plan: Plan,
-    window: Window | None = None,
-    known: Known | None = None,
+    window: "Window | None" = None,
+    known: "Known | None" = None,
 ) -> Ranked:
     """Rank the relevant items of all `spans` of queries, span by span to limit the memory.
 
@@ -104,8 +118,8 @@ def rank_part(
     queries: IntArray,
     offset: int,
     block: Block,
-    window: Window | None,
-    known: Known | None,
+    window: "Window | None",
+    known: "Known | None",
 ) -> tuple[Masks, Undecided]:
     """Rank some queries: queries that share their relevant items by a matrix of keys, the others pair by pair.
 
@@ -203,8 +217,8 @@ def _rank_pairs(
     queries: IntArray,
     block: Block,
     places: IntArray,
-    window: Window | None,
-    known: Known | None,
+    window: "Window | None",
+    known: "Known | None",
 ) -> tuple[Masks, Undecided]:
     """Rank the relevant items of queries; the entries are written to `places` of the block.
 
@@ -230,7 +244,7 @@ def _rank_pairs(
     return paired.masks, paired.partial
 
 
-def within(window: Window, places: IntArray, paired: Paired) -> Paired:
+def within(window: "Window", places: IntArray, paired: Paired) -> Paired:
     """The pairs without the non-relevant items that their queries, at `places`, do not count."""
     pairs, partial = paired.pairs, paired.partial
     others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)
@@ -264,3 +278,73 @@ def _grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> F
     tie = np.empty_like(ordered.order)
     tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1
     return grades[np.lexsort((-grades, tie[of_item]))]
+
+
+def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, room: RoomToSort) -> Ordered:
+    """Sort pairs (query ascending, item) by exact nearness within each query; `room` fits the pairs of any query."""
+    keys, errors = space.keys(rows[query], item)
+    count = len(query)
+    ordered = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    if sort_by_key(query, keys, errors, room, ordered):
+        _rank_runs(space, rows, query, item, ordered)
+    return ordered
+
+
+@native
+def sort_by_key(
+    query: IntArray, key: FloatArray, error: FloatArray, room: Output[RoomToSort], found: Output[Ordered]
+) -> bool:
+    """Write the pairs of each query by descending key; a tie starts where a key is surely below the one before.
+
+    Returns whether a tie of several pairs has a pair with an error.
+    """
+
+
+def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, ordered: Ordered) -> None:
+    """Rank the pairs of each run of overlapping intervals by exact keys, unless no pair in it has an error."""
+    order, keys, errors, starts_tie = ordered
+    run = np.flatnonzero(starts_tie)
+    length = np.diff(np.append(run, len(query)))
+    is_open = (length > 1) & (np.add.reduceat(errors > 0, run, dtype=np.int64) > 0)
+    number = np.repeat(np.arange(len(run)), length)
+    place = np.flatnonzero(is_open[number])
+    for span in spans_of_runs(number[place]):
+        chosen = place[span]
+        exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
+        sorting = _nearest_first(exact, number[chosen])
+        for column in (order, keys, errors):
+            column[chosen] = column[chosen[sorting]]
+        exact = exact[sorting]
+        new_run = number[chosen[1:]] != number[chosen[:-1]]
+        starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
+
+
+def _nearest_first(exact: IntArray, number: IntArray) -> IntArray:
+    """Indices that sort exact keys in descending order within each run, by a few digits if these all differ."""
+    # The complement of every digit reverses the lexicographic order.
+    varying = [~digit for digit in exact.T if (digit != digit[0]).any()]
+    few = varying[:FEW_DIGITS]
+    sorting = np.lexsort((*few[::-1], number))
+    if len(few) < len(varying) and not _told_apart(few, number, sorting):
+        sorting = np.lexsort((*varying[::-1], number))
+    return sorting
+
+
+def _told_apart(digits: list[IntArray], number: IntArray, sorting: IntArray) -> bool:
+    """Whether no two neighbors of a run have the same digits."""
+    same = np.ones(len(sorting) - 1, dtype=np.bool_)
+    for column in (number, *digits):
+        in_order = column[sorting]
+        same &= in_order[1:] == in_order[:-1]
+    return not same.any()
+
+
+def spans_of_runs(number: IntArray) -> Iterator[slice]:
+    """Slices of whole runs with about `PAIRS` pairs each; `number` is the run of each pair, ascending."""
+    start = 0
+    while start < len(number):
+        last = number[min(start + PAIRS, len(number)) - 1]
+        begin, end = np.searchsorted(number, last), np.searchsorted(number, last, side="right")
+        stop = int(begin if end > start + PAIRS and begin > start else end)
+        yield slice(start, stop)
+        start = stop

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
-from tieproof.engine.order import make_falling
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
@@ -167,6 +166,11 @@ def _by_later_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -
     leading(keys, pairs.base, common, lead)
     with lock:
         place_by_keys(keys, lead, pairs.origin, items, start, stop, ranked.counts)
+
+
+@native
+def make_falling(low: Output[FloatArray], high: Output[FloatArray], query: IntArray) -> None:
+    """Narrow overlapping intervals of neighboring thresholds: each is below the one before it."""
 
 
 @native

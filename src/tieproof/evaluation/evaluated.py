@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import check_code_points
 from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
-from tieproof.inputs.labels import as_label_array
+from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
 from tieproof.ties import Estimate, FloatArray, IntArray
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact import bounds, reals
-from tieproof.exact.pairs import distinct, products
+from tieproof.exact.bounds import distinct, products
 from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows
 from tieproof.native.calls import Output, native

@@ -1,10 +1,19 @@
-"""Arrays from whatever libraries call an array, and the checks of numbers and strings that every input needs."""
+"""Arrays from whatever libraries call an array, the checks of numbers that every input needs, and mapped files.
 
+A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
+start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
+evaluation may crash the process, because the operating system cannot read the missing part; a writer may reset the
+time of change; and an array may not tell which file it maps (`numpy.memmap` and its views do).
+"""
+
+import mmap
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -12,13 +21,8 @@ from tieproof.errors import CountError, InputError
 from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
-Text = TypeVar("Text", str, bytes)
-
-MOST_BYTES = 2**30
-"""The bytes that any array of strings may take."""
-
-MOST_WASTE = 16
-"""A larger array may take at most so many times the space of its letters."""
+Arguments = ParamSpec("Arguments")
+Answer = TypeVar("Answer")
 
 LARGEST = 2.0**53
 """float64 represents every integer up to this size."""
@@ -290,31 +294,72 @@ def check_finite(array: Array, name: str) -> None:
         )
 
 
-def check_widths(strings: Sequence[Text], owner: str) -> None:
-    """Refuse strings whose array would be far larger than the strings because one of them is very long.
+def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
+    """Make a function refuse memory-mapped arguments whose files change before it returns."""
 
-    owner : what contains the strings, such as "The labels"
-    """
-    if not strings:
-        return
-    lengths = [len(string) for string in strings]
-    longest, width = max(lengths), 1 if isinstance(strings[0], bytes) else 4
-    needed = len(lengths) * longest * width
-    if needed > MOST_BYTES and needed > MOST_WASTE * sum(lengths) * width:
-        raise InputError(
-            f"{owner} contain a string of {longest:,} characters at [{lengths.index(longest)}] among "
-            f"{len(lengths):,} strings, and would take {needed / 2**30:.1f} GiB, because every string takes the "
-            "space of the longest; shorten it."
-        )
+    @wraps(function)
+    def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
+        paths = {path for value in (*args, *kwargs.values()) for path in paths_of(value)}
+        if not paths:
+            return function(*args, **kwargs)
+        with unchanged(paths):
+            return function(*args, **kwargs)
+
+    return watching
 
 
-def check_code_points(array: Array, owner: str) -> None:
-    """Refuse an array of strings that contains invalid code points, which Python cannot print."""
-    letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
-    wrong = np.flatnonzero(letters > sys.maxunicode)
-    if wrong.size:
-        at = int(wrong[0]) * 4 // array.dtype.itemsize
-        raise InputError(
-            f"{owner} contain bytes at [{at}] that are not Unicode characters; the strings are damaged: write them "
-            "again."
-        )
+@contextmanager
+def unchanged(paths: Iterable[str]) -> Iterator[None]:
+    """Refuse files that change within the block."""
+    with ExitStack() as stack:
+        states = []
+        for path in paths:
+            try:
+                descriptor = os.open(path, os.O_RDONLY)  # kept open, so that a new file of this name is another one
+            except OSError:
+                continue  # it was removed, and keeps its mapped content
+            stack.callback(os.close, descriptor)
+            states.append((path, descriptor, _state_of(descriptor)))
+        try:
+            yield
+        except Exception as error:
+            try:
+                _check(states)
+            except InputError as changed:  # the change explains the first error
+                raise changed from error
+            raise
+        _check(states)
+
+
+def _state_of(descriptor: int) -> tuple[int, int]:
+    status = os.fstat(descriptor)
+    return status.st_size, status.st_mtime_ns
+
+
+def _check(states: Iterable[tuple[str, int, tuple[int, int]]]) -> None:
+    """Refuse an open file whose size or time of change differs from what it was."""
+    for path, descriptor, before in states:
+        if _state_of(descriptor) != before:
+            raise InputError(
+                f"The file {path} changed while it was evaluated, so that the result would belong to neither "
+                "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
+            )
+
+
+def paths_of(value: Any) -> Iterator[str]:
+    """Yield the files that an array, or a list of arrays, maps; refuse one that was cut short since."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            if isinstance(each, np.ndarray):
+                yield from paths_of(each)
+    while isinstance(value, np.ndarray):
+        if isinstance(value, np.memmap) and isinstance(value.base, mmap.mmap):
+            needed, present = value.offset + value.nbytes, value.base.size()
+            if present < needed:
+                raise InputError(
+                    f"The file {value.filename} was cut short after it was mapped: the array needs {needed} bytes, "
+                    f"but the file has {present}. Write or copy the file again, and map it again."
+                )
+            if value.filename is not None:
+                yield os.fspath(value.filename)
+        value = value.base

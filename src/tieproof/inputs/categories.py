@@ -7,8 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import check_code_points
-from tieproof.inputs.labels import as_labels
+from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
 from tieproof.ties import Array, BoolArray, IntArray
 

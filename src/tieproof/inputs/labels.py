@@ -1,9 +1,12 @@
 """Reads and checks what says which items are relevant: labels and groups, or judged pairs of a query and an item.
 
-Labels and groups come one for each item or as columns, and are checked against the items and each other.
+Labels and groups come one for each item or as columns, and are checked against the items and each other. Strings are
+checked here for all inputs that have them.
 """
 
-from typing import Any
+import sys
+from collections.abc import Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -12,7 +15,6 @@ from tieproof.inputs.arrays import (
     SCALARS,
     as_array,
     check_count,
-    check_widths,
     is_bfloat16,
     is_rounded,
     is_tensor,
@@ -22,8 +24,16 @@ from tieproof.inputs.identities import exact_below, is_column_of_classes, not_wh
 from tieproof.inputs.relevance import Triples
 from tieproof.ties import Array, IntArray
 
+Text = TypeVar("Text", str, bytes)
+
 JOIN = "Join them into one dimension, for example with torch.cat or numpy.concatenate."
 """The advice for labels that are batches."""
+
+MOST_BYTES = 2**30
+"""The bytes that any array of strings may take."""
+
+MOST_WASTE = 16
+"""A larger array may take at most so many times the space of its letters."""
 
 INTEGERS = (bool, int, np.bool_, np.integer)
 
@@ -292,3 +302,33 @@ def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: s
                 f"indices from 0 to {count - 1}."
             )
     return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)
+
+
+def check_widths(strings: Sequence[Text], owner: str) -> None:
+    """Refuse strings whose array would be far larger than the strings because one of them is very long.
+
+    owner : what contains the strings, such as "The labels"
+    """
+    if not strings:
+        return
+    lengths = [len(string) for string in strings]
+    longest, width = max(lengths), 1 if isinstance(strings[0], bytes) else 4
+    needed = len(lengths) * longest * width
+    if needed > MOST_BYTES and needed > MOST_WASTE * sum(lengths) * width:
+        raise InputError(
+            f"{owner} contain a string of {longest:,} characters at [{lengths.index(longest)}] among "
+            f"{len(lengths):,} strings, and would take {needed / 2**30:.1f} GiB, because every string takes the "
+            "space of the longest; shorten it."
+        )
+
+
+def check_code_points(array: Array, owner: str) -> None:
+    """Refuse an array of strings that contains invalid code points, which Python cannot print."""
+    letters = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("="), copy=False)).view(np.uint32)
+    wrong = np.flatnonzero(letters > sys.maxunicode)
+    if wrong.size:
+        at = int(wrong[0]) * 4 // array.dtype.itemsize
+        raise InputError(
+            f"{owner} contain bytes at [{at}] that are not Unicode characters; the strings are damaged: write them "
+            "again."
+        )

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
 from tieproof.recall.lists import (

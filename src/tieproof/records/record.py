@@ -16,9 +16,9 @@ from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.saving import CATEGORIES, EXTENSION, FACTS, FORMAT, VERSION
-from tieproof.inputs.arrays import check_code_points
 from tieproof.inputs.categories import AVERAGES, Categories
 from tieproof.inputs.identities import Hashed
+from tieproof.inputs.labels import check_code_points
 from tieproof.inputs.readers.location import Location, broken, reading
 from tieproof.inputs.readers.npy import read_header
 from tieproof.measures import parse

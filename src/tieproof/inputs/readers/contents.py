@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import MOST_BYTES, check_code_points, check_widths, type_name
+from tieproof.inputs.arrays import type_name
 from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole
+from tieproof.inputs.labels import MOST_BYTES, check_code_points, check_widths
 from tieproof.inputs.readers.location import Location
 from tieproof.ties import Array
 

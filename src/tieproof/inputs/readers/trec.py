@@ -21,8 +21,8 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import unchanged
 from tieproof.inputs.documents import Bytes, Documents
-from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, broken, check
 from tieproof.native.calls import Output, native

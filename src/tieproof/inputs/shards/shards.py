@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import check_widths, type_name
+from tieproof.inputs.arrays import type_name
+from tieproof.inputs.labels import check_widths
 from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
 from tieproof.inputs.readers.columns import choose, meant
 from tieproof.inputs.readers.location import Location

@@ -1,4 +1,4 @@
-/* Set the nearness of items that a query leaves out of the count to minus infinity: engine/ranking.py. */
+/* Set the nearness of items that a query leaves out of the count to minus infinity: engine/resolve.py. */
 
 #include "masks.h"
 

@@ -1,4 +1,4 @@
-/* The items that a query leaves out of the count, as ascending runs of consecutive items: engine/ranking.py. */
+/* The items that a query leaves out of the count, as ascending runs of consecutive items: engine/ranked.py. */
 
 #ifndef TIEPROOF_MASKS_H
 #define TIEPROOF_MASKS_H

@@ -1,4 +1,5 @@
-/* Sort pairs of a query and an item by their keys, and make the ends of their intervals descend: engine/order.py. */
+/* Sort pairs of a query and an item by their keys, and make the ends of their intervals descend: engine/ranking.py and
+   engine/resolve.py. */
 
 #ifndef TIEPROOF_ORDER_H
 #define TIEPROOF_ORDER_H

@@ -30,7 +30,7 @@ typedef struct {
     Ints weight;
 } Placed;
 
-/* Relevant items while they are ranked: engine/order.py, engine/ranking.py and engine/ranked.py. */
+/* Relevant items while they are ranked: engine/ranking.py and engine/ranked.py. */
 typedef struct {
     Doubles value;
     Ints place;
