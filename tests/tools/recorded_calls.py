@@ -8,6 +8,7 @@ import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -221,7 +222,7 @@ def evaluate_data_of_every_kind() -> None:
     tp.evaluate(random.integers(0, 2, (150, 40)).astype(bool), labels, distance="hamming", threads=1)
     tp.evaluate(kinds["gaussian"], labels, precision="float16", threads=1)
     tp.evaluate_scores(random.integers(0, 9, (20, 60)), random.integers(0, 2, (20, 60)))
-    codes.multiplies_codes = lambda: True
+    codes.multiplies_codes = cache(lambda: True)
     plan.FEWEST_ENCODED, plan.CHOICES = (0, 0), tuple(each for each in plan.CHOICES if each.dtype is np.int8)
     tp.evaluate(random.normal(size=(150, 70)), labels, threads=1)
 

@@ -129,7 +129,7 @@ class Choice(NamedTuple):
     cost: float
 
 
-CHOICES = (
+CHOICES: tuple[Choice, ...] = (
     Choice(np.int8, LONG, 0.25),
     Choice(np.float32, LONG, 1.0),
     Choice(np.float32, SHORT, 1.35),
