@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.distances import codes, space
+from tieproof.distances import bits, codes, space
 from tieproof.engine import counting, plan, ranking
 from tieproof.exact import rows
 
@@ -74,6 +74,25 @@ def no_codes(patch: Patch) -> None:
     patch.setattr(codes, "multiplies_codes", bool)
 
 
+def no_bits(patch: Patch) -> None:
+    patch.setattr(bits, "two_values", lambda queries, items: None)
+
+
+def neither_bits_nor_codes(patch: Patch) -> None:
+    no_bits(patch)
+    no_codes(patch)
+
+
+def bits_by_loop(patch: Patch) -> None:
+    patch.setattr(bits, "FASTEST_WAY", 0)
+
+
+def bits_out_of_memory(patch: Patch) -> None:
+    """Bits are packed for each tile."""
+    make = bits.Bits
+    patch.setattr(space, "Bits", lambda rows, dtype, keep_bytes, threads: make(rows, dtype, 0, threads))
+
+
 def codes_by_loop(patch: Patch) -> None:
     chosen_tile(np.int8, 2**16)(patch)
     patch.setattr(codes, "FASTEST_WAY", 0)
@@ -118,6 +137,10 @@ FORCED: dict[str, Callable[[Patch], None]] = {
         no_tiles,
         no_integers,
         no_codes,
+        no_bits,
+        neither_bits_nor_codes,
+        bits_by_loop,
+        bits_out_of_memory,
         codes_by_loop,
         codes_out_of_memory,
     )

@@ -35,6 +35,9 @@ FASTEST_WAY = 2
 ROUNDED = 2.0**-50
 """What is added to `lost` for the rounding of the divided rows and of the norms."""
 
+EXCESS = 128
+"""What is added to the codes of items, which the instructions of most processors take as unsigned bytes."""
+
 IN_BLOCK, IN_STEP = 16, 4
 """A block contains the codes of 16 items, and 4 codes of an item lie side by side."""
 
@@ -64,8 +67,8 @@ def encode(
 
 
 @native
-def arrange_codes(codes: CharArray, blocks: Output[ByteArray]) -> None:
-    """Arrange the codes of items in blocks; the last block is filled with zeros."""
+def arrange_codes(codes: CharArray, excess: int, blocks: Output[ByteArray]) -> None:
+    """Arrange the codes of items, `excess` larger, in blocks; the last block is filled with codes of zero."""
 
 
 @native
@@ -151,7 +154,7 @@ class Codes:
         if self.kept is None:
             self._encode_all()
         if in_blocks and self.blocks is None and self.kept is not None:
-            self.blocks = arranged(self.kept.codes)
+            self.blocks = arranged(self.kept.codes, EXCESS)
 
     def _encode_all(self) -> FloatArray:
         """Encode all rows, keep their codes if memory allows, and return the norms of what they lack, (u, 2)."""
@@ -195,14 +198,14 @@ class Codes:
     def in_blocks(self, span: slice | IntArray) -> tuple[ByteArray, int]:
         """The codes of some items in blocks, and where the first of these items is."""
         if self.blocks is None or not isinstance(span, slice):
-            return arranged(self.of_rows(span).codes), 0
+            return arranged(self.of_rows(span).codes, EXCESS), 0
         return self.blocks, span.start
 
 
-def arranged(codes: CharArray) -> ByteArray:
-    """The codes of items in blocks."""
+def arranged(codes: CharArray, excess: int) -> ByteArray:
+    """The codes of items, `excess` larger, in blocks."""
     blocks = np.empty((-(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]), dtype=np.uint8)
-    arrange_codes(codes, blocks)
+    arrange_codes(codes, excess, blocks)
     return blocks
 
 

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances import codes
+from tieproof.distances import bits, codes
+from tieproof.distances.bits import Bits
 from tieproof.distances.codes import Codes
 from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
@@ -326,7 +327,8 @@ class Prepared:
 class InnerSpace(Space):
     """A distance whose key is a function of the inner product and of the norms."""
 
-    codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
+    bits: tuple[Bits, Bits] | None  # of queries and items, from which tiles are computed, if any
+    codes: tuple[Codes, Codes] | None  # the same
     product_error: float  # the bound of |computed - x.y| / (|x| |y|)
     code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
 
@@ -342,6 +344,7 @@ class InnerSpace(Space):
         self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
         self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
         self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
+        self.each_bit = bits.two_values(queries, items) if integers else None
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
@@ -350,8 +353,10 @@ class InnerSpace(Space):
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose the type of the products, and how many dimensions are summed at a time."""
-        self.resources, self.codes, self.finer = resources, None, None
-        if self.are_codes or (resources.dtype == INT8 and not self.integers):
+        self.resources, self.bits, self.codes, self.finer = resources, None, None, None
+        if self.each_bit is not None:
+            self.choose_bits()
+        elif self.are_codes or (resources.dtype == INT8 and not self.integers):
             self.choose_codes()
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
@@ -359,6 +364,16 @@ class InnerSpace(Space):
             self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
             self.prepare_rows(self.normalize)
         self.describe_tiles()
+
+    def choose_bits(self) -> None:
+        """Compute tiles from the bits of rows of two values."""
+        self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
+
+        def bits_of(rows: Rows) -> Bits:
+            return Bits(rows, self.tile_type, self.resources.keep_bytes, self.resources.threads)
+
+        items = bits_of(self.items)
+        self.bits = items if self.symmetric else bits_of(self.queries), items
 
     def choose_codes(self) -> None:
         """Compute tiles from codes, exactly if the rows are integers."""
@@ -383,15 +398,18 @@ class InnerSpace(Space):
         return self.product_error if self.codes is None else self.code_error[rows]
 
     def keep_rows(self) -> None:
-        """Prepare the rows, or their codes."""
+        """Prepare the rows, their bits or their codes."""
         super().keep_rows()
-        if self.codes is not None:
-            queries, items = self.codes
-            items.keep(in_blocks=True)
-            queries.keep(in_blocks=False)
+        for prepared in (self.bits, self.codes):
+            if prepared is not None:
+                queries, items = prepared
+                items.keep(in_blocks=True)
+                queries.keep(in_blocks=False)
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Return inner products of prepared rows, summed in chunks of dimensions, or the products of their codes."""
+        """Return inner products of prepared rows, summed in chunks of dimensions, or products of bits or codes."""
+        if self.bits is not None and self.each_bit is not None:
+            return bits.product(*self.bits, self.each_bit, rows, columns)
         if self.codes is not None:
             return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared

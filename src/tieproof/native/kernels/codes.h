@@ -5,8 +5,8 @@
 
 #include "dot_products.h"
 
-/* Arrange the codes of items in blocks of 16; the last block is filled with zeros. */
-KERNEL void arrange_codes(Chars codes, Bytes blocks)
+/* Arrange the codes of items, `excess` larger, in blocks of 16; the last block is filled with codes of zero. */
+KERNEL void arrange_codes(Chars codes, int64_t excess, Bytes blocks)
 {
     int64_t steps = codes.columns / 4;
     for (int64_t b = 0; b < blocks.length; b++)
@@ -15,7 +15,8 @@ KERNEL void arrange_codes(Chars codes, Bytes blocks)
             uint8_t *to = &AT2(blocks, b, 0) + 4 * i;
             for (int64_t step = 0; step < steps; step++)
                 for (int64_t d = 0; d < 4; d++)
-                    to[64 * step + d] = item < codes.length ? (uint8_t)(AT2(codes, item, 4 * step + d) + 128) : 128;
+                    to[64 * step + d] =
+                        (uint8_t)((item < codes.length ? AT2(codes, item, 4 * step + d) : 0) + excess);
         }
 }
 
@@ -166,6 +167,15 @@ KERNEL void OF(encode)(
     }
 }
 
+/* Write products, less what the codes of items exceed, times the scales of their row and items. */
+static inline void OF(scale_products)(
+    const int32_t *restrict product, int32_t excess, REAL of_row, const REAL *restrict of_item, int64_t count,
+    REAL *restrict out)
+{
+    for (int64_t j = 0; j < count; j++)
+        out[j] = (REAL)(product[j] - excess) * of_row * of_item[j];
+}
+
 /* out[i, j] = the product of row i and of item first + j, each times its scale.
 
    way : the fastest way that may be used; all give the same products. */
@@ -173,30 +183,16 @@ KERNEL void OF(multiply_codes)(
     Chars rows, Ints total, Reals row_scale, Bytes blocks, Reals item_scale, int64_t first, int64_t way, Reals out)
 {
     DotWay dots = dot_way(way);
-    int64_t steps = rows.columns / 4, stop = first + out.columns;
-    for (int64_t start = first / IN_BLOCK * IN_BLOCK; start < stop; start += dots.blocks * IN_BLOCK) {
-        const uint8_t *block[WIDEST / IN_BLOCK];
-        for (int64_t b = 0; b < dots.blocks; b++) {
-            int64_t wanted = start / IN_BLOCK + b;
-            block[b] = &AT2(blocks, wanted < blocks.length ? wanted : blocks.length - 1, 0);
-        }
-        int64_t left = start < first ? first : start, right = start + dots.blocks * IN_BLOCK;
-        right = right < stop ? right : stop;
-        for (int64_t i = 0; i < rows.length; i += dots.rows) {
-            const int8_t *row[HIGHEST];
-            int32_t products[HIGHEST][WIDEST];
-            int64_t last = rows.length - 1;
-            for (int64_t r = 0; r < dots.rows; r++)
-                row[r] = &AT2(rows, i + r < last ? i + r : last, 0);
-            dots.block(row, block, steps, products);
-            for (int64_t r = i; r < i + dots.rows && r <= last; r++) {
-                int32_t excess = dots.excess * AT2(total, r, 0);
-                REAL of_row = AT(row_scale, r), *to = &AT2(out, r, left - first);
-                const REAL *of_item = &AT(item_scale, left - first);
-                const int32_t *from = &products[r - i][left - start];
-                for (int64_t j = 0; j < right - left; j++)
-                    to[j] = (REAL)(from[j] - excess) * of_row * of_item[j];
+    int32_t products[HIGHEST][WIDEST];
+    int64_t together = pieces_together(dots, rows.columns), pieces = pieces_of(dots, first, out.columns);
+    for (int64_t start = 0; start < pieces; start += together)
+        for (int64_t i = 0; i < rows.length; i += dots.rows)
+            for (int64_t number = start; number < start + together && number < pieces; number++) {
+                Piece piece = piece_of(dots, number, first, out.columns);
+                int64_t end = multiply_rows(dots, rows, i, blocks, piece.block, products);
+                for (int64_t r = i; r < end; r++)
+                    OF(scale_products)(
+                        &products[r - i][piece.skipped], dots.excess * AT2(total, r, 0), AT(row_scale, r),
+                        &AT(item_scale, piece.column), piece.count, &AT2(out, r, piece.column));
             }
-        }
-    }
 }

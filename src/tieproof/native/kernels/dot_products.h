@@ -15,6 +15,9 @@
 #define HIGHEST 12
 #define WIDEST 32
 
+/* The number of bytes of items that stay in the cache while rows are multiplied with them. */
+#define CACHED 16384
+
 typedef void DotBlock(const int8_t *const *, const uint8_t *const *, int64_t, int32_t (*)[WIDEST]);
 
 /* A way to compute dot products, with the number of rows, and of blocks of items, that it takes at a time. */
@@ -110,6 +113,48 @@ static inline DotWay dot_way(int64_t highest)
 #endif
     (void)way;
     return (DotWay){dot_by_loop, 1, 1, 128};
+}
+
+/* The items of some consecutive blocks that are in a tile. */
+typedef struct {
+    int64_t block, skipped; /* the first block, and the number of its items that are not in the tile */
+    int64_t column, count;  /* the column of the first item that is, and the number of items */
+} Piece;
+
+/* Piece `number` of a tile of so many columns, whose first item is `first`. */
+static inline Piece piece_of(DotWay way, int64_t number, int64_t first, int64_t columns)
+{
+    int64_t block = first / IN_BLOCK + number * way.blocks, start = block * IN_BLOCK - first;
+    int64_t left = start < 0 ? 0 : start, right = start + way.blocks * IN_BLOCK;
+    return (Piece){block, left - start, left, (right < columns ? right : columns) - left};
+}
+
+/* The number of pieces of a tile of so many columns, whose first item is `first`. */
+static inline int64_t pieces_of(DotWay way, int64_t first, int64_t columns)
+{
+    int64_t width = way.blocks * IN_BLOCK;
+    return columns ? (first % IN_BLOCK + columns + width - 1) / width : 0;
+}
+
+/* The number of pieces whose items stay in the cache; rows have so many bytes. */
+static inline int64_t pieces_together(DotWay way, int64_t bytes)
+{
+    int64_t many = CACHED / (way.blocks * IN_BLOCK * bytes);
+    return many > 1 ? many : 1;
+}
+
+/* Compute the products of a piece for the rows from `first` on, and return the row after the last one. */
+static inline int64_t multiply_rows(
+    DotWay way, Chars rows, int64_t first, Bytes blocks, int64_t block, int32_t (*products)[WIDEST])
+{
+    const int8_t *row[HIGHEST];
+    const uint8_t *of_items[WIDEST / IN_BLOCK];
+    for (int64_t r = 0; r < way.rows; r++)
+        row[r] = &AT2(rows, first + r < rows.length ? first + r : rows.length - 1, 0);
+    for (int64_t b = 0; b < way.blocks; b++)
+        of_items[b] = &AT2(blocks, block + b < blocks.length ? block + b : blocks.length - 1, 0);
+    way.block(row, of_items, rows.columns / 4, products);
+    return first + way.rows < rows.length ? first + way.rows : rows.length;
 }
 
 #endif
