@@ -1,6 +1,8 @@
 """The assumptions of the bounds: the machine's matrix product, the kernels' arithmetic, the exact integers."""
 
 import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from threading import Thread
 from typing import Any
@@ -27,7 +29,9 @@ def test_this_machine_multiplies_as_promised() -> None:
     bounds.check_products()
 
 
-def test_threads_of_blas_are_restored() -> None:
+def test_threads_of_blas_are_restored(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bounds, "SMALL_PRODUCT", 0)
+
     def evaluate() -> None:
         tp.evaluate(np.eye(4), [0, 0, 1, 1])
 
@@ -39,6 +43,20 @@ def test_threads_of_blas_are_restored() -> None:
         thread.join()
         assert all(library.num_threads == 1 for library in bounds.libraries.lib_controllers)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+@pytest.mark.parametrize(("multiplications", "limited"), [(bounds.SMALL_PRODUCT, 0), (bounds.SMALL_PRODUCT + 1, 1)])
+def test_only_large_products_are_limited(multiplications: int, limited: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    entered: list[int] = []
+
+    @contextmanager
+    def limit() -> Iterator[None]:
+        entered.append(1)
+        yield
+
+    monkeypatch.setattr(bounds, "single_threaded", limit)
+    with bounds.single_threaded_if_large(multiplications):
+        assert len(entered) == limited
 
 
 def test_few_rows_are_checked_by_few_and_more_by_a_whole_tile(monkeypatch: pytest.MonkeyPatch) -> None:

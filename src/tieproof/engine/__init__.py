@@ -13,7 +13,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.counting import count_others, whole_area
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranking import rank
-from tieproof.exact.bounds import check_products, single_threaded
+from tieproof.exact.bounds import check_products, single_threaded_if_large
 from tieproof.lazy import exports
 from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Parts, Ties
@@ -69,10 +69,11 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
     """Compute ties by counting tiles, one block of queries after the other."""
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
+    multiplications = len(space.queries) * len(space.items) * space.items.dimensions
     with watch(len(space.queries) * len(space.items)) as advance:
         for parts in plan.blocks(problem.relevance.at_most()[order]):
             spans = [order[part] for part in parts]
-            with single_threaded():
+            with single_threaded_if_large(multiplications):
                 ranked = rank(space, problem.relevance, spans, plan)
                 count_others(space, ranked, plan, whole_area(space, ranked), advance)
             start = 0

@@ -6,7 +6,7 @@ README.md in this folder derives each of the bounds. The products of this machin
 import math
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -85,6 +85,15 @@ def single_threaded() -> Iterator[None]:
             _users -= 1
             if not _users:
                 _limits.pop().restore_original_limits()
+
+
+SMALL_PRODUCT = 2**18
+"""Up to this many multiplications, libraries compute a matrix product in one thread without being told."""
+
+
+def single_threaded_if_large(multiplications: int) -> AbstractContextManager[None]:
+    """Limit matrix products as `single_threaded` does, unless none of them needs many multiplications."""
+    return nullcontext() if multiplications <= SMALL_PRODUCT else single_threaded()
 
 
 def check_products(rows: int = 2 * HALF) -> None:
