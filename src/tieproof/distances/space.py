@@ -76,7 +76,7 @@ def make_error(
 
 def _infinite_if_unknown(bound: Array) -> FloatArray:
     """Replace NaN in a bound by infinity."""
-    return np.where(np.isnan(bound), np.inf, bound)
+    return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
 
 
 class Form(NamedTuple):
