@@ -220,6 +220,7 @@ def evaluate_data_of_every_kind() -> None:
             tp.collisions(x, labels, distance=distance, threads=1)
             tp.fnmr_at_fmr(x, labels, distance=distance, threads=1)
     tp.evaluate(random.integers(0, 2, (150, 40)).astype(bool), labels, distance="hamming", threads=1)
+    tp.evaluate(random.choice(np.array([-1.0, 1.0]), (150, 40)), labels, threads=1)
     tp.evaluate(kinds["gaussian"], labels, precision="float16", threads=1)
     tp.evaluate_scores(random.integers(0, 9, (20, 60)), random.integers(0, 2, (20, 60)))
     codes.multiplies_codes = cache(lambda: True)
