@@ -55,7 +55,8 @@ with about 5 relevant items per query takes {halves:.2f} × the time of the prod
   items are that near to a relevant one: with few relevant items per query, or with embeddings that separate them.
 - The more relevant items a query has, the denser the thresholds are, and the more items are within the error of a tile
   from a threshold. A sample then shows whether codes, float32 products, short sums or float64 products cost less.
-- The order of near-duplicates is decided by exact arithmetic alone, which took at most {near:.0f} × the ordinary time
+- The order of near-duplicates is decided by exact arithmetic alone (under Euclidean distance only if the differences of
+  rows are not exact), which took at most {near:.0f} × the ordinary time
   (`benchmarks/near_duplicates.py`).
 - With few dimensions the product is cheap, and the counting remains: at 64 dimensions a pair costs {small:.2f} ns per
   core.
