@@ -95,7 +95,7 @@ def as_package(function: F) -> F:
     """Return the function with the attributes of its package.
 
     >>> import tieproof
-    >>> tieproof.audit.ATTACKS is tieproof.audit.examination.ATTACKS
+    >>> tieproof.audit.ATTACKS is tieproof.audit.driver.ATTACKS
     True
     """
     return AsPackage(function)  # type: ignore[return-value]  # it is called as the function is

@@ -11,15 +11,16 @@ import pytest
 import tieproof as tp
 from exact_oracle import ORDERS
 from forced import FORCED, small_tiles
-from hard_sets import HARD_SETS
+from hard_sets import HARD_SETS, normalized
 from tieproof import engine
+from tieproof.distances import bits as distances_bits
 from tieproof.engine import counting, levels, plan, ranking, resolve
 from tieproof.evaluation import problems
 
 Array = npt.NDArray[Any]
 Patch = pytest.MonkeyPatch
 
-SETS = ("gaussian float32", "0.1, 0.2, 0.3 float32", "int8 few values")
+SETS = ("gaussian float32", "0.1, 0.2, 0.3 float32", "int8 few values", "±1", "0/1")
 MEASURES = ["AP", "AP@R", "AP@20", "P@1", "P@10", "RR", "nDCG@10"]
 
 
@@ -89,6 +90,62 @@ def test_forced_choices_change_nothing(name: str, distance: str, task: str, monk
             small_tiles(patch, 31)
             force(patch)
             assert bits(tp.evaluate(**task_of, threads=2, memory="8MiB")) == expected, forced
+
+
+SIGNS: Any = np.array([-1, 1])
+OF_TWO_VALUES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
+    "±1": lambda random, shape: random.choice(SIGNS, shape).astype(np.float32),
+    "±1, normalized": lambda random, shape: random.choice(SIGNS, shape) / np.sqrt(shape[1]),
+    "0/1": lambda random, shape: random.integers(0, 2, shape).astype(np.float32),
+    "0/1, normalized": lambda random, shape: normalized(random.integers(0, 2, shape), np.float64),
+    "0/1, some rows zero": lambda random, shape: random.integers(0, 2, shape) * (random.random((shape[0], 1)) < 0.8),
+    "bool": lambda random, shape: random.random(shape) < 0.1,
+    "all 3": lambda random, shape: np.full(shape, 3, dtype=np.int8),
+}
+
+
+@pytest.mark.parametrize("task", [leave_one_out, with_gallery])
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("dimensions", [1, 31, 33, 130])
+@pytest.mark.parametrize("name", OF_TWO_VALUES)
+def test_tiles_of_bits_change_nothing(
+    name: str, dimensions: int, distance: str, task: Callable[..., dict[str, Any]], monkeypatch: Patch
+) -> None:
+    random = np.random.default_rng(dimensions)
+    task_of = task(OF_TWO_VALUES[name](random, (130, dimensions)), random)
+    task_of |= {"distance": distance, "measures": MEASURES}
+    small_tiles(monkeypatch, 50)
+    calls = counted(monkeypatch, distances_bits, "differing_tile")
+    expected = bits(tp.evaluate(**task_of, threads=1))
+    of_real_numbers = name == "0/1, normalized" and distance != "cosine"
+    assert calls["differing_tile"] or of_real_numbers or name == "all 3"  # a single distinct row needs no tile
+    for forced in ("neither_bits_nor_codes", "no_bits", "bits_by_loop", "bits_out_of_memory"):
+        with monkeypatch.context() as patch:
+            FORCED[forced](patch)
+            assert bits(tp.evaluate(**task_of, threads=2)) == expected, forced
+
+
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
+def test_sides_of_different_values_need_no_bits(distance: str, monkeypatch: Patch) -> None:
+    """Signs beside bits, and rows of one value, which may be either."""
+    random = np.random.default_rng(8)
+    signs, zeros_and_ones, ones = random.choice(SIGNS, (40, 9)), random.integers(0, 2, (50, 9)), np.ones((30, 9), int)
+    calls = counted(monkeypatch, distances_bits, "differing_tile")
+    for queries, gallery, by_bits in (
+        (signs, zeros_and_ones, False),
+        (zeros_and_ones, signs, False),
+        (ones, signs, True),
+        (ones, zeros_and_ones, True),
+        (1.0 * zeros_and_ones, 2.0 * zeros_and_ones, distance != "euclidean"),
+    ):
+        calls["differing_tile"] = 0
+        labels = {"labels": np.arange(len(queries)) % 3, "gallery_labels": np.arange(len(gallery)) % 3}
+        task: dict[str, Any] = {"embeddings": queries, "gallery": gallery, "distance": distance} | labels
+        expected = bits(tp.evaluate(**task))
+        assert (calls["differing_tile"] > 0) == by_bits
+        with monkeypatch.context() as patch:
+            FORCED["neither_bits_nor_codes"](patch)
+            assert bits(tp.evaluate(**task)) == expected
 
 
 CALLED: dict[str, tuple[set[str], set[str]]] = {

@@ -115,10 +115,11 @@ def test_strassen_is_refused(half: int) -> None:
 
 
 def space_of(name: str, distance: str, dtype: type, chunk: int) -> tuple[Space, npt.NDArray[np.generic]]:
+    """A space, and its rows before they are divided, from which a common row may have been subtracted."""
     data = HARD_SETS[name](np.random.default_rng(3), (14, 9))
     order = np.arange(len(data))
     space = make_space(DISTANCES[distance], data, None, (order, order), Resources(2**20, np.dtype(dtype), chunk))
-    return space, data
+    return space, space.items.embeddings
 
 
 def nearness(space: Space, entries: npt.NDArray[Any]) -> npt.NDArray[Any]:

@@ -15,6 +15,8 @@ import pytest
 import tieproof as tp
 from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
+from tieproof.distances.bits import Bits
+from tieproof.distances.codes import Codes
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
 from tieproof.engine import ranking
@@ -22,8 +24,15 @@ from tieproof.exact.rows import Rows
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties
 
-SETS = ["gaussian float32", "one ulp apart float32", "int8 few values", "duplicates", "sixty orders of magnitude"]
-"""Tiles of floats, no tiles, exact tiles, shared rows, and pairs that need every step of the exact comparison."""
+SETS = [
+    "gaussian float32",
+    "one ulp apart float32",
+    "int8 few values",
+    "±1",
+    "duplicates",
+    "sixty orders of magnitude",
+]
+"""Tiles of floats, no tiles, tiles of codes and bits, shared rows, and pairs that need every exact step."""
 
 
 CALLS: dict[str, Callable[..., Any]] = {
@@ -128,7 +137,7 @@ def test_nothing_is_made_in_a_thread(
     assert any(issubclass(kind, Space) for kind in watched)
     assert any(issubclass(kind, Relevance) for kind in watched)
     assert Rows in watched
-    assert Prepared in watched
+    assert {Prepared, Bits, Codes} & watched
     assert call == "evaluate" or any(issubclass(kind, Gauge) for kind in watched)
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import distances as reference
-from tieproof.distances import cityblock, cosine, hamming
+from tieproof.distances import cityblock, cosine
 
 levels = pytest.mark.parametrize("level", LEVELS)
 both_types = pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -32,21 +32,6 @@ def test_city_block_tiles(shape: tuple[int, int, int], dtype: Any, level: str) -
         expected, found = np.empty((2, height, width), dtype=dtype)
         reference.city_block_tile(x, y, expected)
         at(level, cityblock.city_block_tile)(x, y, found)
-        assert same_bits(found, expected)
-
-
-@levels
-@both_types
-@pytest.mark.parametrize("words", [1, 2, 7, 15, 16, 17, 31, 32, 33, 70])
-def test_hamming_tiles(words: int, dtype: Any, level: str) -> None:
-    random = np.random.default_rng(words)
-    for height, width in ((1, 1), (3, 300), (5, 64)):
-        x, y = (random.integers(0, 2**64, (count, words), dtype=np.uint64) for count in (height, width))
-        x[0], y[-1] = 0, 2**64 - 1
-        y[0] = x[-1]
-        expected, found = np.empty((2, height, width), dtype=dtype)
-        reference.hamming_tile(x, y, expected)
-        at(level, hamming.hamming_tile)(x, y, found)
         assert same_bits(found, expected)
 
 

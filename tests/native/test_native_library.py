@@ -22,8 +22,8 @@ from tieproof.native.calls import NAMES, element_of, is_array, is_named_tuple, p
 
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent
-NO_STUB = {"made_of", "flags", "processor_level"}
-"""Functions that native/loading.py calls without stubs."""
+NO_STUB = {"made_of", "flags", "processor_level", "dots_of_bytes"}
+"""Functions that are called without stubs, since they say what a processor is."""
 
 
 @pytest.mark.parametrize("level", LEVELS)

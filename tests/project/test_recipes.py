@@ -16,9 +16,10 @@ import pytest
 import tieproof as tp
 import zoo
 from tieproof import cli
+from tieproof.audit import ATTACKS
 from tieproof.audit.blind import blind
 from tieproof.audit.cases import Case
-from tieproof.audit.examination import ATTACKS, filled
+from tieproof.audit.examination import filled
 from tieproof.audit.invariances import by, invariance
 from tieproof.cli import commands, options
 from tieproof.cli.exits import say
@@ -208,7 +209,9 @@ def registered() -> Iterator[None]:
 
 @pytest.mark.usefixtures("registered")
 def test_a_blind_attack(run: CommandLine) -> None:
-    blind("sevens", filled(7.0), "7 everywhere", "All items are equally near.", "this test", fixed=True)
+    ATTACKS.register(
+        blind("sevens", filled(7.0), "7 everywhere", "All items are equally near.", "this test", fixed=True)
+    )
     caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
     assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
@@ -225,11 +228,8 @@ def test_an_attack_of_what_must_not_matter() -> None:
     def negate(case: Case, random: np.random.Generator) -> Case:
         return replace(case, items=-case.items, queries=None if case.queries is None else -case.queries)
 
-    invariance(
-        "negation",
-        by(negate, "negated"),
-        "the sign of every number",
-        "No distance changes.",
+    ATTACKS.register(
+        invariance("negation", by(negate, "negated"), "the sign of every number", "No distance changes.")
     )
     assert tp.audit(of_positive_parts, attacks=["negation"], items=60).finding("negation").verdict == "changes"
     assert tp.audit(zoo.lower, attacks=["negation"], items=60).held

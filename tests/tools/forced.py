@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tieproof.distances import bits, codes, space
 from tieproof.engine import counting, plan, ranking
 from tieproof.exact import rows
 
@@ -69,9 +70,52 @@ def no_tiles(patch: Patch) -> None:
     patch.setattr(plan, "UNDECIDED", (100, 100))
 
 
+def no_codes(patch: Patch) -> None:
+    patch.setattr(codes, "multiplies_codes", bool)
+
+
+def no_bits(patch: Patch) -> None:
+    patch.setattr(bits, "two_values", lambda queries, items: None)
+
+
+def neither_bits_nor_codes(patch: Patch) -> None:
+    no_bits(patch)
+    no_codes(patch)
+
+
+def bits_by_loop(patch: Patch) -> None:
+    patch.setattr(bits, "FASTEST_WAY", 0)
+
+
+def bits_out_of_memory(patch: Patch) -> None:
+    """Bits are packed for each tile."""
+    make = bits.Bits
+    patch.setattr(space, "Bits", lambda rows, dtype, keep_bytes, threads: make(rows, dtype, 0, threads))
+
+
+def codes_by_loop(patch: Patch) -> None:
+    chosen_tile(np.int8, 2**16)(patch)
+    patch.setattr(codes, "FASTEST_WAY", 0)
+
+
+def codes_out_of_memory(patch: Patch) -> None:
+    """Codes are computed for each tile, and there are no finer ones."""
+    chosen_tile(np.int8, 2**16)(patch)
+    make: Any = codes.Codes
+
+    def without_memory(*arguments: Any) -> codes.Codes:
+        *others, _, threads = arguments
+        made: codes.Codes = make(*others, 0, threads)
+        return made
+
+    patch.setattr(space, "Codes", without_memory)
+
+
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     def patch_choices(patch: Patch) -> None:
         patch.setattr(plan, "FEW_PAIRS", 0)
+        patch.setattr(plan, "FEWEST_ENCODED", (0, 0))
+        patch.setattr(codes, "multiplies_codes", lambda: True)
         patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # cheaper than not using tiles
 
     return patch_choices
@@ -92,8 +136,16 @@ FORCED: dict[str, Callable[[Patch], None]] = {
         many_parts,
         no_tiles,
         no_integers,
+        no_codes,
+        no_bits,
+        neither_bits_nor_codes,
+        bits_by_loop,
+        bits_out_of_memory,
+        codes_by_loop,
+        codes_out_of_memory,
     )
 } | {
+    "tiles of codes": chosen_tile(np.int8, 2**16),
     "float32 tiles": chosen_tile(np.float32, 2**16),
     "float32 tiles of short sums": chosen_tile(np.float32, 2),
     "float64 tiles": chosen_tile(np.float64, 2**16),

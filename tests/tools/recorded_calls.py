@@ -8,6 +8,7 @@ import sys
 import typing
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -198,6 +199,8 @@ def bytes_of(hint: Any, value: Any, element: Any = None) -> bytes:
 def evaluate_data_of_every_kind() -> None:
     """Call all functions that use kernels, with ties, near-ties and whole numbers."""
     import tieproof as tp
+    from tieproof.distances import codes
+    from tieproof.engine import plan
 
     random = np.random.default_rng(0)
     labels = random.integers(0, 8, 150)
@@ -217,8 +220,12 @@ def evaluate_data_of_every_kind() -> None:
             tp.collisions(x, labels, distance=distance, threads=1)
             tp.fnmr_at_fmr(x, labels, distance=distance, threads=1)
     tp.evaluate(random.integers(0, 2, (150, 40)).astype(bool), labels, distance="hamming", threads=1)
+    tp.evaluate(random.choice(np.array([-1.0, 1.0]), (150, 40)), labels, threads=1)
     tp.evaluate(kinds["gaussian"], labels, precision="float16", threads=1)
     tp.evaluate_scores(random.integers(0, 9, (20, 60)), random.integers(0, 2, (20, 60)))
+    codes.multiplies_codes = cache(lambda: True)
+    plan.FEWEST_ENCODED, plan.CHOICES = (0, 0), tuple(each for each in plan.CHOICES if each.dtype is np.int8)
+    tp.evaluate(random.normal(size=(150, 70)), labels, threads=1)
 
 
 if __name__ == "__main__":

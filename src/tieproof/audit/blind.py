@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.attacks import Finding
 from tieproof.audit.cases import LAYOUTS, Case
 from tieproof.audit.conventions import Convention
-from tieproof.audit.examination import PAPER, Attack, BlindSystem, Board, Dice, Examination, filled, register
+from tieproof.audit.examination import PAPER, Attack, BlindSystem, Board, Dice, Examination, filled
 from tieproof.audit.judgment import Trial, examine
 from tieproof.audit.luck import LOOKS
 from tieproof.audit.outcomes import Outcome
@@ -40,7 +40,7 @@ def blind(
     times: float = 1,
     beside: BlindSystem | None = None,
 ) -> Attack:
-    """Register a blind attack.
+    """A blind attack.
 
     fixed : whether its rows contain no random numbers
     times : the factor of the usual number of items and queries
@@ -59,7 +59,7 @@ def blind(
         trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])
         return examine(examination, trial, [LAYOUTS["largest first"], LAYOUTS["smallest first"]])
 
-    return register(Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed))
+    return Attack(name, "blind", does, why, source, run, rows=rows, fixed=fixed)
 
 
 def _scaled(factor: float, dtype: type[np.floating] = np.float64) -> BlindSystem:
@@ -115,79 +115,6 @@ def _subnormal(dice: Dice, count: int, width: int) -> Array:
     return (dice.random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
 
 
-TIED = "All items are equally near, so that only the breaking of ties decides."
-FEW = "Vectors are assigned at random; items with equal vectors are tied."
-RANDOM = "The vectors are random; numbers too large or too small for a type add no knowledge."
-UNORDERED = "NaN is neither larger nor smaller than any number, so that no ranking follows from it."
-
-blind("zeros", filled(0.0), "all zeros", TIED, f"{PAPER}, section 5.2", fixed=True)
-blind(
-    "constant",
-    filled(float(CONSTANT)),
-    "0.3 everywhere",
-    TIED,
-    "mteb issue 5092; scikit-learn issue 6377",
-    fixed=True,
-)
-blind("nan", filled(np.nan), "NaN everywhere", UNORDERED, "mteb issue 1389", fixed=True)
-blind("some nan", _some(np.nan), "random vectors, a tenth of them NaN", UNORDERED)
-blind("infinity", filled(np.inf), "infinity everywhere", "Differences of infinities are NaN.", fixed=True)
-blind(
-    "negative infinity",
-    filled(-np.inf),
-    "minus infinity everywhere",
-    "Differences of infinities are NaN.",
-    fixed=True,
-)
-blind("either infinity", _either_infinity, "infinity of random sign", "Differences of infinities are NaN.")
-blind(
-    "some infinity", _some(np.inf), "random vectors, a tenth of them infinite", "Infinite vectors have no direction."
-)
-blind("overflow", _scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM, beside=_larger)
-blind("underflow", _scaled(1e-200), "random float64 numbers about 1e-200, zero in float32", RANDOM)
-blind(
-    "huge norms",
-    _scaled(1e30, np.float32),
-    "random float32 numbers about 1e30, whose squares are infinite",
-    RANDOM,
-    beside=_larger,
-)
-blind("denormals", _subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM)
-blind("one ulp", _one_ulp, "0.3 or the next larger float32, at random", "Only rounding makes or breaks its ties.")
-blind("two vectors", _dealt(2), "two random vectors, assigned at random", FEW)
-blind("ten vectors", _dealt(10), "ten random vectors, assigned at random", FEW)
-blind(
-    "duplicates",
-    _in_groups(2),
-    "random vectors, each for two random items",
-    "The two items of a pair are tied for all other items.",
-    "TorchDR issue 295",
-)
-blind("groups of four", _in_groups(4), "random vectors, each for four random items", FEW)
-blind("groups of eight", _in_groups(8), "random vectors, each for eight random items", FEW)
-blind(
-    "isolated pairs",
-    _isolated_pairs,
-    "random pairs of items with equal vectors, where different vectors are equally far from each other",
-    "Only the breaking of ties decides on all items but one.",
-)
-blind(
-    "empty",
-    lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
-    "vectors without any dimension; an empty matrix or run",
-    "An empty input ranks nothing.",
-    fixed=True,
-)
-blind(
-    "zeros of much data",
-    filled(0.0),
-    f"all zeros, with {MANY} times as many items and queries as usual",
-    "An evaluator may treat much data differently, for example by another sorting algorithm.",
-    fixed=True,
-    times=MANY,
-)
-
-
 Listing = Callable[[np.random.Generator, int, int], IntArray]
 """A function that returns how often each item is listed for each query, (count, asked)."""
 
@@ -204,7 +131,7 @@ def listing(
     applies: Callable[[Convention], bool] = lambda convention: convention.written,
     empty: bool = False,
 ) -> Attack:
-    """Register an attack by what a run lists; `empty` if queries without documents have an empty list."""
+    """An attack by what a run lists; `empty` if queries without documents have an empty list."""
 
     def run(examination: Examination) -> Iterator[Finding]:
         """Hand in random scores for the listed documents, on every layout."""
@@ -217,7 +144,7 @@ def listing(
 
         return examine(examination, Trial(name, case, examination.score, fixed=False), LAYOUTS.values())
 
-    return register(Attack(name, "blind", does, why, "", run, lambda convention, options: applies(convention)))
+    return Attack(name, "blind", does, why, "", run, lambda convention, options: applies(convention))
 
 
 def _documents(length: int) -> Listing:
@@ -235,35 +162,7 @@ def _first_queries(random: np.random.Generator, count: int, asked: int) -> IntAr
     return counts
 
 
-NOT_LISTED = "A document that is not listed was not found; a short list must not gain."
-MISSING = "A query without an answer scores zero; leaving out hard queries must not gain."
-
-listing("one document", _documents(1), "one random document for each query", NOT_LISTED)
-listing("ten documents", _documents(10), "ten random documents for each query", NOT_LISTED)
-listing(
-    "first queries",
-    _first_queries,
-    "random scores for the first tenth of the queries, no lines for the others",
-    MISSING,
-)
-listing(
-    "empty lists",
-    lambda random, count, asked: _first_queries(random, count, asked)[:, ::-1].copy(),
-    "random scores for the last tenth of the queries, empty lists for the others",
-    MISSING,
-    empty=True,
-)
-listing(
-    "repeated documents",
-    lambda random, count, asked: REPEATS * _documents(1)(random, count, asked),
-    f"one random document for each query, on {REPEATS} lines",
-    "A document can be found only once.",
-    lambda convention: convention.files,
-)
-
-
 AFTER, ANEW = "zeros after a good system", "zeros in a new process"
-EARLIER_CALLS = "A score must not depend on earlier calls."
 
 
 def _zeros(name: str, examination: Examination, board: Board) -> Case:
@@ -289,7 +188,110 @@ def _after_a_good_system(examination: Examination) -> Iterator[Finding]:
     return examine(examination, trial, [LAYOUTS["shuffled"]])
 
 
-register(
+TIED = "All items are equally near, so that only the breaking of ties decides."
+FEW = "Vectors are assigned at random; items with equal vectors are tied."
+RANDOM = "The vectors are random; numbers too large or too small for a type add no knowledge."
+UNORDERED = "NaN is neither larger nor smaller than any number, so that no ranking follows from it."
+NOT_LISTED = "A document that is not listed was not found; a short list must not gain."
+MISSING = "A query without an answer scores zero; leaving out hard queries must not gain."
+EARLIER_CALLS = "A score must not depend on earlier calls."
+
+ATTACKS = [
+    blind("zeros", filled(0.0), "all zeros", TIED, f"{PAPER}, section 5.2", fixed=True),
+    blind(
+        "constant",
+        filled(float(CONSTANT)),
+        "0.3 everywhere",
+        TIED,
+        "mteb issue 5092; scikit-learn issue 6377",
+        fixed=True,
+    ),
+    blind("nan", filled(np.nan), "NaN everywhere", UNORDERED, "mteb issue 1389", fixed=True),
+    blind("some nan", _some(np.nan), "random vectors, a tenth of them NaN", UNORDERED),
+    blind("infinity", filled(np.inf), "infinity everywhere", "Differences of infinities are NaN.", fixed=True),
+    blind(
+        "negative infinity",
+        filled(-np.inf),
+        "minus infinity everywhere",
+        "Differences of infinities are NaN.",
+        fixed=True,
+    ),
+    blind("either infinity", _either_infinity, "infinity of random sign", "Differences of infinities are NaN."),
+    blind(
+        "some infinity",
+        _some(np.inf),
+        "random vectors, a tenth of them infinite",
+        "Infinite vectors have no direction.",
+    ),
+    blind(
+        "overflow", _scaled(1e300), "random float64 numbers about 1e300, infinite in float32", RANDOM, beside=_larger
+    ),
+    blind("underflow", _scaled(1e-200), "random float64 numbers about 1e-200, zero in float32", RANDOM),
+    blind(
+        "huge norms",
+        _scaled(1e30, np.float32),
+        "random float32 numbers about 1e30, whose squares are infinite",
+        RANDOM,
+        beside=_larger,
+    ),
+    blind("denormals", _subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM),
+    blind(
+        "one ulp", _one_ulp, "0.3 or the next larger float32, at random", "Only rounding makes or breaks its ties."
+    ),
+    blind("two vectors", _dealt(2), "two random vectors, assigned at random", FEW),
+    blind("ten vectors", _dealt(10), "ten random vectors, assigned at random", FEW),
+    blind(
+        "duplicates",
+        _in_groups(2),
+        "random vectors, each for two random items",
+        "The two items of a pair are tied for all other items.",
+        "TorchDR issue 295",
+    ),
+    blind("groups of four", _in_groups(4), "random vectors, each for four random items", FEW),
+    blind("groups of eight", _in_groups(8), "random vectors, each for eight random items", FEW),
+    blind(
+        "isolated pairs",
+        _isolated_pairs,
+        "random pairs of items with equal vectors, where different vectors are equally far from each other",
+        "Only the breaking of ties decides on all items but one.",
+    ),
+    blind(
+        "empty",
+        lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
+        "vectors without any dimension; an empty matrix or run",
+        "An empty input ranks nothing.",
+        fixed=True,
+    ),
+    blind(
+        "zeros of much data",
+        filled(0.0),
+        f"all zeros, with {MANY} times as many items and queries as usual",
+        "An evaluator may treat much data differently, for example by another sorting algorithm.",
+        fixed=True,
+        times=MANY,
+    ),
+    listing("one document", _documents(1), "one random document for each query", NOT_LISTED),
+    listing("ten documents", _documents(10), "ten random documents for each query", NOT_LISTED),
+    listing(
+        "first queries",
+        _first_queries,
+        "random scores for the first tenth of the queries, no lines for the others",
+        MISSING,
+    ),
+    listing(
+        "empty lists",
+        lambda random, count, asked: _first_queries(random, count, asked)[:, ::-1].copy(),
+        "random scores for the last tenth of the queries, empty lists for the others",
+        MISSING,
+        empty=True,
+    ),
+    listing(
+        "repeated documents",
+        lambda random, count, asked: REPEATS * _documents(1)(random, count, asked),
+        f"one random document for each query, on {REPEATS} lines",
+        "A document can be found only once.",
+        lambda convention: convention.files,
+    ),
     Attack(
         ANEW,
         "blind",
@@ -298,9 +300,7 @@ register(
         "",
         _in_a_new_process,
         lambda convention, options: options.isolate,
-    )
-)
-register(
+    ),
     Attack(
         AFTER,
         "blind",
@@ -308,5 +308,6 @@ register(
         EARLIER_CALLS,
         "",
         _after_a_good_system,
-    )
-)
+    ),
+]
+"""The attacks by blind systems, in the order in which they run."""

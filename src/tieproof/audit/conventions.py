@@ -6,6 +6,7 @@ case ──► Convention.call ──► the evaluator's arguments, new arrays f
 import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, repeat
 from typing import Any, Literal
 
 import numpy as np
@@ -125,14 +126,14 @@ def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
 
 
 def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
-    """The query, document and value of every line; `listed` (q, n) holds how often each line is repeated."""
+    """The query, document and value of every entry that is listed, once each, in the order of the lines."""
     names, queries = _document_names(case), _query_names(len(values))
     seed = case.writing.lines
     order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
-    lines = order if listed is None else np.repeat(order, listed.ravel()[order])
-    query, item = (each.tolist() for each in np.divmod(lines, values.shape[1]))
+    places = order if listed is None else order[listed.ravel()[order] > 0]
+    query, item = (each.tolist() for each in np.divmod(places, values.shape[1]))
     return zip(
-        map(queries.__getitem__, query), map(names.__getitem__, item), values.ravel()[lines].tolist(), strict=True
+        map(queries.__getitem__, query), map(names.__getitem__, item), values.ravel()[places].tolist(), strict=True
     )
 
 
@@ -154,8 +155,13 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
         if case.writing.ranks:
             ranks = count + 1 - ranks
         flat_scores, flat_ranks = scores.ravel().tolist(), ranks.ravel().tolist()
-        places = _entries(np.arange(scores.size).reshape(scores.shape), case, _listed(case))
-        return (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
+        listed = _listed(case)
+        places = _entries(np.arange(scores.size).reshape(scores.shape), case, listed)
+        lines = (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
+        if listed is None:
+            return lines
+        times = (often for _, _, often in _entries(listed, case, listed))
+        return chain.from_iterable(map(repeat, lines, times))
 
     return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()
 

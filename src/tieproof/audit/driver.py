@@ -10,14 +10,11 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any
 
-# isort: off
-from tieproof.audit import blind, order_search, truth, invariances  # noqa: F401 (they register attacks in this order)
-
-# isort: on
-from tieproof.attacks import Finding, Verdict, worst
+from tieproof.attacks import Finding, Registry, Verdict, worst
+from tieproof.audit import blind, invariances, order_search, truth
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
-from tieproof.audit.examination import ATTACKS, AVERAGES, Attack, Call, Examination, Options, chosen, data_case
+from tieproof.audit.examination import AVERAGES, Attack, Call, Examination, Options, data_case
 from tieproof.audit.isolation import Isolated
 from tieproof.audit.luck import LOOKS, Luck, differ, power, rounding
 from tieproof.audit.outcomes import RETURNED, Outcome, attempt
@@ -30,7 +27,11 @@ from tieproof.inputs.options import check_choice, check_whole
 from tieproof.measures import parse
 from tieproof.sandbox.processes import ending_by_signals
 
-__all__ = ["ATTACKS", "examined"]
+ATTACKS = Registry[Attack]()
+"""All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
+
+for _attack in (*blind.ATTACKS, *order_search.ATTACKS, *truth.ATTACKS, *invariances.ATTACKS):
+    ATTACKS.register(_attack)
 
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
@@ -52,7 +53,7 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
     """Audit an evaluator; `tieproof.audit` returns this report."""
     _check(options)
     with _calling(evaluator, options) as (convention, call, anew):
-        wanted = chosen(options, convention)
+        wanted = _chosen(options, convention)
         examination = Examination(convention, options, call, anew)
         examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
@@ -88,6 +89,26 @@ def _check(options: Options) -> None:
     check_whole("seed", options.seed, least=0)
     check_whole("items", options.items, least=FEWEST)
     check_whole("queries", options.queries, least=FEWEST)
+
+
+def _chosen(options: Options, convention: Convention) -> list[Attack]:
+    """The attacks that were requested, or all that apply, without those to skip.
+
+    An attack that was requested by name but does not apply is an error.
+    """
+    ATTACKS.check([*(options.attacks or ()), *options.skip])
+    for name in options.attacks or ():
+        if not ATTACKS[name].applies(convention, options):
+            raise InputError(
+                f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
+                "options; leave it out."
+            )
+    applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
+    names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
+    left = [ATTACKS[name] for name in names if name not in options.skip]
+    if not left:
+        raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
+    return left
 
 
 WARM_UP = 10

@@ -1,7 +1,4 @@
-"""What every attack uses: the options, calls of the evaluator, the labels and cases to call it with, and a registry.
-
-Each attack is registered once, in the module that defines it; help texts and documentation are generated from here.
-"""
+"""What an attack is, and what every attack uses: the options, calls of the evaluator, and the data for them."""
 
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,12 +7,11 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tieproof.attacks import Finding, Registry, Verdict
+from tieproof.attacks import Finding, Verdict
 from tieproof.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups_of
 from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import DRAWS, Luck
 from tieproof.audit.outcomes import SINGLE, Outcome
-from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.ties import Array, IntArray
 
@@ -279,29 +275,3 @@ class Attack(NamedTuple):
     applies: Callable[[Convention, Options], bool] = lambda convention, options: True
     rows: BlindSystem | None = None
     fixed: bool = False
-
-
-ATTACKS = Registry[Attack]()
-"""All attacks by name, in the order of registration."""
-
-register = ATTACKS.register
-
-
-def chosen(options: Options, convention: Convention) -> list[Attack]:
-    """The attacks that were requested, or all that apply, without those to skip.
-
-    An attack that was requested by name but does not apply is an error.
-    """
-    ATTACKS.check([*(options.attacks or ()), *options.skip])
-    for name in options.attacks or ():
-        if not ATTACKS[name].applies(convention, options):
-            raise InputError(
-                f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
-                "options; leave it out."
-            )
-    applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
-    names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
-    left = [ATTACKS[name] for name in names if name not in options.skip]
-    if not left:
-        raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
-    return left

@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.attacks import Finding, Verdict, rank_of
 from tieproof.audit.cases import CLASSES, DATA, Case
 from tieproof.audit.conventions import Convention
-from tieproof.audit.examination import Attack, Examination, Options, data_case, register
+from tieproof.audit.examination import Attack, Examination, Options, data_case
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.truth import claimed
@@ -39,7 +39,7 @@ def invariance(
     source: str = "",
     start: Callable[[Case], Case] = lambda case: case,
 ) -> Attack:
-    """Register an attack by a change that must not matter.
+    """An attack by a change that must not matter.
 
     verdict : the verdict if it does matter
     start : prepares the case of each data set before it is changed
@@ -55,7 +55,7 @@ def invariance(
         for each in findings.values():
             yield max(each, key=lambda pair: (rank_of(pair[0].verdict), pair[1]))[0]
 
-    return register(Attack(name, "must not matter", does, why, source, run, applies))
+    return Attack(name, "must not matter", does, why, source, run, applies)
 
 
 def _on_data(
@@ -192,87 +192,95 @@ def _is_written(convention: Convention, options: Options) -> bool:
 SAME_DATA = "It is the same data in another order."
 ORDER = Verdict.DEPENDS_ON_ORDER
 
-invariance(
-    "calling again",
-    _again,
-    "nothing, between two calls",
-    "The same input has one score.",
-    source="pytrec_eval issue 57; ir_measures issue 42",
-)
-invariance(
-    "permuting items", by(_permute_items, "with permuted items"), "the order of the items", SAME_DATA, verdict=ORDER
-)
-invariance(
-    "permuting queries",
-    by(_permute_queries, "with permuted queries"),
-    "the order of the queries",
-    SAME_DATA,
-    _has_queries,
-    ORDER,
-)
-invariance(
-    "permuting both",
-    by(
-        lambda case, random: _permute_queries(_permute_items(case, random), random), "with permuted items and queries"
+ATTACKS = [
+    invariance(
+        "calling again",
+        _again,
+        "nothing, between two calls",
+        "The same input has one score.",
+        source="pytrec_eval issue 57; ir_measures issue 42",
     ),
-    "the order of the gallery and of the queries",
-    SAME_DATA,
-    _has_queries,
-    ORDER,
-)
-invariance(
-    "scaling",
-    by(_rescale, "with all numbers multiplied by a power of two"),
-    "every number, by the same power of two",
-    "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
-    lambda convention, options: not options.thresholds,
-)
-invariance(
-    "zero columns",
-    by(_add_zero_columns, "with three zero columns"),
-    "dimensions in which every vector is zero",
-    "Zero columns add nothing to any distance.",
-    lambda convention, options: convention.kind != "scores",
-)
-invariance(
-    "splitting queries",
-    _halves,
-    "the set of queries, by splitting it into two halves with the same number of each class",
-    "Every query has the same weight.",
-    lambda convention, options: (
-        _has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
+    invariance(
+        "permuting items",
+        by(_permute_items, "with permuted items"),
+        "the order of the items",
+        SAME_DATA,
+        verdict=ORDER,
     ),
-    Verdict.NOT_A_MEAN,
-    start=lambda case: case.take_queries(_in_pairs(case)),
-)
-invariance("relabelling", _relabeled, "the numbers of the classes", "Class numbers are only names.")
-invariance(
-    "settings",
-    _other_settings,
-    "batch size, number of threads and other settings, as given by `vary`",
-    "These settings say how to compute the number, not which number.",
-    lambda convention, options: bool(options.vary),
-)
-invariance(
-    "renaming documents",
-    by(_rewrite(names=None), "with renamed documents"),
-    "the names of the documents",
-    "Document names carry no information.",
-    _is_written,
-    source="trec_eval issue 22; pytrec_eval issue 51",
-)
-invariance(
-    "order of lines",
-    by(_rewrite(lines=None), "with shuffled lines"),
-    "the order of the lines",
-    SAME_DATA,
-    _is_written,
-    ORDER,
-)
-invariance(
-    "rank column",
-    by(_rewrite(ranks=True), "with reversed ranks"),
-    "the rank column of the run, counted down",
-    "Scores decide the order; a rank that contradicts them is an error in the file.",
-    lambda convention, options: convention.files,
-)
+    invariance(
+        "permuting queries",
+        by(_permute_queries, "with permuted queries"),
+        "the order of the queries",
+        SAME_DATA,
+        _has_queries,
+        ORDER,
+    ),
+    invariance(
+        "permuting both",
+        by(
+            lambda case, random: _permute_queries(_permute_items(case, random), random),
+            "with permuted items and queries",
+        ),
+        "the order of the gallery and of the queries",
+        SAME_DATA,
+        _has_queries,
+        ORDER,
+    ),
+    invariance(
+        "scaling",
+        by(_rescale, "with all numbers multiplied by a power of two"),
+        "every number, by the same power of two",
+        "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
+        lambda convention, options: not options.thresholds,
+    ),
+    invariance(
+        "zero columns",
+        by(_add_zero_columns, "with three zero columns"),
+        "dimensions in which every vector is zero",
+        "Zero columns add nothing to any distance.",
+        lambda convention, options: convention.kind != "scores",
+    ),
+    invariance(
+        "splitting queries",
+        _halves,
+        "the set of queries, by splitting it into two halves with the same number of each class",
+        "Every query has the same weight.",
+        lambda convention, options: (
+            _has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
+        ),
+        Verdict.NOT_A_MEAN,
+        start=lambda case: case.take_queries(_in_pairs(case)),
+    ),
+    invariance("relabelling", _relabeled, "the numbers of the classes", "Class numbers are only names."),
+    invariance(
+        "settings",
+        _other_settings,
+        "batch size, number of threads and other settings, as given by `vary`",
+        "These settings say how to compute the number, not which number.",
+        lambda convention, options: bool(options.vary),
+    ),
+    invariance(
+        "renaming documents",
+        by(_rewrite(names=None), "with renamed documents"),
+        "the names of the documents",
+        "Document names carry no information.",
+        _is_written,
+        source="trec_eval issue 22; pytrec_eval issue 51",
+    ),
+    invariance(
+        "order of lines",
+        by(_rewrite(lines=None), "with shuffled lines"),
+        "the order of the lines",
+        SAME_DATA,
+        _is_written,
+        ORDER,
+    ),
+    invariance(
+        "rank column",
+        by(_rewrite(ranks=True), "with reversed ranks"),
+        "the rank column of the run, counted down",
+        "Scores decide the order; a rank that contradicts them is an error in the file.",
+        lambda convention, options: convention.files,
+    ),
+]
+"""The attacks by what must not matter, in the order in which they run."""

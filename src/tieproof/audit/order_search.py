@@ -12,7 +12,7 @@ import numpy as np
 
 from tieproof.attacks import Finding, Verdict
 from tieproof.audit.cases import CLASSES, DIMENSIONS, LAYOUTS, Case, by_class
-from tieproof.audit.examination import PAPER, Attack, Examination, register
+from tieproof.audit.examination import PAPER, Attack, Examination
 from tieproof.audit.luck import differ
 from tieproof.audit.outcomes import Outcome
 from tieproof.ties import IntArray
@@ -104,7 +104,7 @@ def _judged(examination: Examination, measure: str, order: IntArray, score: floa
     return Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 
 
-register(
+ATTACKS = [
     Attack(
         NAME,
         "order",
@@ -112,5 +112,6 @@ register(
         "Data in another order is the same data.",
         f"{PAPER}, section 5.2 and figure 5",
         _search,
-    )
-)
+    ),
+]
+"""The search for the best order of the data."""

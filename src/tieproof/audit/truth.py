@@ -11,7 +11,7 @@ from typing import Any
 from tieproof.attacks import Finding, Verdict
 from tieproof.audit.cases import DATA, Case
 from tieproof.audit.conventions import relevance
-from tieproof.audit.examination import PAPER, Attack, Examination, data_case, register
+from tieproof.audit.examination import PAPER, Attack, Examination, data_case
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
@@ -86,7 +86,7 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
     return "inside the interval" if estimate.lower < value < estimate.upper else "outside the interval"
 
 
-register(
+ATTACKS = [
     Attack(
         NAME,
         "truth",
@@ -95,5 +95,6 @@ register(
         f"{PAPER}, section 4.1",
         _inside_of_truth,
         lambda convention, options: options.measure is not None,
-    )
-)
+    ),
+]
+"""The attack by the truth."""

@@ -129,15 +129,17 @@ class Cosine(InnerSpace):
         """Return one error for all pairs of vectors that are not zero; for integers it is usually 0."""
         if self.integers:
             return make_error(rows, columns, relative=self.ratio_error if self.ratio else 0.0)
-        error = self.product_error + self.norm_error
-        if self.relative:
+        if self.relative and self.codes is None:
+            error = self.product_error + self.norm_error
             return make_error(rows, columns, relative=error / (1 - error))
-        error += bounds.underflow(self.items.dimensions, self.tile_type)
+        errors = (
+            self.product_error_of(rows) + self.norm_error + bounds.underflow(self.items.dimensions, self.tile_type)
+        )
         return make_error(
             rows,
             columns,
             relative=bounds.ARITHMETIC,
-            row=error * (self.queries.norm[rows] > 0),
+            row=(errors + bounds.underflow(self.items.dimensions, self.tile_type)) * (self.queries.norm[rows] > 0),
             column=(self.items.norm[columns] > 0).astype(np.float64),
         )
 

@@ -51,14 +51,14 @@ class Dot(InnerSpace):
         """An error in proportion to both norms."""
         if self.integers:
             return make_error(rows, columns)
-        error = self.product_error * bounds.SAFETY
-        if self.relative:
+        if self.relative and self.codes is None:
+            error = self.product_error * bounds.SAFETY
             return make_error(rows, columns, relative=error / (1 - error))
         return make_error(
             rows,
             columns,
             relative=bounds.ARITHMETIC,
-            row=error * self.queries.norm[rows],
+            row=self.product_error_of(rows) * bounds.SAFETY * self.queries.norm[rows],
             column=self.items.norm[columns],
             constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )

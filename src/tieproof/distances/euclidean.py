@@ -18,6 +18,7 @@ from tieproof.distances.space import (
 )
 from tieproof.exact import bounds, slices
 from tieproof.exact.bounds import inner_products
+from tieproof.exact.centered import centered
 from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
@@ -28,15 +29,25 @@ class Euclidean(InnerSpace):
     """Keys: 2 x.y - |y|^2, with both sides divided by the same number."""
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
-        sides = (queries,) if queries is items else (queries, items)
+        sides: tuple[Rows, ...] = (queries,) if queries is items else (queries, items)
+        self._zero_vectors = sum(int(side.weight[side.largest == 0].sum()) for side in sides)
+        center = b""
+        if (differences := centered(sides, resources.keep_bytes, resources.threads)) is not None:
+            sides, center = differences[0], differences[1].tobytes()
         whole = as_integers(*sides, per_row=False)
         integers = whole is not None and self.fit(whole[0], whole[-1], FLOAT64)
         divided = whole if whole is not None and integers else share_divisor(*sides)
         super().__init__(divided[0], divided[-1], integers, False, self.fit)
         divisor = float(self.items.divisor[0])
-        self.scale = Scale.of(integers, divisor, divisor)
+        own = Scale.of(integers, divisor, divisor)
+        self.scale = Scale((*own.kind, center), own.exponent)  # keys depend on the center
         self.square_error = 4 * bounds.norm(items.dimensions)  # relative, of the squared norms
         self.choose_tiles(resources)
+
+    @property
+    def zero_vectors(self) -> int:
+        """The number of rows that are all zero, of which one might be the center."""
+        return self._zero_vectors
 
     @staticmethod
     def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
@@ -56,7 +67,7 @@ class Euclidean(InnerSpace):
         square = self.items.square[columns]
         # Rounding |y|^2 and the difference to the tile's type adds at most 2 u (2 |x| |y| + |y|^2).
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
-        error = 2 * self.product_error + rounding
+        error = 2 * self.product_error_of(rows) + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
         return make_error(
             rows,

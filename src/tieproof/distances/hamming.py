@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances import Distance
+from tieproof.distances.bits import differing_tile
+from tieproof.distances.codes import FASTEST_WAY, arranged
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
     FLOAT32,
@@ -21,13 +23,7 @@ from tieproof.errors import InputError
 from tieproof.exact.bounds import EXACT_INTEGERS
 from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
-from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray, WordArray
-
-
-@native
-def hamming_tile(x: WordArray, y: WordArray, out: Output[Array]) -> None:
-    """out[i, j] = - bits that differ between x[i] and y[j]."""
+from tieproof.ties import FloatArray, IntArray, WordArray
 
 
 class Hamming(Space):
@@ -51,9 +47,10 @@ class Hamming(Space):
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the Hamming distances."""
-        x, y = self.query_words[rows], self.item_words[columns]
+        x, y = self.query_words[rows].view(np.int8), self.item_words[columns].view(np.int8)
+        of_rows, of_items = (np.full(len(side), -0.0, self.tile_type) for side in (x, y))
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
-        hamming_tile(x, y, out)
+        differing_tile(x, of_rows, arranged(y, 0), of_items, 0, 1.0, FASTEST_WAY, out)
         return out
 
     def error(self, rows: slice, columns: slice) -> Error:

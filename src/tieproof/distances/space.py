@@ -11,6 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances import bits, codes
+from tieproof.distances.bits import Bits
+from tieproof.distances.codes import Codes
 from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.reals import Digits
@@ -23,6 +26,7 @@ Entries = npt.NDArray[np.floating[Any]]
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
+INT8: np.dtype[Any] = np.dtype(np.int8)
 
 NO_UNDERFLOW = 2.0**-60
 """Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
@@ -72,7 +76,7 @@ def make_error(
 
 def _infinite_if_unknown(bound: Array) -> FloatArray:
     """Replace NaN in a bound by infinity."""
-    return np.where(np.isnan(bound), np.inf, bound)
+    return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
 
 
 class Form(NamedTuple):
@@ -105,7 +109,7 @@ class Resources(NamedTuple):
     """The resources that the plan grants a space."""
 
     keep_bytes: int  # for rows of each side that are prepared once instead of tile by tile
-    dtype: np.dtype[Any]  # of tiles that are not exact
+    dtype: np.dtype[Any]  # of tiles that are not exact; int8 if they are computed from codes, as float32
     chunk: int  # the number of dimensions that a product sums at a time; fewer have a smaller error bound
     threads: int = 1  # for passes over all rows
 
@@ -139,6 +143,8 @@ class Space(ABC):
     tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    has_codes = False  # tiles can be computed from codes, in less time than from floats
+    finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
@@ -262,6 +268,13 @@ class Space(ABC):
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return `keys` with larger errors, but in less time.
+
+        None: there is no faster way than `keys`.
+        """
+        return None
+
     def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Return keys on another scale, with errors small enough to separate near-duplicates.
 
@@ -314,6 +327,11 @@ class Prepared:
 class InnerSpace(Space):
     """A distance whose key is a function of the inner product and of the norms."""
 
+    bits: tuple[Bits, Bits] | None  # of queries and items, from which tiles are computed, if any
+    codes: tuple[Codes, Codes] | None  # the same
+    product_error: float  # the bound of |computed - x.y| / (|x| |y|)
+    code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
+
     def __init__(
         self,
         queries: Rows,
@@ -324,6 +342,9 @@ class InnerSpace(Space):
     ) -> None:
         self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
         self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
+        self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
+        self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
+        self.each_bit = bits.two_values(queries, items) if integers else None
         self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
         # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
         self.relative = not (queries.negative or items.negative) and (
@@ -332,21 +353,83 @@ class InnerSpace(Space):
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose the type of the products, and how many dimensions are summed at a time."""
-        self.resources = resources
-        self.tile_type = self.integer_type if self.integers else resources.dtype
-        self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
-        self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
-        self.prepare_rows(self.normalize)
+        self.resources, self.bits, self.codes, self.finer = resources, None, None, None
+        if self.each_bit is not None:
+            self.choose_bits()
+        elif self.are_codes or (resources.dtype == INT8 and not self.integers):
+            self.choose_codes()
+        else:
+            self.tile_type = self.integer_type if self.integers else resources.dtype
+            self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
+            self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.prepare_rows(self.normalize)
         self.describe_tiles()
 
+    def choose_bits(self) -> None:
+        """Compute tiles from the bits of rows of two values."""
+        self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
+
+        def bits_of(rows: Rows) -> Bits:
+            return Bits(rows, self.tile_type, self.resources.keep_bytes, self.resources.threads)
+
+        items = bits_of(self.items)
+        self.bits = items if self.symmetric else bits_of(self.queries), items
+
+    def choose_codes(self) -> None:
+        """Compute tiles from codes, exactly if the rows are integers."""
+        self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
+
+        def codes_of(rows: Rows) -> Codes:
+            keep_bytes = self.resources.keep_bytes
+            return Codes(rows, self.tile_type, self.normalize, self.integers, keep_bytes, self.resources.threads)
+
+        items = codes_of(self.items)
+        self.codes = items if self.symmetric else codes_of(self.queries), items
+        self.code_error = codes.product_errors(*self.codes)
+        self.product_error = float(self.code_error.max())
+        if not self.integers and items.keeps and self.codes[0].keeps:
+            finer = copy(self)
+            finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
+            finer.describe_tiles()
+            self.finer = finer
+
+    def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
+        """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""
+        return self.product_error if self.codes is None else self.code_error[rows]
+
+    def keep_rows(self) -> None:
+        """Prepare the rows, their bits or their codes."""
+        super().keep_rows()
+        for prepared in (self.bits, self.codes):
+            if prepared is not None:
+                queries, items = prepared
+                items.keep(in_blocks=True)
+                queries.keep(in_blocks=False)
+
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Return inner products of prepared rows, summed in chunks of dimensions."""
+        """Return inner products of prepared rows, summed in chunks of dimensions, or products of bits or codes."""
+        if self.bits is not None and self.each_bit is not None:
+            return bits.product(*self.bits, self.each_bit, rows, columns)
+        if self.codes is not None:
+            return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared
         x, y = queries[rows], items[columns]
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
+
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """Return keys from codes and finer codes."""
+        if self.codes is None or self.finer is None:
+            return None
+        keys = codes.products_of_pairs(*self.codes, rows, columns)
+        form, error = self.finer.form, self.finer.all_errors
+        if not self.finer.entries_are_nearness:
+            keys *= form.factor[columns]
+            keys -= form.shift[columns]
+        bound = error.row[rows] * error.column[columns] + error.constant[columns]
+        return keys, bound + error.relative * np.abs(keys)
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key."""
@@ -362,6 +445,11 @@ class InnerSpace(Space):
     @abstractmethod
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return the exact keys of the pairs of a batch."""
+
+
+def _largest(rows: Rows) -> float:
+    """Return the largest magnitude in the divided rows."""
+    return float((rows.largest / rows.divisor).max())
 
 
 def _smallest_ready(rows: Rows, normalize: bool) -> float:

@@ -1,5 +1,6 @@
 """The ties in whole rankings: their sizes and places, by kernels where bounds decide and exactly elsewhere."""
 
+from collections import deque
 from collections.abc import Generator
 from fractions import Fraction
 from itertools import pairwise
@@ -9,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.gauge import Curve, Gauge
+from tieproof.engine.mirrored import MirroredValues
 from tieproof.engine.plan import stripes
 from tieproof.engine.ranking import spans_of_runs
 from tieproof.exact.bounds import check_products, single_threaded
@@ -59,7 +61,7 @@ class Items(NamedTuple):
 class OrderedItems(NamedTuple):
     """The sorted columns of the items in each ranking.
 
-    order : (q, w) columns, of which the first ranked[q] are ranked
+    order : (q, w) columns, of which the first ranked[q] are ranked; in no order if nothing in the ranking is tied
     states : (q, w) the state of the gap after each position
     ranked : (q,) the number of ranked columns
     open : (q,) the number of open gaps in each ranking
@@ -69,6 +71,10 @@ class OrderedItems(NamedTuple):
     states: States
     ranked: IntArray
     open: IntArray
+
+    def first(self, count: int) -> "OrderedItems":
+        """The first rankings."""
+        return OrderedItems(self.order[:count], self.states[:count], self.ranked[:count], self.open[:count])
 
 
 class RowRoom(NamedTuple):
@@ -93,6 +99,8 @@ def rank_rows(
     values: FloatArray, items: Items, scale: Scale, rankings: Output[OrderedItems], room: Output[RowRoom]
 ) -> int:
     """Sort rows of values and decide the gap after each; return the number of open gaps.
+
+    A row is not sorted if every column represents one item, epsilon is 0 and no two values can be tied.
 
     The i-th smallest true distance is between the i-th smallest lower bound and the i-th smallest upper bound, in
     whatever order the items are. So the bounds at neighboring positions bound the gap between them.
@@ -215,8 +223,13 @@ def _by_fractions(gauge: Gauge, links: Links, epsilon: float) -> Decided:
     return np.array(sorting), np.where(close, CLOSE, APART)
 
 
-BYTES_PER_ITEM, BYTES_PER_RELEVANT = 96, 64
-"""The largest memory for a ranked item, and the additional memory for a relevant one, while a ranking is computed."""
+BYTES_PER_ITEM, BYTES_PER_RELEVANT, BYTES_PER_OPEN = 16, 64, 80
+"""The memory for a ranked item while a ranking is computed, and the additional memory for a relevant one, and for any
+item if a gap of the ranking is open."""
+
+STRIPES, OPEN_RANKINGS, MIRRORED = 0.125, 0.125, 0.5
+"""The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
+are computed once for two rankings."""
 
 TIES = 2**14
 """The number of ties that are written at a time."""
@@ -249,43 +262,73 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     gauge = problem.gauge()
     scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
     weight = gauge.weight[1].astype(np.int32)
-    columns = slice(0, len(weight))
-
     order = np.argsort(gauge.identity[0], kind="stable")
     threads = 1 if gauge.stripe_rows else problem.budget.threads  # a function need not be safe in threads
 
+    of_relevant = BYTES_PER_RELEVANT * problem.relevance.at_most()[order]
+    memory = problem.budget.memory
+    spans = list(stripes(gauge, BYTES_PER_ITEM * len(weight), of_relevant, int(STRIPES * memory) // threads))
+    at_a_time = max(1, int(OPEN_RANKINGS * memory) // threads // (BYTES_PER_OPEN * len(weight)))
+    rows_of = gauge.identity[0][order]
+    row_spans = [slice(int(rows_of[span.start]), int(rows_of[span.stop - 1]) + 1) for span in spans]
+    mirrored = MirroredValues(gauge, row_spans, int(MIRRORED * memory), threads)
+
+    highest = max((span.stop - span.start for span in spans), default=0)
+    desks = deque(Desk.of(highest, len(weight)) for _ in range(min(threads, len(spans))))
+
     @single_threaded()
-    def ties_of(span: slice) -> FoundTies:
-        queries, rows = order[span], gauge.identity[0][order[span]]
+    def ties_of(stripe: int) -> FoundTies:
+        desk = desks.pop()
+        try:
+            return ties_at(desk, stripe)
+        finally:
+            desks.append(desk)
+
+    def ties_at(desk: Desk, stripe: int) -> FoundTies:
+        span = spans[stripe]
+        queries, rows = order[span], rows_of[span]
         block = problem.relevance.block(queries)
         items = Items(
             weight,
             Listing(block.excluded_pointer, gauge.identity[1][block.excluded]),
             Listing(block.pointer, gauge.identity[1][block.items]),
         )
-        values = gauge.wide_values(slice(int(rows[0]), int(rows[-1]) + 1), columns)
+        values = desk.values[: int(rows[-1]) + 1 - int(rows[0])]
+        mirrored.write(stripe, values)
         if len(rows) > len(values):
             values = values[rows - rows[0]]
-        rankings = OrderedItems(
-            np.empty(values.shape, dtype=np.int32),
-            np.zeros(values.shape, dtype=np.int8),
-            *np.zeros((2, len(values)), dtype=np.int64),
-        )
-        room = make_room(len(weight))
+        rankings, room = desk.rankings.first(len(rows)), desk.room
         if rank_rows(values, items, scale, rankings, room):
-            some = np.flatnonzero(rankings.open)
-            ranked, states = rankings.order[some].astype(np.int64), rankings.states[some]
-            decide(gauge, rows[some], values[some], ranked, states, epsilon)
-            rankings.order[some], rankings.states[some] = ranked, states
+            is_open = np.flatnonzero(rankings.open)
+            for start in range(0, len(is_open), at_a_time):
+                some = is_open[start : start + at_a_time]
+                ranked, states = rankings.order[some].astype(np.int64), rankings.states[some]
+                decide(gauge, rows[some], values[some], ranked, states, epsilon)
+                rankings.order[some], rankings.states[some] = ranked, states
         advance(values.size)
-        del values
         return FoundTies(queries, np.diff(block.pointer), *written_down(rankings, items, room))
 
     check_products()
-    of_relevant = BYTES_PER_RELEVANT * problem.relevance.at_most()[order]
-    memory = problem.budget.memory // 2 // threads
     with watch(problem.pairs) as advance:
-        yield from in_order(ties_of, stripes(gauge, BYTES_PER_ITEM * len(weight), of_relevant, memory), threads)
+        yield from in_order(ties_of, range(len(spans)), threads)
+
+
+class Desk(NamedTuple):
+    """The working memory of a thread, used again for each stripe, so that its pages are cleared only once."""
+
+    values: FloatArray
+    rankings: OrderedItems
+    room: RowRoom
+
+    @classmethod
+    def of(cls, queries: int, width: int) -> "Desk":
+        """Working memory for at most so many rankings."""
+        rankings = OrderedItems(
+            np.empty((queries, width), dtype=np.int32),
+            np.empty((queries, width), dtype=np.int8),
+            *np.empty((2, queries), dtype=np.int64),
+        )
+        return cls(np.empty((queries, width)), rankings, make_room(width))
 
 
 def make_room(width: int) -> RowRoom:

@@ -42,13 +42,13 @@ LIST = 2**11
 PLACED = 2**14
 """How many items are placed before they are counted under the lock."""
 
-TALLY = 2**14
+TALLY = 2**16
 """How many thresholds' counts are added at a time, under the lock."""
 
 BUCKETS = 8
 """The number of buckets per threshold (measured)."""
 
-SOME = 256
+SOME = 1024
 """The number of additional buckets, so that a few thresholds are in few of the buckets."""
 
 RUN = 32

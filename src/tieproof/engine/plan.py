@@ -129,11 +129,22 @@ class Choice(NamedTuple):
     cost: float
 
 
-CHOICES = (Choice(np.float32, LONG, 1.0), Choice(np.float32, SHORT, 1.35), Choice(np.float64, LONG, 2.05))
+CHOICES: tuple[Choice, ...] = (
+    Choice(np.int8, LONG, 0.25),
+    Choice(np.float32, LONG, 1.0),
+    Choice(np.float32, SHORT, 1.35),
+    Choice(np.float64, LONG, 2.05),
+)
 """Measured at 64 to 1,024 dimensions."""
 
 LEFT_OPEN = 45.0
 """The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
+
+LEFT_TO_FINER_CODES = 15.0
+"""The cost of an item that codes cannot decide until finer codes do, in the same unit (measured)."""
+
+FEWEST_ENCODED = 2000, 64
+"""The numbers of items and dimensions below which encoding takes longer than it saves."""
 
 QUERIES, ITEMS = 32, 512
 """The size of the sample that estimates how many items a kind of tile cannot decide."""
@@ -149,16 +160,28 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         return space
     asking = asking[evenly(len(asking), QUERIES)]
     nearest = _nearest_threshold(space, ranked, asking)
-    best, least = space, np.inf
-    for choice in CHOICES:
-        variant = space.variant(np.dtype(choice.dtype), choice.chunk)
+
+    def left_open(variant: Space) -> float:
         margin = variant.margins(ranked.targets.row[asking], largest(ranked, asking))
-        left_open = (nearest <= (margin + ranked.thresholds.reach[asking])[:, None]).mean()
-        cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open
+        return float((nearest <= (margin + ranked.thresholds.reach[asking])[:, None]).mean())
+
+    best, least = None, LEFT_OPEN  # without tiles, every item has the cost of an undecided one
+    for choice in CHOICES:
+        if choice.dtype == np.int8 and not _is_worth_encoding(space):
+            continue
+        variant = space.variant(np.dtype(choice.dtype), choice.chunk)
+        cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open(variant.finer or variant)
+        if variant.finer is not None:
+            cost += LEFT_TO_FINER_CODES * left_open(variant)
         if cost < least:
             best, least = variant, cost
-    # Without tiles, every item has the cost of an undecided one.
-    return best if least < LEFT_OPEN else None
+    return best
+
+
+def _is_worth_encoding(space: Space) -> bool:
+    """Whether tiles can be computed from codes, and are large enough."""
+    items, dimensions = FEWEST_ENCODED
+    return space.has_codes and len(space.items) >= items and space.items.dimensions >= dimensions
 
 
 def _nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:

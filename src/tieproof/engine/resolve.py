@@ -28,6 +28,8 @@ SAMPLE = 2**8
 
 def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> None:
     """Find the place of each undecided item among the thresholds and count it there."""
+    if (quick := space.quick_keys(ranked.targets.row[undecided.query], undecided.item)) is not None:
+        undecided = take(undecided, slice(0, _settle(ranked, undecided, *quick, lock)))
     end = min(SAMPLE, len(undecided.query))
     rest = _by_float64(space, ranked, take(undecided, slice(0, end)), lock)
     # Move the undecided items of the sample next to the others.
@@ -52,7 +54,11 @@ def take(items: Undecided, chosen: slice) -> Undecided:
 
 def _by_float64(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> int:
     """Count the items that float64 decides; move the rest to the front, and return their number."""
-    keys, errors = space.keys(ranked.targets.row[items.query], items.item)
+    return _settle(ranked, items, *space.keys(ranked.targets.row[items.query], items.item), lock)
+
+
+def _settle(ranked: Ranked, items: Undecided, keys: FloatArray, errors: FloatArray, lock: Lock) -> int:
+    """Count the items that these keys decide; move the rest to the front, and return their number."""
     with lock:
         start, stop, key, reach, *_ = ranked.thresholds
         return settle(keys - errors, keys + errors, start, stop, key, reach, ranked.counts, items)

@@ -187,7 +187,11 @@ def distinct_rows(
     appearance[in_order[::-1]] = places[::-1]  # written last, and so kept, is the first appearance of each row
     first = in_order[appearance[in_order] == places]
     number[first] = places[: len(first)]
-    identity = number[leaders]
+    return describe(embeddings, number[leaders], first, statistics)
+
+
+def describe(embeddings: Embeddings, identity: IntArray, first: IntArray, statistics: Statistics) -> Rows:
+    """The distinct rows with these statistics; every row is divided by its own power of two."""
     largest = statistics.largest[first]
     return Rows(
         embeddings=embeddings,

@@ -25,6 +25,9 @@ _PROCESSES = Path("/proc")
 END_SECONDS = 5.0
 """How long to wait for killed processes to disappear; a process that waits for a disk may take longer."""
 
+_PAUSES = (0.002, 0.02)
+"""The shortest and longest pause between two looks at processes that were killed, in seconds."""
+
 _KEPT_BACK = ("SIGALRM", "SIGHUP", "SIGINT", "SIGTERM")
 _ENDING = ("SIGTERM", "SIGHUP")
 """Signals that end a Python program without any cleanup: `kill`, batch systems and a closing terminal send them."""
@@ -70,12 +73,17 @@ class ProcessTree:
         """Kill processes until none is left or the time is over; the first one last, which may have adopted others.
 
         A killed process that has not quite ended no longer shows its environment or session, so its number is kept.
+        Each look reads files of all processes, so the pauses grow, but only while the same processes are left.
         """
         deadline = time.monotonic() + END_SECONDS
         killed: set[int] = set()
+        before: set[int] = set()
+        pause, longest = _PAUSES
         while True:
-            alive = self.alive()
+            running = self._running()
+            alive = self._ours(running)
             killed |= alive
+            left = killed & {each.number for each in running}
             late = time.monotonic() > deadline
             for number in alive - {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
@@ -83,13 +91,22 @@ class ProcessTree:
             if late or alive <= {self.process.pid}:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(self.process.pid, signal.SIGKILL)
-            if late or not (alive or killed & {each.number for each in _running_processes(b"")}):
+            if late or not left:
                 break
-            time.sleep(0.002)
+            pause = min(2 * pause, longest) if left == before else _PAUSES[0]
+            before = left
+            time.sleep(pause)
 
     def alive(self) -> set[int]:
         """The numbers of all running processes that belong to the program; none on systems without /proc."""
-        running = list(_running_processes(f"{self.mark}=1".encode()))
+        return self._ours(self._running())
+
+    def _running(self) -> list["_Running"]:
+        """All running processes of this user, of this program or not."""
+        return list(_running_processes(f"{self.mark}=1".encode()))
+
+    def _ours(self, running: Sequence["_Running"]) -> set[int]:
+        """The numbers of those that belong to the program."""
         first = self.process.pid
         ours = {each.number for each in running if each.marked or first in (each.number, each.session)}
         more = ours
@@ -112,18 +129,19 @@ def _running_processes(variable: bytes) -> Iterator[_Running]:
     """All processes of this user, for root of all users, marked if they inherited a variable; none without /proc."""
     if not _PROCESSES.is_dir():
         return
+    user = os.geteuid()
     for number in filter(str.isdecimal, os.listdir(_PROCESSES)):
         folder = f"{_PROCESSES}/{number}"
         with suppress(OSError):  # it may end meanwhile
-            if os.geteuid() not in (0, os.stat(folder).st_uid):
+            if user and os.stat(folder).st_uid != user:
                 continue
             # number (name, with any letters) state parent group session …
             state, parent, _, session = _content(f"{folder}/stat").rpartition(b")")[2].split()[:4]
             if state in (b"Z", b"X"):
                 continue
             variables: list[bytes] = []
-            with suppress(PermissionError):
-                variables = _content(f"{folder}/environ").split(b"\0") if variable else []
+            with suppress(PermissionError, ProcessLookupError):  # one that is ending may have no memory left to read
+                variables = _content(f"{folder}/environ").split(b"\0")
             yield _Running(int(number), int(parent), int(session), variable in variables)
 
 

@@ -1,4 +1,4 @@
-"""Tiles of city-block and Hamming distances, and squared sines from sums, as loops."""
+"""Tiles of city-block distances, and squared sines from sums, as loops."""
 
 import math
 from typing import Any
@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
-Words = npt.NDArray[np.uint64]
 
 
 def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[Any]) -> None:
@@ -15,13 +14,6 @@ def city_block_tile(x: npt.NDArray[Any], y: npt.NDArray[Any], out: npt.NDArray[A
     out[:] = 0
     for d in range(x.shape[1]):
         out -= abs(x[:, None, d] - y[:, d])
-
-
-def hamming_tile(x: Words, y: Words, out: npt.NDArray[Any]) -> None:
-    """out[i, j] = minus the number of bits that differ between x[i] and y[j], which is -0.0 for 0."""
-    for i, j in np.ndindex(*out.shape):
-        differing = zip(x[i].tolist(), y[j].tolist(), strict=True)
-        out[i, j] = -float(sum((a ^ b).bit_count() for a, b in differing))
 
 
 def combine(

@@ -4,6 +4,7 @@
 #ifndef TIEPROOF_COLLISIONS_H
 #define TIEPROOF_COLLISIONS_H
 
+#include "apart.h"
 #include "rounding.h"
 #include "sorting.h"
 
@@ -167,11 +168,25 @@ static inline int64_t without_absent(Doubles row, Ints order, const Listing *exc
     return count;
 }
 
+/* The number of rankings in which a tie is looked for without sorting, however many of them have one. */
+#define FIRST_TRIES 16
+
+/* Whether every column represents a single item. */
+static inline bool are_single(Ints weight)
+{
+    int64_t others = 0;
+    for (int64_t j = 0; j < weight.length; j++)
+        others += AT(weight, j) != 1;
+    return others == 0;
+}
+
 KERNEL int64_t rank_rows(
     Doubles values, const Items *items, const Scale *scale, const OrderedItems *rankings, const RowRoom *room)
 {
     Ints present = room->present;
-    int64_t all_open = 0;
+    int64_t all_open = 0, sorted = 0;
+    bool few_are_tied = scale->epsilon == 0.0 && are_single(items->weight);
+    double absolute = scale->certain ? 0.0 : scale->absolute, relative = scale->certain ? 0.0 : scale->relative;
     SortRoom sorting = {room->values.at, room->columns.at, ROW(room->keys, 0).at, ROW(room->keys, 1).at};
     memcpy(present.at, items->weight.at, (size_t)present.length * sizeof *present.at);
     for (int64_t q = 0; q < values.length; q++) {
@@ -182,9 +197,15 @@ KERNEL int64_t rank_rows(
         add_listed(&items->excluded, q, -1, present);
         int64_t count = without_absent(row, order, &items->excluded, q, present);
         add_listed(&items->excluded, q, 1, present);
-        sort_row(row.at, order.at, count, sorting, 0);
         AT(rankings->ranked, q) = count;
-        AT(rankings->open, q) = judge_row(row.at, count, scale, ROW(rankings->states, q).at);
+        AT(rankings->open, q) = 0;
+        Chars states = ROW(rankings->states, q);
+        memset(states.at, APART, (size_t)states.length);
+        if (few_are_tied && are_apart(row.at, count, absolute, relative, sorting))
+            continue;
+        few_are_tied = few_are_tied && 2 * ++sorted <= q + FIRST_TRIES;
+        sort_row(row.at, order.at, count, sorting, 0);
+        AT(rankings->open, q) = judge_row(row.at, count, scale, states.at);
         all_open += AT(rankings->open, q);
     }
     return all_open;

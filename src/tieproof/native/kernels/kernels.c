@@ -32,9 +32,10 @@
 #include "weighted_sums.h"
 
 #include "as_double.h"
+#include "bit_tiles.h"
 #include "cityblock.h"
+#include "codes.h"
 #include "counting_tiles.h"
-#include "hamming.h"
 #include "judged.h"
 #include "list_counts.h"
 #include "pairs.h"
@@ -42,9 +43,10 @@
 #include "row_digests.h"
 
 #include "as_float.h"
+#include "bit_tiles.h"
 #include "cityblock.h"
+#include "codes.h"
 #include "counting_tiles.h"
-#include "hamming.h"
 #include "judged.h"
 #include "list_counts.h"
 #include "pairs.h"

@@ -6,6 +6,11 @@
 
 #include "array.h"
 
+/* Compilers know the instructions of AVX-VNNI since these versions. */
+#if defined __AVX2__ && (__clang_major__ >= 12 || (!defined __clang__ && __GNUC__ >= 11))
+#define WITH_AVX_VNNI
+#endif
+
 #ifdef __x86_64__
 #include <cpuid.h>
 
@@ -30,6 +35,23 @@ static inline bool counts_bits_by_eight(void)
     return has(c, bit_AVX512VPOPCNTDQ);
 }
 
+/* How many bits wide the vectors are in which one instruction adds products of bytes: 2 for 512, 1 for 256, otherwise 0.
+   No level includes this instruction. */
+KERNEL int64_t dots_of_bytes(void)
+{
+    uint32_t a = 0, b, c = 0, d;
+#if defined __AVX512F__
+    __get_cpuid_count(7, 0, &a, &b, &c, &d);
+    return has(c, bit_AVX512VNNI) ? 2 : 0;
+#elif defined WITH_AVX_VNNI
+    __get_cpuid_count(7, 1, &a, &b, &c, &d);
+    return has(a, 1u << 4) ? 1 : 0;
+#else
+    (void)a, (void)b, (void)c, (void)d;
+    return 0;
+#endif
+}
+
 /* The levels of the x86-64 psABI, section 3.1.1: 2, 3 or 4; 1 for older processors. */
 KERNEL int64_t processor_level(void)
 {
@@ -45,6 +67,28 @@ KERNEL int64_t processor_level(void)
         return 2;
     bool wider = has(seventh, bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL);
     return wider && (kept_registers() & 0xe6) == 0xe6 ? 4 : 3;
+}
+
+#elif defined __aarch64__
+#ifdef __linux__
+#include <sys/auxv.h>
+#endif
+
+/* 1 if one instruction adds products of bytes to the lanes of a vector, as all processors of Apple can. */
+KERNEL int64_t dots_of_bytes(void)
+{
+#ifdef __linux__
+    return getauxval(AT_HWCAP) >> 20 & 1;
+#else
+    return 1;
+#endif
+}
+
+#else
+
+KERNEL int64_t dots_of_bytes(void)
+{
+    return 0;
 }
 
 #endif

@@ -9,7 +9,7 @@
 /* The number of buckets for each threshold, and the number of additional buckets; the driver allocates their
    memory. */
 #define BUCKETS 8
-#define SOME 256
+#define SOME 1024
 
 /* The highest bit of an entry of the table, and its other bits. */
 #define TOUCHED 0x8000

@@ -1,0 +1,245 @@
+"""Rows as int8 codes times a scale each: products of integers, which are exact, in a fraction of the time of floats.
+
+A row x is s q + r with a scale s, codes q, and a remainder r whose norm is known. So the product of the codes of two
+rows, times their scales, differs from x.y by at most |r_x| |y| + |x| |r_y| + |r_x| |r_y| (exact/README.md, 2).
+"""
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tieproof.exact.bounds import ARITHMETIC, SAFETY, UNIT_ROUNDOFF
+from tieproof.exact.rows import Rows, spans
+from tieproof.native.calls import Output, native
+from tieproof.native.loading import best_library
+from tieproof.native.threads import for_each
+from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
+
+CharArray = npt.NDArray[np.int8]
+ByteArray = npt.NDArray[np.uint8]
+
+LARGEST_CODE = 127
+"""The largest code of a row that is not made of integers."""
+
+MOST_DIMENSIONS = 2**15
+"""Up to this many dimensions, sums of products of codes and unsigned codes are below 2^31."""
+
+SMALLEST_SCALE = 2.0**-60
+"""The codes of a row with a smaller scale are zeros, so that products of scales do not underflow in float32."""
+
+FASTEST_WAY = 2
+"""The fastest way to multiply codes, if the processor has it; tests choose others."""
+
+ROUNDED = 2.0**-50
+"""What is added to `lost` for the rounding of the divided rows and of the norms."""
+
+EXCESS = 128
+"""What is added to the codes of items, which the instructions of most processors take as unsigned bytes."""
+
+IN_BLOCK, IN_STEP = 16, 4
+"""A block contains the codes of 16 items, and 4 codes of an item lie side by side."""
+
+
+@cache
+def multiplies_codes() -> bool:
+    """Whether this processor has an instruction for products of codes; otherwise floats are faster."""
+    return bool(best_library().dots_of_bytes())
+
+
+@native
+def encode(
+    x: Array,
+    first: IntArray,
+    unit: FloatArray,
+    scale: FloatArray,
+    codes: Output[CharArray],
+    finer: Output[CharArray],
+    total: Output[SmallIntArray],
+    lost: Output[FloatArray],
+) -> None:
+    """Write the codes of the rows x[first] / unit in units of `scale`, and finer codes of what is left.
+
+    total : (r, 2) the sum of the codes, and of the finer codes, of each row
+    lost : (r, 2) the norms of what the codes lack of each row, and of what they lack together with the finer codes
+    """
+
+
+@native
+def arrange_codes(codes: CharArray, excess: int, blocks: Output[ByteArray]) -> None:
+    """Arrange the codes of items, `excess` larger, in blocks; the last block is filled with codes of zero."""
+
+
+@native
+def multiply_codes(
+    rows: CharArray,
+    total: SmallIntArray,
+    row_scale: Array,
+    blocks: ByteArray,
+    item_scale: Array,
+    first: int,
+    way: int,
+    out: Output[Array],
+) -> None:
+    """out[i, j] = rows[i] . the codes of item first + j of the blocks, times the scales of both.
+
+    total : (r, 2) the sum of the codes of each row, and another number
+    way : the fastest way that may be used; all of them give the same products
+    """
+
+
+@native
+def multiply_pairs_of_codes(
+    x: CharArray,
+    finer_x: CharArray,
+    y: CharArray,
+    finer_y: CharArray,
+    total: SmallIntArray,
+    rows: IntArray,
+    columns: IntArray,
+    way: int,
+    out: Output[FloatArray],
+) -> None:
+    """out[i] = x[rows[i]] . y[columns[i]], where finer codes are 254 times smaller.
+
+    total : (n, 2) the sums of the codes, and of the finer codes, of y
+    """
+
+
+class Encoded(NamedTuple):
+    """The codes and the finer codes of some rows (r, width), and the sums of both for each row (r, 2)."""
+
+    codes: CharArray
+    finer: CharArray
+    total: SmallIntArray
+
+    @classmethod
+    def room(cls, count: int, width: int) -> "Encoded":
+        """Return arrays for `count` rows."""
+        return cls(
+            np.empty((count, width), np.int8), np.empty((count, width), np.int8), np.empty((count, 2), np.int32)
+        )
+
+
+class Codes:
+    """The codes of distinct rows, kept if memory allows, otherwise computed for each tile.
+
+    scale : (u,) the number by which the codes of a row are multiplied, in the type of tiles
+    lost : (2, u) bounds of the norm of what the codes, and of what the codes and the finer codes, lack of a row,
+        relative to the row's norm; 0 for integers
+    """
+
+    def __init__(
+        self, rows: Rows, dtype: np.dtype[Any], normalize: bool, exact: bool, keep_bytes: int, threads: int
+    ) -> None:
+        self.rows, self.threads = rows, threads
+        self.norm = np.where(rows.norm > 0, rows.norm, 1.0) if normalize else np.ones(len(rows))
+        self.width = -(-rows.dimensions // IN_STEP) * IN_STEP
+        self.keeps = 3 * len(rows) * self.width <= keep_bytes
+        self.kept: Encoded | None = None
+        self.blocks: ByteArray | None = None
+        self.scale, self.lost = np.ones(len(rows), dtype), np.zeros((2, len(rows)))
+        if not exact:
+            scale = rows.largest / rows.divisor / self.norm / LARGEST_CODE
+            has_codes = scale >= SMALLEST_SCALE
+            self.scale[:] = np.where(has_codes, scale, 1.0)
+            length = np.where(has_codes, rows.norm / self.norm, 1.0)
+            self.lost[:] = np.where(has_codes, self._encode_all().T / length + ROUNDED, 1.0) * SAFETY
+
+    def keep(self, in_blocks: bool) -> None:
+        """Encode all rows and, for items, arrange them in blocks: once, and if memory allows."""
+        if not self.keeps:
+            return
+        if self.kept is None:
+            self._encode_all()
+        if in_blocks and self.blocks is None and self.kept is not None:
+            self.blocks = arranged(self.kept.codes, EXCESS)
+
+    def _encode_all(self) -> FloatArray:
+        """Encode all rows, keep their codes if memory allows, and return the norms of what they lack, (u, 2)."""
+        count = len(self.rows)
+        kept = Encoded.room(count, self.width) if self.keeps else None
+        lost = np.empty((count, 2))
+
+        def fill(span: slice) -> None:
+            encoded = self._encode(span, lost[span])
+            if kept is not None:
+                kept.codes[span], kept.finer[span], kept.total[span] = encoded
+
+        for_each(fill, spans(count, self.rows.dimensions), self.threads)
+        self.kept = kept
+        return lost
+
+    def _encode(self, span: slice | IntArray, lost: FloatArray) -> Encoded:
+        """Encode some rows, and write to `lost` what their codes lack."""
+        rows, norm = self.rows, self.norm[span]
+        encoded = Encoded.room(len(norm), self.width)
+        scale = self.scale[span].astype(np.float64)
+        if rows.direct:
+            encode(rows.embeddings, rows.first[span], rows.divisor[span] * norm, scale, *encoded, lost)
+        else:
+            encode(rows.values(span), np.arange(len(norm)), norm, scale, *encoded, lost)
+        return encoded
+
+    @property
+    def in_memory(self) -> Encoded:
+        """All codes, if memory allows."""
+        assert self.kept is not None
+        return self.kept
+
+    def of_rows(self, span: slice | IntArray) -> Encoded:
+        """The codes of some rows."""
+        if self.kept is not None:
+            codes, finer, total = self.kept
+            return Encoded(codes[span], finer[span], total[span])
+        return self._encode(span, np.empty((len(self.scale[span]), 2)))
+
+    def in_blocks(self, span: slice | IntArray) -> tuple[ByteArray, int]:
+        """The codes of some items in blocks, and where the first of these items is."""
+        if self.blocks is None or not isinstance(span, slice):
+            return arranged(self.of_rows(span).codes, EXCESS), 0
+        return self.blocks, span.start
+
+
+def arranged(codes: CharArray, excess: int) -> ByteArray:
+    """The codes of items, `excess` larger, in blocks."""
+    blocks = np.empty((-(-len(codes) // IN_BLOCK), IN_BLOCK * codes.shape[1]), dtype=np.uint8)
+    arrange_codes(codes, excess, blocks)
+    return blocks
+
+
+def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice | IntArray) -> Array:
+    """The products of the codes of rows and columns, times their scales."""
+    codes, _, total = queries.of_rows(rows)
+    blocks, first = items.in_blocks(columns)
+    scale = items.scale[columns]
+    out = np.empty((len(codes), len(scale)), dtype=scale.dtype)
+    multiply_codes(codes, total, queries.scale[rows], blocks, scale, first, FASTEST_WAY, out)
+    return out
+
+
+def product_errors(queries: Codes, items: Codes) -> FloatArray:
+    """For each query row, the bound of |entry - x.y| / (|x| |y|) in tiles (exact/README.md, 2)."""
+    return _errors(queries.lost[0], items.lost[0], 4 * UNIT_ROUNDOFF[queries.scale.dtype])
+
+
+def _errors(of_queries: FloatArray, of_items: FloatArray, rounding: float) -> FloatArray:
+    """For each query row, the bound that follows from what codes lack, and from the rounding of the product."""
+    most = of_items.max()
+    return np.asarray((of_queries * (1 + most) + most + rounding * (1 + of_queries) * (1 + most)) * SAFETY)
+
+
+def products_of_pairs(queries: Codes, items: Codes, rows: IntArray, columns: IntArray) -> FloatArray:
+    """The products of pairs of rows by their codes and finer codes, which are in memory."""
+    (x, finer_x, _), (y, finer_y, total) = queries.in_memory, items.in_memory
+    out = np.empty(len(rows))
+    multiply_pairs_of_codes(x, finer_x, y, finer_y, total, rows, columns, FASTEST_WAY, out)
+    out *= queries.scale[rows]
+    out *= items.scale[columns]
+    return out
+
+
+def pair_errors(queries: Codes, items: Codes) -> FloatArray:
+    """For each query row, the bound of |product - x.y| / (|x| |y|) of `products_of_pairs` (exact/README.md, 2)."""
+    return _errors(queries.lost[1], items.lost[1], ARITHMETIC)

@@ -1,0 +1,45 @@
+/* The dot products of ROWS codes and of BLOCKS blocks of items, by an instruction that adds four products of bytes to
+   each lane of a vector: included by codes.h for each such instruction.
+
+   A vector VECTOR has 64 / PARTS bytes. DOT(sum, items, row) adds the products of unsigned bytes of items and of the
+   signed bytes of a row, which ALL(four bytes) repeats in all lanes. */
+
+TARGET static void NAME(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
+{
+    VECTOR sum[ROWS][BLOCKS * PARTS];
+#pragma GCC unroll 12
+    for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 4
+        for (int part = 0; part < BLOCKS * PARTS; part++)
+            sum[r][part] = (VECTOR){0};
+    for (int64_t step = 0; step < steps; step++) {
+        VECTOR items[BLOCKS * PARTS];
+#pragma GCC unroll 4
+        for (int part = 0; part < BLOCKS * PARTS; part++)
+            memcpy(&items[part], block[part / PARTS] + 64 * step + part % PARTS * (int)sizeof(VECTOR), sizeof(VECTOR));
+#pragma GCC unroll 12
+        for (int r = 0; r < ROWS; r++) {
+            int32_t four;
+            memcpy(&four, row[r] + 4 * step, 4);
+            VECTOR codes = ALL(four);
+#pragma GCC unroll 4
+            for (int part = 0; part < BLOCKS * PARTS; part++)
+                sum[r][part] = DOT(sum[r][part], items[part], codes);
+        }
+    }
+#pragma GCC unroll 12
+    for (int r = 0; r < ROWS; r++)
+#pragma GCC unroll 4
+        for (int part = 0; part < BLOCKS * PARTS; part++)
+            memcpy(&products[r][part * IN_BLOCK / PARTS], &sum[r][part], sizeof(VECTOR));
+}
+
+#undef NAME
+#undef TARGET
+#undef VECTOR
+#undef PARTS
+#undef ROWS
+#undef BLOCKS
+#undef ALL
+#undef DOT

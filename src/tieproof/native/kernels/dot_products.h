@@ -1,0 +1,160 @@
+/* Dot products of rows of int8, by the fastest instruction of this processor: distances/codes.py.
+
+   Items are arranged in blocks of 16, of which each step contains four codes of each item. The codes of items are
+   passed as unsigned bytes, 128 larger, since the instructions of x86 multiply unsigned by signed bytes. */
+
+#ifndef TIEPROOF_DOT_PRODUCTS_H
+#define TIEPROOF_DOT_PRODUCTS_H
+
+#include "processor.h"
+#include "structures.h"
+
+#define IN_BLOCK 16
+
+/* The most rows and items of one call of a function below. */
+#define HIGHEST 12
+#define WIDEST 32
+
+/* The number of bytes of items that stay in the cache while rows are multiplied with them. */
+#define CACHED 16384
+
+typedef void DotBlock(const int8_t *const *, const uint8_t *const *, int64_t, int32_t (*)[WIDEST]);
+
+/* A way to compute dot products, with the number of rows, and of blocks of items, that it takes at a time. */
+typedef struct {
+    DotBlock *block;
+    int64_t rows, blocks;
+    int32_t excess; /* of the codes of items as the function takes them */
+} DotWay;
+
+APART void dot_by_loop(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
+{
+    int32_t sum[IN_BLOCK] = {0};
+    for (int64_t step = 0; step < steps; step++)
+        for (int i = 0; i < IN_BLOCK; i++)
+            for (int d = 0; d < 4; d++)
+                sum[i] += block[0][64 * step + 4 * i + d] * row[0][4 * step + d];
+    memcpy(products[0], sum, sizeof sum);
+}
+
+#if defined __AVX512F__
+#include <immintrin.h>
+
+#define NAME dot_by_256_bits
+#define TARGET __attribute__((target("avx512vnni"), noinline))
+#define VECTOR __m256i
+#define PARTS 2
+#define ROWS 6
+#define BLOCKS 1
+#define ALL _mm256_set1_epi32
+#define DOT _mm256_dpbusd_epi32
+#include "dot_block.h"
+
+#define NAME dot_by_512_bits
+#define TARGET __attribute__((target("avx512vnni"), noinline))
+#define VECTOR __m512i
+#define PARTS 1
+#define ROWS 12
+#define BLOCKS 2
+#define ALL _mm512_set1_epi32
+#define DOT _mm512_dpbusd_epi32
+#include "dot_block.h"
+
+#elif defined WITH_AVX_VNNI
+#include <immintrin.h>
+
+#define NAME dot_by_256_bits
+#define TARGET __attribute__((target("avxvnni"), noinline))
+#define VECTOR __m256i
+#define PARTS 2
+#define ROWS 6
+#define BLOCKS 1
+#define ALL _mm256_set1_epi32
+#define DOT _mm256_dpbusd_avx_epi32
+#include "dot_block.h"
+
+#elif defined __aarch64__
+#include <arm_neon.h>
+
+#ifdef __clang__
+#define WITH_DOT "dotprod"
+#else
+#define WITH_DOT "arch=armv8.2-a+dotprod"
+#endif
+
+#define NAME dot_by_128_bits
+#define TARGET __attribute__((target(WITH_DOT), noinline))
+#define VECTOR int32x4_t
+#define PARTS 4
+#define ROWS 4
+#define BLOCKS 1
+#define ALL vdupq_n_s32
+#define DOT(sum, items, row) \
+    vdotq_s32(sum, veorq_s8(vreinterpretq_s8_s32(items), vdupq_n_s8(-128)), vreinterpretq_s8_s32(row))
+#include "dot_block.h"
+#endif
+
+/* The fastest way of this processor that is not above `highest`: 0 is the loop, the others are vectors. */
+static inline DotWay dot_way(int64_t highest)
+{
+    int64_t best = dots_of_bytes();
+    int64_t way = highest < best ? highest : best;
+#if defined __AVX512F__
+    if (way == 2)
+        return (DotWay){dot_by_512_bits, 12, 2, 128};
+#endif
+#if defined __AVX512F__ || defined WITH_AVX_VNNI
+    if (way == 1)
+        return (DotWay){dot_by_256_bits, 6, 1, 128};
+#elif defined __aarch64__
+    if (way == 1)
+        return (DotWay){dot_by_128_bits, 4, 1, 0};
+#endif
+    (void)way;
+    return (DotWay){dot_by_loop, 1, 1, 128};
+}
+
+/* The items of some consecutive blocks that are in a tile. */
+typedef struct {
+    int64_t block, skipped; /* the first block, and the number of its items that are not in the tile */
+    int64_t column, count;  /* the column of the first item that is, and the number of items */
+} Piece;
+
+/* Piece `number` of a tile of so many columns, whose first item is `first`. */
+static inline Piece piece_of(DotWay way, int64_t number, int64_t first, int64_t columns)
+{
+    int64_t block = first / IN_BLOCK + number * way.blocks, start = block * IN_BLOCK - first;
+    int64_t left = start < 0 ? 0 : start, right = start + way.blocks * IN_BLOCK;
+    return (Piece){block, left - start, left, (right < columns ? right : columns) - left};
+}
+
+/* The number of pieces of a tile of so many columns, whose first item is `first`. */
+static inline int64_t pieces_of(DotWay way, int64_t first, int64_t columns)
+{
+    int64_t width = way.blocks * IN_BLOCK;
+    return columns ? (first % IN_BLOCK + columns + width - 1) / width : 0;
+}
+
+/* The number of pieces whose items stay in the cache; rows have so many bytes. */
+static inline int64_t pieces_together(DotWay way, int64_t bytes)
+{
+    int64_t many = CACHED / (way.blocks * IN_BLOCK * bytes);
+    return many > 1 ? many : 1;
+}
+
+/* Compute the products of a piece for the rows from `first` on, and return the row after the last one. */
+static inline int64_t multiply_rows(
+    DotWay way, Chars rows, int64_t first, Bytes blocks, int64_t block, int32_t (*products)[WIDEST])
+{
+    const int8_t *row[HIGHEST];
+    const uint8_t *of_items[WIDEST / IN_BLOCK];
+    for (int64_t r = 0; r < way.rows; r++)
+        row[r] = &AT2(rows, first + r < rows.length ? first + r : rows.length - 1, 0);
+    for (int64_t b = 0; b < way.blocks; b++)
+        of_items[b] = &AT2(blocks, block + b < blocks.length ? block + b : blocks.length - 1, 0);
+    way.block(row, of_items, rows.columns / 4, products);
+    return first + way.rows < rows.length ? first + way.rows : rows.length;
+}
+
+#endif

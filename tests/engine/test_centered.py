@@ -1,0 +1,125 @@
+"""Near-duplicates minus one of them: exact differences, and the same results as without them."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+from hard_sets import one_ulp_apart
+from tieproof.distances import DISTANCES, euclidean, make_space
+from tieproof.distances.space import Resources
+from tieproof.exact.centered import centered
+from tieproof.exact.rows import Rows, distinct_rows
+
+Array = npt.NDArray[Any]
+
+MUCH = 2**20
+
+
+def rows_of(array: Array) -> Rows:
+    return distinct_rows(array, "embeddings", False, np.arange(len(array)))
+
+
+def near_rows(count: int, dtype: type, dimensions: int = 6) -> Array:
+    random = np.random.default_rng(0)
+    center = random.normal(size=dimensions)
+    rows: Array = (center + 1e-6 * random.normal(size=(count, dimensions)) * np.abs(center)).astype(dtype)
+    rows[3] = rows[5]
+    return rows
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("step", [1.0, 0.5, 2.0])
+def test_differences_are_exact(dtype: type, step: float) -> None:
+    data = near_rows(40, dtype)
+    data[7] = data[0] * dtype(step)
+    found = centered((rows_of(data),), MUCH, 1)
+    assert found is not None
+    (side,), center = found
+    for row, difference in zip(data.tolist(), side.embeddings.tolist(), strict=True):
+        exact = [Fraction(x) - Fraction(c) for x, c in zip(row, center.tolist(), strict=True)]
+        assert [Fraction(x) for x in difference] == exact
+    assert side.identity.tolist() == rows_of(data).identity.tolist()
+    assert side.weight.tolist() == rows_of(data).weight.tolist()
+
+
+def far_at_the_end(data: Array) -> Array:
+    data[-1, 2] *= -1
+    return data
+
+
+def more_than_twice(data: Array) -> Array:
+    data[-1, 2] = np.nextafter(2 * data[0, 2], data[0, 2] * 9)
+    return data
+
+
+def less_than_half(data: Array) -> Array:
+    data[1, 2] = np.nextafter(data[0, 2] / 2, 0)
+    return data
+
+
+def huge(data: Array) -> Array:
+    data[:, 0] = np.finfo(data.dtype).max
+    return data
+
+
+def odd_subnormal(data: Array) -> Array:
+    data[:, 0] = 5e-324
+    return data
+
+
+@pytest.mark.parametrize("change", [far_at_the_end, more_than_twice, less_than_half, huge, odd_subnormal, np.rint])
+def test_rows_that_are_not_near(change: Any) -> None:
+    data = change(near_rows(40, np.float64))
+    assert centered((rows_of(data if change is not np.rint else data.astype(np.int64)),), MUCH, 1) is None
+
+
+def test_sides_of_two_types_or_beyond_the_memory() -> None:
+    one, other = rows_of(near_rows(9, np.float32)), rows_of(near_rows(9, np.float64))
+    assert centered((one, other), MUCH, 1) is None
+    assert centered((one, one), 2 * one.embeddings.nbytes, 1) is not None
+    assert centered((one, one), 2 * one.embeddings.nbytes - 1, 1) is None
+
+
+CALLS: dict[str, Any] = {
+    "leave-one-out": lambda data, labels, **options: tp.evaluate(data, labels, **options),
+    "float16": lambda data, labels, **options: tp.evaluate(data, labels, precision="float16", **options),
+    "collisions": lambda data, labels, **options: tp.collisions(data, labels, **options),
+    "collisions, epsilon": lambda data, labels, **options: tp.collisions(data, labels, epsilon=1e-9, **options),
+    "gallery": lambda data, labels, **options: tp.evaluate(
+        data[:40], labels[:40], gallery=data[40:], gallery_labels=labels[40:], **options
+    ),
+}
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "sqeuclidean"])
+@pytest.mark.parametrize("call", CALLS)
+@pytest.mark.parametrize("kind", ["noise float32", "noise float64", "one ulp"])
+def test_results_are_the_same(call: str, kind: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    data = {
+        "noise float32": lambda: near_rows(120, np.float32),
+        "noise float64": lambda: near_rows(120, np.float64),
+        "one ulp": lambda: one_ulp_apart(random, (120, 6), np.float32),
+    }[kind]()
+    labels = random.integers(0, 9, size=120)
+    found = CALLS[call](data, labels, distance=distance).to_json()
+    calls: list[object] = []
+
+    def never(*arguments: Any) -> None:
+        calls.append(arguments)
+
+    monkeypatch.setattr(euclidean, "centered", never)
+    assert CALLS[call](data, labels, distance=distance).to_json() == found
+    assert calls
+
+
+def test_the_center_is_no_zero_vector() -> None:
+    data = near_rows(20, np.float32)
+    order, resources = np.arange(20), Resources(MUCH, np.dtype(np.float32), 2**16)
+    space = make_space(DISTANCES["euclidean"], data, None, (order, order), resources)
+    assert space.queries.largest[0] == 0
+    assert space.zero_vectors == 0

@@ -1,0 +1,120 @@
+"""Tiles of int8 codes: their bounds hold, and they change no result, on every hard set of the exactness promise."""
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+
+import tieproof as tp
+from forced import FORCED, small_tiles
+from hard_sets import HARD_SETS
+from tieproof.distances import codes, find_distance, make_space
+from tieproof.distances.space import FLOAT32, INT8, InnerSpace, Resources
+
+DISTANCES = ("cosine", "dot", "euclidean")
+LARGE = ("gaussian float32", "sparse", "some rows zero", "sixty orders float32", "int8", "±1")
+
+Patch = pytest.MonkeyPatch
+
+
+def clustered(name: str, shape: tuple[int, int]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
+    random = np.random.default_rng(3)
+    return HARD_SETS[name](random, shape), random.integers(0, 9, size=shape[0])
+
+
+@pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(("name", "dimensions"), [(name, 5) for name in HARD_SETS] + [(name, 150) for name in LARGE])
+def test_codes_change_nothing(name: str, dimensions: int, distance: str, monkeypatch: Patch) -> None:
+    data, labels = clustered(name, (90, dimensions))
+    tasks: list[dict[str, Any]] = [
+        {"embeddings": data, "labels": labels},
+        {"embeddings": data[:40], "labels": labels[:40], "gallery": data[40:], "gallery_labels": labels[40:]},
+    ]
+    results = []
+    for forced in ("no_codes", "tiles of codes", "codes_by_loop", "codes_out_of_memory"):
+        with monkeypatch.context() as patch:
+            small_tiles(patch, 31)
+            FORCED[forced](patch)
+            results.append([tp.evaluate(**task, distance=distance).to_json() for task in tasks])
+    assert results[1:] == results[:1] * 3
+
+
+def test_large_data_are_encoded(monkeypatch: Patch) -> None:
+    """Where relevant items are clearly nearer than most others, and the processor multiplies codes."""
+    monkeypatch.setattr(codes, "multiplies_codes", lambda: True)
+    multiplied = []
+    multiply = codes.multiply_codes
+
+    def noted(*call: Any) -> None:
+        multiplied.append(len(call))
+        multiply(*call)
+
+    monkeypatch.setattr(codes, "multiply_codes", noted)
+    random = np.random.default_rng(0)
+    labels = np.arange(2100) // 3
+    data = random.normal(size=(700, 64))[labels] + 0.3 * random.normal(size=(2100, 64))
+    tp.evaluate(data, labels, measures=["AP"])
+    assert multiplied
+    multiplied.clear()
+    tp.evaluate(data[:1500], labels[:1500], measures=["AP"])
+    assert not multiplied
+
+
+def fractions_of(rows: Any) -> list[list[Fraction]]:
+    """The distinct rows, divided exactly."""
+    raw, divisor = rows.raw(slice(None)), rows.divisor.tolist()
+    return [
+        [Fraction(value) / Fraction(unit) for value in row] for row, unit in zip(raw.tolist(), divisor, strict=True)
+    ]
+
+
+def nearness(distance: str, x: list[Fraction], y: list[Fraction]) -> Fraction:
+    """The key in real numbers, a cosine to 60 digits."""
+    product, square = sum(a * b for a, b in zip(x, y, strict=True)), sum(b * b for b in y)
+    if distance == "dot":
+        return Fraction(product)
+    if distance == "euclidean":
+        return Fraction(2 * product - square)
+    other = sum(a * a for a in x)
+    if not square or not other:
+        return Fraction(0)
+    with localcontext() as context:
+        context.prec = 400
+        root = (Decimal((square * other).numerator) / Decimal((square * other).denominator)).sqrt()
+        return Fraction(product) / Fraction(root)
+
+
+REAL = [name for name in HARD_SETS if not name.startswith(("int", "uint", "bool"))]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", REAL)
+def test_bounds_of_entries(name: str, distance: str) -> None:
+    """No entry of a tile, and no key of a pair, is farther from the real number than its bound says."""
+    data, _ = clustered(name, (14, 9))
+    order = np.arange(14)
+    resources = Resources(2**30, FLOAT32, 2**16)
+    space = make_space(find_distance(distance), data, None, (order, order), resources)
+    if space.integers:
+        pytest.skip("integers have no error")
+    space = space.variant(INT8, 2**16)
+    assert isinstance(space, InnerSpace)
+    assert space.codes is not None
+    space.keep_rows()
+    count = len(space.items)
+    rows, columns = np.divmod(np.arange(count**2), count)
+    quick = space.quick_keys(rows, columns)
+    assert quick is not None
+    entries, _ = space.key_block(slice(0, count), slice(0, count))
+    error = space.all_errors
+    bounds = error.relative * np.abs(entries) + error.row[:, None] * error.column + error.constant
+    exact = fractions_of(space.items)
+    for i in range(count):
+        for j in range(count):
+            real, at = nearness(distance, exact[i], exact[j]), i * count + j
+            assert abs(Fraction(entries[i, j].item()) - real) <= Fraction(bounds[i, j].item())
+            assert abs(Fraction(quick[0][at].item()) - real) <= Fraction(quick[1][at].item())
