@@ -29,15 +29,15 @@ def clustered(name: str, shape: tuple[int, int]) -> tuple[npt.NDArray[Any], npt.
 @pytest.mark.parametrize("distance", DISTANCES)
 @pytest.mark.parametrize(("name", "dimensions"), [(name, 5) for name in HARD_SETS] + [(name, 150) for name in LARGE])
 def test_codes_change_nothing(name: str, dimensions: int, distance: str, monkeypatch: Patch) -> None:
-    data, labels = clustered(name, (90, dimensions))
+    data, labels = clustered(name, (50, dimensions))
     tasks: list[dict[str, Any]] = [
         {"embeddings": data, "labels": labels},
-        {"embeddings": data[:40], "labels": labels[:40], "gallery": data[40:], "gallery_labels": labels[40:]},
+        {"embeddings": data[:20], "labels": labels[:20], "gallery": data[20:], "gallery_labels": labels[20:]},
     ]
     results = []
     for forced in ("no_codes", "tiles of codes", "codes_by_loop", "codes_out_of_memory"):
         with monkeypatch.context() as patch:
-            small_tiles(patch, 31)
+            small_tiles(patch, 17)
             FORCED[forced](patch)
             results.append([tp.evaluate(**task, distance=distance).to_json() for task in tasks])
     assert results[1:] == results[:1] * 3

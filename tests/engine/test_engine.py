@@ -3,6 +3,7 @@
 import itertools
 from fractions import Fraction
 from threading import Thread
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,32 @@ def test_threads_of_blas_are_restored() -> None:
         thread.join()
         assert all(library.num_threads == 1 for library in bounds.libraries.lib_controllers)
     assert [pool["num_threads"] for pool in threadpool_info()] == before
+
+
+class Interrupted:
+    """A library that is interrupted when its number of threads is set for the given time."""
+
+    def __init__(self, at: int) -> None:
+        self.num_threads, self.times, self.at = 4, 0, at
+
+    def set_num_threads(self, number: int) -> None:
+        self.times += 1
+        if self.times == self.at:
+            raise KeyboardInterrupt
+        self.num_threads = number
+
+
+@pytest.mark.parametrize("at", [1, 2])
+def test_threads_of_blas_are_restored_after_an_interruption(at: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the step that limits them, or of the step that restores them."""
+    library = Interrupted(at)
+    monkeypatch.setattr(bounds, "libraries", SimpleNamespace(lib_controllers=[library]))
+    with pytest.raises(KeyboardInterrupt), bounds.single_threaded():
+        assert library.num_threads == 1
+    assert library.num_threads == 4
+    with bounds.single_threaded():
+        assert library.num_threads == 1
+    assert library.num_threads == 4
 
 
 def test_few_rows_are_checked_by_few_and_more_by_a_whole_tile(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -67,28 +67,46 @@ than a small one; or 2 * SMALL_HALF rows if no larger matrices are multiplied.""
 
 libraries = ThreadpoolController().select(user_api="blas")  # includes NumPy's library, which NumPy has loaded
 _lock = threading.Lock()
-_users = 0
-_limits: list[Any] = []
+_users: set[object] = set()
+_original: list[tuple[Any, int]] = []
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """Limit matrix products to one thread each; the last user to leave restores the previous limits.
 
-    Do not use this across a `yield`: the caller may never ask for the next result.
+    An interruption may come at any moment, so each step can be repeated. Do not use this across a `yield`: the caller
+    may never ask for the next result.
     """
-    global _users
-    with _lock:
-        if not _users:
-            _limits.append(libraries.limit(limits=1))
-        _users += 1
+    user = object()
     try:
+        _limit(user)
         yield
     finally:
-        with _lock:
-            _users -= 1
-            if not _users:
-                _limits.pop().restore_original_limits()
+        try:
+            _restore(user)
+        except KeyboardInterrupt:
+            _restore(user)
+            raise
+
+
+def _limit(user: object) -> None:
+    """Add a user; the first one notes and sets the numbers of threads."""
+    with _lock:
+        if not _users:
+            _original[:] = [(library, library.num_threads) for library in libraries.lib_controllers]
+            for library, _ in _original:
+                library.set_num_threads(1)
+        _users.add(user)
+
+
+def _restore(user: object) -> None:
+    """Remove a user; the last one restores the numbers of threads."""
+    with _lock:
+        _users.discard(user)
+        if not _users:
+            for library, number in _original:
+                library.set_num_threads(number)
 
 
 def check_products(rows: int = 2 * HALF) -> None:
