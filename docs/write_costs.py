@@ -49,10 +49,10 @@ with about 5 relevant items per query takes {halves:.2f} × the time of the prod
 
 - If the embeddings are good, few items are as near as the last relevant one, and counting is one pass over the tile
   that reads eight entries at a time. Otherwise every item has to be placed among the thresholds.
-- Where the processor multiplies bytes, a tile is first computed from int8 codes of the rows, in about a fifth of the time
-  of a float32 product. The error of the codes is bounded by the norm of what they lack of a row (Cauchy and Schwarz),
-  about 0.015 in cosine at 512 dimensions, and no bound that knows only these norms is smaller. So codes help where few
-  items are that near to a relevant one: with few relevant items per query, or with embeddings that separate them.
+- Where the processor multiplies bytes, a tile may be computed from int8 codes of the rows, which takes less time than a
+  float32 product. The error of the codes is bounded by the norm of what they lack of a row (Cauchy and Schwarz), and no
+  bound that knows only these norms is smaller. So codes help where few items are that near to a relevant one: with few
+  relevant items per query, or with embeddings that separate them.
 - The more relevant items a query has, the denser the thresholds are, and the more items are within the error of a tile
   from a threshold. A sample then shows whether codes, float32 products, short sums or float64 products cost less.
 - The order of near-duplicates is decided by exact arithmetic alone (under Euclidean distance only if the differences of

@@ -1,6 +1,7 @@
 """Near-duplicates minus one of them: exact differences, and the same results as without them."""
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import tieproof as tp
 from hard_sets import one_ulp_apart
+from shard_files import write
 from tieproof.distances import DISTANCES, euclidean, make_space
 from tieproof.distances.space import Resources
 from tieproof.exact.centered import centered
@@ -115,6 +117,22 @@ def test_results_are_the_same(call: str, kind: str, distance: str, monkeypatch: 
     monkeypatch.setattr(euclidean, "centered", never)
     assert CALLS[call](data, labels, distance=distance).to_json() == found
     assert calls
+
+
+@pytest.mark.parametrize("far", [0, 1, 100])
+def test_parts_with_different_centers_and_with_none(
+    far: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A part may have another center than the part that it counts, or none."""
+    data, labels = near_rows(300, np.float32), np.random.default_rng(1).integers(0, 40, 300)
+    data[300 - far :] *= -1
+    folder = write(tmp_path, ".npy", data, labels, [77, 150, 299])
+    with monkeypatch.context() as patch:
+        patch.setattr(euclidean, "centered", lambda *_: None)
+        expected = tp.evaluate(data, labels, distance="euclidean").to_json()
+    assert tp.evaluate(data, labels, distance="euclidean").to_json() == expected
+    for memory in (1000, "1GiB"):
+        assert tp.evaluate(tp.open(folder), distance="euclidean", memory=memory).to_json() == expected
 
 
 def test_the_center_is_no_zero_vector() -> None:

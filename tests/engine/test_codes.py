@@ -88,6 +88,18 @@ def nearness(distance: str, x: list[Fraction], y: list[Fraction]) -> Fraction:
         return Fraction(product) / Fraction(root)
 
 
+def test_codes_of_normal_vectors() -> None:
+    """What exact/README.md says of their size at 512 dimensions."""
+    data = np.random.default_rng(0).normal(size=(300, 512))
+    order = np.arange(300)
+    resources = Resources(2**30, INT8, 2**16)
+    space = make_space(find_distance("cosine"), data, None, (order, order), resources)
+    assert isinstance(space, InnerSpace)
+    assert space.codes is not None
+    assert np.median(space.codes[1].lost[0]) == pytest.approx(0.007, abs=0.001)
+    assert np.median(space.code_error) == pytest.approx(0.018, abs=0.001)
+
+
 REAL = [name for name in HARD_SETS if not name.startswith(("int", "uint", "bool"))]
 
 

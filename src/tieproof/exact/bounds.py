@@ -85,7 +85,7 @@ def single_threaded() -> Iterator[None]:
     finally:
         try:
             _restore(user)
-        except KeyboardInterrupt:
+        except BaseException:
             _restore(user)
             raise
 

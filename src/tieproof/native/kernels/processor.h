@@ -74,13 +74,18 @@ KERNEL int64_t processor_level(void)
 #include <sys/auxv.h>
 #endif
 
+/* The bit of AT_HWCAP that stands for the dot product: HWCAP_ASIMDDP in Linux's asm/hwcap.h. */
+#define HAS_DOT_PRODUCT ((uint64_t)1 << 20)
+
 /* 1 if one instruction adds products of bytes to the lanes of a vector, as all processors of Apple can. */
 KERNEL int64_t dots_of_bytes(void)
 {
-#ifdef __linux__
-    return getauxval(AT_HWCAP) >> 20 & 1;
-#else
+#if defined __linux__
+    return (getauxval(AT_HWCAP) & HAS_DOT_PRODUCT) != 0;
+#elif defined __APPLE__
     return 1;
+#else
+    return 0;
 #endif
 }
 
