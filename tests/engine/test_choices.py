@@ -14,6 +14,7 @@ from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS, normalized
 from tieproof import engine
 from tieproof.distances import bits as distances_bits
+from tieproof.distances import short_sums
 from tieproof.engine import counting, levels, plan, ranking, resolve
 from tieproof.evaluation import problems
 
@@ -90,6 +91,23 @@ def test_forced_choices_change_nothing(name: str, distance: str, task: str, monk
             small_tiles(patch, 31)
             force(patch)
             assert bits(tp.evaluate(**task_of, threads=2, memory="8MiB")) == expected, forced
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("name", ["gaussian float32", "0.1, 0.2, 0.3 float32", "float64"])
+def test_short_sums_change_nothing(name: str, distance: str, task: str, monkeypatch: Patch) -> None:
+    random = np.random.default_rng(6)
+    data = random.standard_normal((130, 300)) if name == "float64" else HARD_SETS[name](random, (130, 300))
+    task_of = TASKS[task](data, random) | {"distance": distance, "measures": MEASURES}
+    small_tiles(monkeypatch, 50)
+    expected = bits(tp.evaluate(**task_of))
+    FORCED["short_sums_by_vectors"](monkeypatch)
+    calls = counted(monkeypatch, short_sums, "product")
+    assert bits(tp.evaluate(**task_of)) == expected
+    assert bool(calls["product"]) == short_sums.sums_by_vectors()
+    monkeypatch.setattr(short_sums, "FASTEST_WAY", 0)
+    assert bits(tp.evaluate(**task_of)) == expected
 
 
 SIGNS: Any = np.array([-1, 1])

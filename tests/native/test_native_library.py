@@ -22,7 +22,7 @@ from tieproof.native.calls import NAMES, element_of, is_array, is_named_tuple, p
 
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent
-NO_STUB = {"made_of", "flags", "processor_level", "dots_of_bytes"}
+NO_STUB = {"made_of", "flags", "processor_level", "dots_of_bytes", "sums_by_vectors"}
 """Functions that are called without stubs, since they say what a processor is."""
 
 
@@ -40,14 +40,20 @@ FUSED = re.compile(r"\tv?f(?:n?m(?:add|sub|addsub|subadd)|ml[as]|nml[as])\w*\s")
 """Instructions of x86-64 and of ARM that multiply and add with a single rounding."""
 
 
+MAY_FUSE = "sum_by_512_bits"
+"""The function whose sums have a bound, and are not the same on every processor."""
+
+
 @pytest.mark.parametrize("level", LEVELS)
 def test_no_instruction_multiplies_and_adds_at_once(level: str) -> None:
     if shutil.which("objdump") is None:
         pytest.skip("objdump is not installed")
     file = library_file(level, this_machine().suffix)
     code = subprocess.run(["objdump", "-d", file], capture_output=True, text=True, check=True).stdout
+    functions = dict(re.findall(r"^[0-9a-f]+ <(\S+)>:\n((?:.+\n?)*)", code, re.MULTILINE))
+    assert len(functions) > 100
     assert len(code.splitlines()) > 500
-    assert not FUSED.findall(code)
+    assert {name for name, body in functions.items() if FUSED.search(body)} <= {MAY_FUSE}
 
 
 def test_a_fused_instruction_would_be_found() -> None:

@@ -1,12 +1,13 @@
 """Each of the engine's methods of counting, with the changes that force the engine to use it."""
 
 from collections.abc import Callable
+from copy import copy
 from typing import Any
 
 import numpy as np
 import pytest
 
-from tieproof.distances import bits, codes, space
+from tieproof.distances import bits, codes, short_sums, space
 from tieproof.engine import counting, plan, ranking
 from tieproof.exact import rows
 
@@ -121,6 +122,18 @@ def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
     return patch_choices
 
 
+def short_sums_by_vectors(patch: Patch) -> None:
+    """Also of rows with so few dimensions that there is a single sum."""
+
+    def variant(self: space.Space, dtype: np.dtype[Any], chunk: int) -> space.Space:
+        made = copy(self)
+        made.choose_tiles(self.resources._replace(dtype=dtype, chunk=chunk))
+        return made
+
+    chosen_tile(np.float32, short_sums.SUMMED)(patch)
+    patch.setattr(space.Space, "variant", variant)
+
+
 FORCED: dict[str, Callable[[Patch], None]] = {
     function.__name__: function
     for function in (
@@ -143,6 +156,7 @@ FORCED: dict[str, Callable[[Patch], None]] = {
         bits_out_of_memory,
         codes_by_loop,
         codes_out_of_memory,
+        short_sums_by_vectors,
     )
 } | {
     "tiles of codes": chosen_tile(np.int8, 2**16),

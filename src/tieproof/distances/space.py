@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances import bits, codes
+from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import Codes
 from tieproof.exact import bounds, reals
@@ -414,6 +414,8 @@ class InnerSpace(Space):
             return codes.product(*self.codes, rows, columns)
         queries, items = self.prepared
         x, y = queries[rows], items[columns]
+        if self.tile_type == FLOAT32 and self.resources.chunk == short_sums.SUMMED and short_sums.sums_by_vectors():
+            return short_sums.product(x, y)
         tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T

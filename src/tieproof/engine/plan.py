@@ -9,13 +9,14 @@ import numpy.typing as npt
 
 from tieproof.distances import Distance, make_space
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
+from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
 from tieproof.engine.ranked import Ranked
 from tieproof.problem import Budget, Problem
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7
-"""How many dimensions a product sums at once: all of them (unless the error bound gets too large), or few."""
+"""How many dimensions a product of BLAS sums at once: all of them (unless the error bound gets too large), or few."""
 
 BYTES_PER_PAIR_RANKED = 20.5
 """The memory for a (query, relevant item) pair during counting: key, item, two counts, a share of the guide."""
@@ -132,6 +133,7 @@ class Choice(NamedTuple):
 CHOICES: tuple[Choice, ...] = (
     Choice(np.int8, LONG, 0.25),
     Choice(np.float32, LONG, 1.0),
+    Choice(np.float32, SUMMED, 1.15),
     Choice(np.float32, SHORT, 1.35),
     Choice(np.float64, LONG, 2.05),
 )
@@ -167,7 +169,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
 
     best, least = None, LEFT_OPEN  # without tiles, every item has the cost of an undecided one
     for choice in CHOICES:
-        if choice.dtype == np.int8 and not _is_worth_encoding(space):
+        if not _is_possible(choice, space):
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
         cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open(variant.finer or variant)
@@ -178,10 +180,12 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
     return best
 
 
-def _is_worth_encoding(space: Space) -> bool:
-    """Whether tiles can be computed from codes, and are large enough."""
-    items, dimensions = FEWEST_ENCODED
-    return space.has_codes and len(space.items) >= items and space.items.dimensions >= dimensions
+def _is_possible(choice: Choice, space: Space) -> bool:
+    """Whether this processor is fast at such tiles, and there are enough items and dimensions for codes."""
+    if choice.dtype == np.int8:
+        items, dimensions = FEWEST_ENCODED
+        return space.has_codes and len(space.items) >= items and space.items.dimensions >= dimensions
+    return choice.chunk != SUMMED or sums_by_vectors()
 
 
 def _nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:

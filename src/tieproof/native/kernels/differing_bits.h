@@ -78,6 +78,7 @@ APART void differ_by_loop(
 #define PARTS 1
 #define ROWS 12
 #define BLOCKS 2
+#define NEXT 4
 #define ALL _mm512_set1_epi32
 #define DOT(sum, items, row) _mm512_add_epi32(sum, _mm512_popcnt_epi32(_mm512_xor_si512(items, row)))
 #include "dot_block.h"

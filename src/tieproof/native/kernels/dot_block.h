@@ -2,7 +2,7 @@
    each lane of a vector: included by codes.h for each such instruction.
 
    A vector VECTOR has 64 / PARTS bytes. DOT(sum, items, row) adds the products of unsigned bytes of items and of the
-   signed bytes of a row, which ALL(four bytes) repeats in all lanes. */
+   signed bytes of a row, which ALL(four bytes) repeats in all lanes. NEXT bytes later are the next four of a row. */
 
 TARGET static void NAME(
     const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
@@ -21,7 +21,7 @@ TARGET static void NAME(
 #pragma GCC unroll 12
         for (int r = 0; r < ROWS; r++) {
             int32_t four;
-            memcpy(&four, row[r] + 4 * step, 4);
+            memcpy(&four, row[r] + NEXT * step, 4);
             VECTOR codes = ALL(four);
 #pragma GCC unroll 4
             for (int part = 0; part < BLOCKS * PARTS; part++)
@@ -41,5 +41,6 @@ TARGET static void NAME(
 #undef PARTS
 #undef ROWS
 #undef BLOCKS
+#undef NEXT
 #undef ALL
 #undef DOT

@@ -13,7 +13,7 @@
 
 /* The most rows and items of one call of a function below. */
 #define HIGHEST 12
-#define WIDEST 32
+#define WIDEST 48
 
 /* The number of bytes of items that stay in the cache while rows are multiplied with them. */
 #define CACHED 16384
@@ -47,6 +47,7 @@ APART void dot_by_loop(
 #define PARTS 2
 #define ROWS 6
 #define BLOCKS 1
+#define NEXT 4
 #define ALL _mm256_set1_epi32
 #define DOT _mm256_dpbusd_epi32
 #include "dot_block.h"
@@ -57,6 +58,7 @@ APART void dot_by_loop(
 #define PARTS 1
 #define ROWS 12
 #define BLOCKS 2
+#define NEXT 4
 #define ALL _mm512_set1_epi32
 #define DOT _mm512_dpbusd_epi32
 #include "dot_block.h"
@@ -70,6 +72,7 @@ APART void dot_by_loop(
 #define PARTS 2
 #define ROWS 6
 #define BLOCKS 1
+#define NEXT 4
 #define ALL _mm256_set1_epi32
 #define DOT _mm256_dpbusd_avx_epi32
 #include "dot_block.h"
@@ -89,6 +92,7 @@ APART void dot_by_loop(
 #define PARTS 4
 #define ROWS 4
 #define BLOCKS 1
+#define NEXT 4
 #define ALL vdupq_n_s32
 #define DOT(sum, items, row) \
     vdotq_s32(sum, veorq_s8(vreinterpretq_s8_s32(items), vdupq_n_s8(-128)), vreinterpretq_s8_s32(row))

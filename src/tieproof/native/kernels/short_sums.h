@@ -1,0 +1,126 @@
+/* Tiles of float32 products whose sums are short, by fused multiply-adds: distances/short_sums.py. */
+
+#ifndef TIEPROOF_SHORT_SUMS_H
+#define TIEPROOF_SHORT_SUMS_H
+
+#include "dot_products.h"
+
+/* The number of products that are summed before these sums are added. */
+#define SUMMED 64
+
+/* The number of dimensions that are arranged at a time, so that a block of items stays in the cache. */
+#define ARRANGED 256
+
+APART void sum_by_loop(
+    const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
+{
+    float sum[IN_BLOCK] = {0}, of_row, of_item;
+    for (int64_t step = 0; step < steps; step++)
+        for (int i = 0; i < IN_BLOCK; i++) {
+            memcpy(&of_row, row[0] + 4 * step, 4);
+            memcpy(&of_item, block[0] + 64 * step + 4 * i, 4);
+            sum[i] += of_row * of_item;
+        }
+    memcpy(products[0], sum, sizeof sum);
+}
+
+#if defined __AVX512F__
+#define NAME sum_by_512_bits
+#define TARGET __attribute__((noinline))
+#define VECTOR __m512
+#define PARTS 1
+#define ROWS 9
+#define BLOCKS 3
+#define NEXT (4 * ROWS)
+#define ALL(four) _mm512_castsi512_ps(_mm512_set1_epi32(four))
+#define DOT(sum, items, row) _mm512_fmadd_ps(items, row, sum)
+#include "dot_block.h"
+#endif
+
+/* The fastest way of this library that is not above `highest`: 0 is the loop, 1 are vectors. */
+static inline DotWay way_to_sum(int64_t highest)
+{
+#if defined __AVX512F__
+    if (highest > 0)
+        return (DotWay){sum_by_512_bits, 9, 3, 0};
+#endif
+    (void)highest;
+    return (DotWay){sum_by_loop, 1, 1, 0};
+}
+
+/* Whether this library multiplies by vectors; otherwise the products of BLAS are faster. */
+KERNEL int64_t sums_by_vectors(void)
+{
+    return way_to_sum(1).rows > 1;
+}
+
+/* Write dimensions start … stop-1 of the rows, `together` rows side by side; rows of zeros fill the last group. */
+static inline void arrange_floats(Floats rows, int64_t start, int64_t stop, int64_t together, Floats out)
+{
+    int64_t depth = stop - start, groups = (rows.length + together - 1) / together;
+    for (int64_t group = 0; group < groups; group++)
+        for (int64_t first = 0; first < depth; first += IN_BLOCK) {
+            int64_t last = first + IN_BLOCK < depth ? first + IN_BLOCK : depth;
+            for (int64_t r = 0; r < together; r++) {
+                int64_t row = group * together + r;
+                float *to = &AT(out, (group * depth + first) * together + r);
+                for (int64_t d = first; d < last; d++, to += together)
+                    *to = row < rows.length ? AT2(rows, row, start + d) : 0.0f;
+            }
+        }
+}
+
+/* The sums of `depth` products each of a group of rows and of blocks of items. */
+static inline void sum_group(
+    DotWay way, const float *rows, const float *items, int64_t depth, float (*restrict total)[WIDEST])
+{
+    int32_t products[HIGHEST][WIDEST];
+    float sums[HIGHEST][WIDEST];
+    size_t size = (size_t)way.rows * sizeof products[0];
+    for (int64_t start = 0; start < depth; start += SUMMED) {
+        const int8_t *row[HIGHEST];
+        const uint8_t *block[WIDEST / IN_BLOCK];
+        for (int64_t r = 0; r < way.rows; r++)
+            row[r] = (const int8_t *)(rows + start * way.rows + r);
+        for (int64_t b = 0; b < way.blocks; b++)
+            block[b] = (const uint8_t *)(items + (b * depth + start) * IN_BLOCK);
+        way.block(row, block, depth - start < SUMMED ? depth - start : SUMMED, products);
+        if (start == 0) {
+            memcpy(total, products, size);
+            continue;
+        }
+        memcpy(sums, products, size);
+        for (int64_t r = 0; r < way.rows; r++)
+            for (int64_t i = 0; i < way.blocks * IN_BLOCK; i++)
+                total[r][i] += sums[r][i];
+    }
+}
+
+/* out[i, j] = rows[i] . items[j], each a sum of sums of SUMMED products.
+
+   of_rows, of_items : room for ARRANGED dimensions of the rows and of the items, and for a whole group of either */
+KERNEL void multiply_by_short_sums(
+    Floats rows, Floats items, Floats of_rows, Floats of_items, int64_t way, Floats out)
+{
+    DotWay sums = way_to_sum(way);
+    float total[HIGHEST][WIDEST];
+    int64_t width = sums.blocks * IN_BLOCK, dimensions = rows.columns;
+    for (int64_t start = 0; start < dimensions; start += ARRANGED) {
+        int64_t stop = start + ARRANGED < dimensions ? start + ARRANGED : dimensions, depth = stop - start;
+        arrange_floats(rows, start, stop, sums.rows, of_rows);
+        arrange_floats(items, start, stop, IN_BLOCK, of_items);
+        for (int64_t j = 0; j < items.length; j += width)
+            for (int64_t i = 0; i < rows.length; i += sums.rows) {
+                sum_group(sums, of_rows.at + i * depth, of_items.at + j * depth, depth, total);
+                int64_t end = i + sums.rows < rows.length ? i + sums.rows : rows.length;
+                int64_t count = width < items.length - j ? width : items.length - j;
+                for (int64_t r = i; r < end; r++) {
+                    float *to = &AT2(out, r, j);
+                    for (int64_t c = 0; c < count; c++)
+                        to[c] = start ? to[c] + total[r - i][c] : total[r - i][c];
+                }
+            }
+    }
+}
+
+#endif
