@@ -110,6 +110,10 @@ def test_short_sums_change_nothing(name: str, distance: str, task: str, monkeypa
     assert bits(tp.evaluate(**task_of)) == expected
 
 
+def no_levels(patch: Patch) -> None:
+    patch.setattr(levels, "has_few_levels", lambda problem, count: False)
+
+
 SIGNS: Any = np.array([-1, 1])
 OF_TWO_VALUES: dict[str, Callable[[np.random.Generator, tuple[int, int]], Array]] = {
     "±1": lambda random, shape: random.choice(SIGNS, shape).astype(np.float32),
@@ -133,8 +137,11 @@ def test_tiles_of_bits_change_nothing(
     task_of = task(OF_TWO_VALUES[name](random, (130, dimensions)), random)
     task_of |= {"distance": distance, "measures": MEASURES}
     small_tiles(monkeypatch, 50)
+    by_level = bits(tp.evaluate(**task_of, threads=1))
+    no_levels(monkeypatch)
     calls = counted(monkeypatch, distances_bits, "differing_tile")
     expected = bits(tp.evaluate(**task_of, threads=1))
+    assert by_level == expected
     of_real_numbers = name == "0/1, normalized" and distance != "cosine"
     assert calls["differing_tile"] or of_real_numbers or name == "all 3"  # a single distinct row needs no tile
     for forced in ("neither_bits_nor_codes", "no_bits", "bits_by_loop", "bits_out_of_memory"):
@@ -148,6 +155,7 @@ def test_sides_of_different_values_need_no_bits(distance: str, monkeypatch: Patc
     """Signs beside bits, and rows of one value, which may be either."""
     random = np.random.default_rng(8)
     signs, zeros_and_ones, ones = random.choice(SIGNS, (40, 9)), random.integers(0, 2, (50, 9)), np.ones((30, 9), int)
+    no_levels(monkeypatch)
     calls = counted(monkeypatch, distances_bits, "differing_tile")
     for queries, gallery, by_bits in (
         (signs, zeros_and_ones, False),
@@ -295,7 +303,7 @@ def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int
     for few in (True, False):
         with monkeypatch.context() as patch:
             by_level, by_tiles = counted(patch, levels, "ties_by_level"), counted(patch, engine, "ties_by_tiles")
-            patch.setattr(levels, "few_levels", lambda problem, few=few: few)
+            patch.setattr(levels, "has_few_levels", lambda problem, count, few=few: few)
             found.append(bits(tp.evaluate(**task, threads=threads)))
             assert by_level | by_tiles == {"ties_by_level": int(few), "ties_by_tiles": int(not few)}
     assert found[0] == found[1]
@@ -315,27 +323,24 @@ def test_queries_that_are_counted_together(size: int, monkeypatch: Patch) -> Non
             by_level_and_by_tiles(hamming(70, 50, kind), monkeypatch, threads)
 
 
-@pytest.mark.parametrize("n_bits", [16, 128])
-def test_more_items_than_a_block_of_levels(n_bits: int, monkeypatch: Patch) -> None:
-    random = np.random.default_rng(0)
-    for count in (levels.BLOCK, levels.BLOCK + 1, 2 * levels.BLOCK + 3):
-        codes = random.random(size=(count, n_bits)) < 0.5
-        task = {
-            "embeddings": codes[:40] ^ (random.random(size=(40, n_bits)) < 0.1),
-            "labels": np.arange(40) % 6,
-            "gallery": codes,
-            # Classes that end inside a block, end with it, and extend over several blocks.
-            "gallery_labels": np.repeat([0, 1, 2, 3], [10, levels.BLOCK - 12, 5, count - levels.BLOCK - 3])
-            if count > levels.BLOCK + 2
-            else np.minimum(np.arange(count) // 1000, 3),
-            "distance": "hamming",
-            "measures": MEASURES,
-        }
-        by_level_and_by_tiles(task, monkeypatch)
+@pytest.mark.parametrize("task", [leave_one_out, with_gallery])
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("name", OF_TWO_VALUES)
+def test_rows_of_two_values_by_levels(
+    name: str, distance: str, task: Callable[..., dict[str, Any]], monkeypatch: Patch
+) -> None:
+    """Unless cosines depend on norms that differ, or the rows are real numbers."""
+    task_of = task(OF_TWO_VALUES[name](np.random.default_rng(3), (90, 40)), np.random.default_rng(4))
+    calls = counted(monkeypatch, levels, "ties_by_level")
+    tp.evaluate(**task_of, distance=distance)
+    of_ratios = distance == "cosine" and name.startswith(("0/1", "bool"))
+    of_real_numbers = name == "0/1, normalized" and distance != "cosine"
+    few_rows = name == "all 3"
+    assert calls["ties_by_level"] == (0 if of_ratios or of_real_numbers or few_rows else 1)
 
 
 def test_short_codes_are_counted_by_level_and_others_are_not(monkeypatch: Patch) -> None:
-    for n_bits, few in ((64, 1), (levels.MOST_BITS, 1), (levels.MOST_BITS + 1, 0)):
+    for n_bits, few in ((64, 1), (levels.MOST_LEVELS - 1, 1), (levels.MOST_LEVELS, 0)):
         with monkeypatch.context() as patch:
             calls = counted(patch, levels, "ties_by_level")
             tp.evaluate(**hamming(n_bits, 20, "leave-one-out"))

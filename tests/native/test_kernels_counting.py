@@ -15,6 +15,7 @@ from kernels import ranked as of_ranked
 from kernels.placing import count_tile, nearness_of
 from kernels.placing import settle as settle_one_by_one
 from thresholds import guided, masks_of
+from tieproof.distances.codes import arrange_codes as codes_in_blocks
 from tieproof.distances.space import Error, Form
 from tieproof.engine import counting, levels, ranked, resolve
 from tieproof.engine.structures import (
@@ -250,28 +251,32 @@ def test_settling(width: int, dtype: Any, level: str) -> None:
 
 
 @every_level
-@pytest.mark.parametrize("words", [1, 2, 3, 8])
+@pytest.mark.parametrize("way", [0, 1])
+@pytest.mark.parametrize("width", [4, 8, 20, 64])
 @pytest.mark.parametrize("kind", ["random", "few", "equal", "opposite"])
-def test_hamming_levels(kind: str, words: int, level: str) -> None:
-    random = np.random.default_rng(words)
-    for count in (0, 1, 5, 63, 64, 200, levels.BLOCK + 70 if words == 1 else 300):
-        codes = random.integers(0, 2**64, size=(count + 4, words), dtype=np.uint64, endpoint=False)
+def test_levels_of_codes(kind: str, width: int, way: int, level: str) -> None:
+    random = np.random.default_rng(width)
+    for count in (0, 1, 5, 31, 32, 33, 64, 300):
+        codes = random.integers(-128, 128, size=(count + 14, width)).astype(np.int8)
         if kind == "few":
             codes = codes[random.integers(0, 2, size=len(codes))]
         if kind in ("equal", "opposite"):
             codes[:] = codes[0]
         if kind == "opposite":
             codes[::2] = ~codes[::2]
-        queries, items = codes[:4], codes[4:].copy()
-        start = np.array([0, count // 3, count // 3, count])
-        stop = np.array([count, count // 2, count // 3, count])
-        expected = np.zeros((8, 64 * words + 1), dtype=np.int64)
+        queries, items, offset = codes[:14], codes[14:], random.integers(0, 5, count).astype(np.int32)
+        start, stop = np.sort(random.integers(0, count + 1, (2, 14)), axis=0)
+        start[:4], stop[:4] = (0, count // 3, count // 3, count), (count, count // 2, count // 3, count)
+        expected = np.zeros((28, 8 * width + 5), dtype=np.int64)
         found = expected.copy()
-        of_levels.count_levels(queries, items, start, stop, None, None, expected)
-        room = np.empty(levels.BLOCK, dtype=np.uint32), np.zeros((4, 64 * words + 1), dtype=np.int64)
-        at(level, levels.count_levels)(queries, items, start, stop, *room, found)
+        of_levels.count_levels(queries, items, offset, start, stop, expected)
+        blocks = np.empty((-(-count // 16), 16 * width), dtype=np.uint8)
+        at(level, codes_in_blocks)(items, 0, blocks)
+        lanes = np.zeros(2 * levels.TOGETHER * levels.LANES * expected.shape[1], dtype=np.uint32)
+        at(level, levels.count_levels)(queries, blocks, offset, start, stop, way, lanes, found)
         assert (found == expected).all()
-        ties, theirs = np.zeros((2, 5, np.count_nonzero(expected[:4])), dtype=np.int64)
+        assert not lanes.any()
+        ties, theirs = np.zeros((2, 5, np.count_nonzero(expected[:14])), dtype=np.int64)
         of_levels.ties_of_levels(expected, theirs)
         at(level, levels.ties_of_levels)(expected, ties)
         assert (ties == theirs).all()

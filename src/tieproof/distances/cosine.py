@@ -125,6 +125,10 @@ class Cosine(InnerSpace):
             factor=(1 / np.sqrt(self.ratio_of)).astype(self.tile_type), square=self.ratio_of, ratio=True, whole=False
         )
 
+    def level_offset(self) -> FloatArray | None:
+        """Return the numbers for inner products, unless norms differ."""
+        return None if self.ratio else super().level_offset()
+
     def error(self, rows: slice, columns: slice) -> Error:
         """Return one error for all pairs of vectors that are not zero; for integers it is usually 0."""
         if self.integers:

@@ -55,6 +55,10 @@ class Euclidean(InnerSpace):
         largest = items.norm.max() * (2 * queries.norm.max() + items.norm.max())
         return bool(largest * bounds.SAFETY <= bounds.EXACT_INTEGERS[dtype])
 
+    def level_offset(self) -> FloatArray | None:
+        """Return zeros: the distance itself is the number of bits that differ."""
+        return None if self.bits is None else np.zeros(len(self.items))
+
     def make_form(self) -> Form:
         """Return how a tile of inner products is converted to nearness: 2 x.y - |y|^2."""
         form = super().make_form()

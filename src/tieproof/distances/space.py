@@ -145,6 +145,7 @@ class Space(ABC):
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
+    bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
@@ -233,6 +234,13 @@ class Space(ABC):
         if relative == 0.0 and not absolute.any():
             return np.zeros(len(rows))
         return absolute + (relative + rounding) * largest
+
+    def level_offset(self) -> FloatArray | None:
+        """Return a number for each item: the nearer, the smaller it is plus the differing `bits`.
+
+        None: the rows do not have two values, or such sums do not decide which item is nearer.
+        """
+        return None
 
     def fine(self) -> "Space":
         """Return this space if its tiles are exact or float64, otherwise a space with float64 tiles."""
@@ -327,8 +335,7 @@ class Prepared:
 class InnerSpace(Space):
     """A distance whose key is a function of the inner product and of the norms."""
 
-    bits: tuple[Bits, Bits] | None  # of queries and items, from which tiles are computed, if any
-    codes: tuple[Codes, Codes] | None  # the same
+    codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
     product_error: float  # the bound of |computed - x.y| / (|x| |y|)
     code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
 
@@ -392,6 +399,10 @@ class InnerSpace(Space):
             finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
             finer.describe_tiles()
             self.finer = finer
+
+    def level_offset(self) -> FloatArray | None:
+        """Return minus the squared norms of bits, since x.y = (|x|^2 + |y|^2 - |x - y|^2) / 2."""
+        return None if self.bits is None else -self.items.square
 
     def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
         """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""

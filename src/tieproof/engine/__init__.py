@@ -56,12 +56,19 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
 
         return TiesByPart(ties_by_function(problem, watch))
     if problem.format is None and problem.distance.bits:
-        from tieproof.engine.levels import few_levels, ties_by_level
+        from tieproof.engine.levels import has_few_levels, packed_codes, ties_by_level
 
-        if few_levels(problem):
-            return TiesByPart(ties_by_level(problem, watch))
+        codes = packed_codes(problem)
+        if has_few_levels(problem, codes.levels):
+            return TiesByPart(ties_by_level(problem, codes, watch))
     plan = Plan(problem.budget)
     space = plan.space_of(problem)
+    if space.bits is not None and problem.format is None:
+        from tieproof.engine.levels import codes_of, has_few_levels, ties_by_level
+
+        of_bits = codes_of(space)
+        if of_bits is not None and has_few_levels(problem, of_bits.levels):
+            return TiesByPart(ties_by_level(problem, of_bits, watch), space.zero_vectors)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 

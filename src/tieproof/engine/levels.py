@@ -1,88 +1,123 @@
-"""Hamming distances of labeled items: there are so few values that items are counted at each, without ranking."""
+"""Rows of two values: distances have so few levels that items are counted at each, without ranking."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.codes import FASTEST_WAY, ByteArray, CharArray, arranged
+from tieproof.distances.space import Space
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
-from tieproof.ties import IntArray, Ties, WordArray
+from tieproof.ties import IntArray, SmallIntArray, Ties
 
-MOST_BITS = 2**12
-"""The largest number of bits whose distances are counted level by level."""
+MOST_LEVELS = 2**12 + 1
+"""The largest number of levels at which items are counted."""
 
 QUERIES = 2**18
-"""The largest number of queries times bits counted together; measures are faster with many queries."""
+"""The largest number of queries times levels counted together; measures are faster with many queries."""
 
-PAIRS = 2**28
-"""The largest number of words compared together: a fraction of a second, until an interruption is noticed."""
+BYTES = 2**31
+"""The largest number of bytes compared together: a fraction of a second, until an interruption is noticed."""
 
-BLOCK = 2**12
-"""How many items stay in the cache while all queries are compared with them."""
+TOGETHER, LANES = 12, 4
+"""How many queries are compared at a time, and how many counts of each level are kept side by side."""
+
+FEWEST_DISTINCT = 0.25
+"""The share of distinct pairs below which tiles of distinct rows are faster."""
 
 
-def few_levels(problem: Problem) -> bool:
-    """Whether the codes have few enough bits, and only the query itself is excluded."""
+class LevelCodes(NamedTuple):
+    """The bits of all queries (q, w) and items (n, w), and what is added to the numbers of bits that differ.
+
+    The smaller number of bits that differ plus offset (n,) an item has, the nearer it is; they are below `levels`.
+    """
+
+    queries: CharArray
+    items: CharArray
+    offset: IntArray
+    levels: int
+
+
+def packed_codes(problem: Problem) -> LevelCodes:
+    """The codes of Hamming distance, which are the bits of the rows themselves."""
+    own = problem.queries.view(np.int8)
+    given = own if problem.gallery is None else problem.gallery.view(np.int8)
+    return LevelCodes(own, given, np.zeros(len(given), dtype=np.int64), 8 * own.shape[1] + 1)
+
+
+def codes_of(space: Space) -> LevelCodes | None:
+    """The codes of a space, or None if its distances do not follow from bits, or many rows are equal."""
+    offset, queries, items = space.level_offset(), space.queries, space.items
+    all_pairs = len(queries.identity) * len(items.identity)
+    if space.bits is None or offset is None or len(queries) * len(items) < FEWEST_DISTINCT * all_pairs:
+        return None
+    own, given = (side.of_rows(slice(0, len(side.rows)))[side.rows.identity] for side in space.bits)
+    offset = (offset - offset.min()).astype(np.int64)
+    return LevelCodes(own, given, offset[items.identity], items.dimensions + 1 + int(offset.max()))
+
+
+def has_few_levels(problem: Problem, levels: int) -> bool:
+    """Whether there are few levels, and only the query itself is excluded."""
     relevance = problem.relevance
-    return isinstance(relevance, Labels) and relevance.plain and 32 * problem.queries.shape[1] <= MOST_BITS
+    return isinstance(relevance, Labels) and relevance.plain and levels <= MOST_LEVELS
 
 
-def ties_by_level(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
-    """Indices of queries and their ties, for codes in the form of `packed_halves`."""
+def ties_by_level(problem: Problem, codes: LevelCodes, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
+    """Indices of queries and their ties."""
     labels = problem.relevance
     assert isinstance(labels, Labels)
-    own = np.ascontiguousarray(problem.queries).view(np.uint64)
-    given = own if problem.gallery is None else np.ascontiguousarray(problem.gallery).view(np.uint64)
-    items, threads = given[labels.members], problem.budget.threads
+    blocks = arranged(codes.items[labels.members], 0)
+    offset, threads = codes.offset[labels.members].astype(np.int32), problem.budget.threads
 
     def count(part: IntArray) -> tuple[IntArray, Ties]:
         known = labels.query_class[part]
         start = labels.start[known]
-        counts = _counts_of(own[part], items, start, start + labels.size[known])
+        counts = _counts_of(codes.queries[part], blocks, offset, start, start + labels.size[known], codes.levels)
         if labels.leave_one_out:
-            counts[0, :, 0] -= 1
-        advance(len(part) * len(items))
+            counts[0, np.arange(len(part)), codes.offset[part]] -= 1
+        advance(len(part) * len(offset))
         ties = np.empty((5, np.count_nonzero(counts[0])), dtype=np.int64)
-        ties_of_levels(counts.reshape(-1, counts.shape[2]), ties)
+        ties_of_levels(counts.reshape(-1, codes.levels), ties)
         query, k, n, l, m = ties
         n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
         return part, Ties(query, k, n, l, m, n_relevant=counts[0].sum(axis=1), n_items=n_items)
 
     order = labels.order()[0]
-    size = max(
-        1, min(QUERIES // (64 * own.shape[1]), PAIRS // (len(items) * own.shape[1]), len(order) // (4 * threads))
-    )
+    size = min(QUERIES // codes.levels, BYTES // max(1, codes.items.size), len(order) // (4 * threads))
+    size = max(size // TOGETHER * TOGETHER, 1)
     parts = (order[start : start + size] for start in range(0, len(order), size))
     with watch(problem.pairs) as advance:
         yield from in_order(count, parts, threads)
 
 
-def _counts_of(queries: WordArray, items: WordArray, start: IntArray, stop: IntArray) -> IntArray:
-    """The numbers of items at each distance from each query, (2, queries, levels): start … stop-1, and others."""
-    count, words = queries.shape
-    counts = np.zeros((2, count, 64 * words + 1), dtype=np.int64)
-    rows = counts.reshape(-1, 64 * words + 1)
-    lanes = np.zeros((4, 64 * words + 1), dtype=np.int64)
-    count_levels(queries, items, start, stop, np.empty(BLOCK, dtype=np.uint32), lanes, rows)
+def _counts_of(
+    queries: CharArray, blocks: ByteArray, offset: SmallIntArray, start: IntArray, stop: IntArray, levels: int
+) -> IntArray:
+    """The numbers of items at each level of each query, (2, queries, levels): start … stop-1, and others."""
+    counts = np.zeros((2, len(queries), levels), dtype=np.int64)
+    lanes = np.zeros(2 * TOGETHER * LANES * levels, dtype=np.uint32)
+    count_levels(queries, blocks, offset, start, stop, FASTEST_WAY, lanes, counts.reshape(-1, levels))
     return counts
 
 
 @native
 def count_levels(
-    queries: WordArray,
-    items: WordArray,
+    queries: CharArray,
+    blocks: ByteArray,
+    offset: SmallIntArray,
     start: IntArray,
     stop: IntArray,
-    position: Output[Places],
-    lanes: Output[IntArray],
+    way: int,
+    lanes: Output[Places],
     counts: Output[IntArray],
 ) -> None:
-    """Compute `_counts_of`, with a row for each query, and then a second row for each.
+    """Compute `_counts_of`, with a row for each query, and then a second row for each; `lanes` contains zeros.
 
-    `position` has room for a block of items, `lanes` contains zeros.
+    way : the fastest way to compare bits that may be used
     """
 
 

@@ -1,22 +1,21 @@
-"""Hamming distances, pair by pair."""
-
-from typing import Any
+"""Levels of codes, pair by pair."""
 
 import numpy as np
 import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint64]
+SmallIntArray = npt.NDArray[np.int32]
+Chars = npt.NDArray[np.int8]
 
 
 def count_levels(
-    queries: Words, items: Words, start: IntArray, stop: IntArray, room: Any, lanes: Any, counts: IntArray
+    queries: Chars, items: Chars, offset: SmallIntArray, start: IntArray, stop: IntArray, counts: IntArray
 ) -> None:
-    """Add up relevant items, then others, at each distance."""
+    """Add up relevant items, then others, at each number of differing bits plus offset."""
     for q, query in enumerate(queries):
         for i, item in enumerate(items):
-            distance = sum(int(word).bit_count() for word in query ^ item)
-            counts[q if start[q] <= i < stop[q] else len(queries) + q, distance] += 1
+            level = sum((int(byte) & 255).bit_count() for byte in query ^ item) + offset[i]
+            counts[q if start[q] <= i < stop[q] else len(queries) + q, level] += 1
 
 
 def ties_of_levels(counts: IntArray, ties: IntArray) -> None:

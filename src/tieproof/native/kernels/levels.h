@@ -1,120 +1,74 @@
-/* Hamming distances of labelled items: engine/levels.py. */
+/* Items at each level of codes, which follows from the number of bits that differ: engine/levels.py. */
 
 #ifndef TIEPROOF_LEVELS_H
 #define TIEPROOF_LEVELS_H
 
-#include "processor.h"
-#include "structures.h"
+#include "differing_bits.h"
 
-/* The number of items that stay in the cache while all queries are compared with them. */
-#define BLOCK 4096
+/* The number of counts that are kept side by side for each level, because neighboring items are often at the same. */
+#define LANES 4
 
-/* The distances of items from a query. */
-static inline void distances_from(
-    const uint64_t *restrict query,
-    const uint64_t *restrict item,
-    int64_t count,
-    int64_t words,
-    uint32_t *restrict distance)
+/* The place of the count of each item of a piece. */
+static inline void places_of(
+    const int32_t *restrict differing, const int32_t *restrict offset, int32_t count, uint32_t *restrict place)
 {
-    if (words == 1) {
-        uint64_t own = query[0];
-        for (int64_t i = 0; i < count; i++)
-            distance[i] = (uint32_t)__builtin_popcountll(own ^ item[i]);
-        return;
-    }
-    if (words == 2) {
-        uint64_t first = query[0], second = query[1];
-        for (int64_t i = 0; i < count; i++)
-            distance[i] = (uint32_t)(__builtin_popcountll(first ^ item[2 * i]) + __builtin_popcountll(second ^ item[2 * i + 1]));
-        return;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        uint64_t differing = 0;
-        for (int64_t w = 0; w < words; w++)
-            differing += (uint64_t)__builtin_popcountll(query[w] ^ item[i * words + w]);
-        distance[i] = (uint32_t)differing;
+    for (int32_t i = 0; i < count; i++)
+        place[i] = (uint32_t)(LANES * (differing[i] + offset[i]) + i % LANES);
+}
+
+/* Count items first … last-1 of a piece. */
+static inline void add_levels(const uint32_t *restrict place, int64_t first, int64_t last, uint32_t *restrict lanes)
+{
+#pragma GCC unroll 16
+    for (int64_t i = first; i < last; i++)
+        lanes[place[i]]++;
+}
+
+/* Add up the lanes of each level, and clear them. */
+static inline void add_lanes(Longs counts, uint32_t *restrict lanes)
+{
+    for (int64_t level = 0; level < counts.length; level++, lanes += LANES) {
+        AT(counts, level) += (int64_t)lanes[0] + lanes[1] + lanes[2] + lanes[3];
+        memset(lanes, 0, LANES * sizeof *lanes);
     }
 }
 
-typedef void Distances(const uint64_t *, const uint64_t *, int64_t, int64_t, uint32_t *);
-
-APART void distances(const uint64_t *query, const uint64_t *item, int64_t count, int64_t words, uint32_t *distance)
+/* The position in a piece, or its nearer end. */
+static inline int64_t inside(int64_t place, int64_t first, int64_t count)
 {
-    distances_from(query, item, count, words, distance);
-}
-
-#ifdef __AVX512F__
-/* The distances if the processor counts the bits of eight words at once, as most processors of the highest level do. */
-__attribute__((target("avx512vpopcntdq"), noinline)) static void distances_by_eight(
-    const uint64_t *query, const uint64_t *item, int64_t count, int64_t words, uint32_t *distance)
-{
-    distances_from(query, item, count, words, distance);
-}
-#endif
-
-static inline Distances *fastest_distances(void)
-{
-#ifdef __AVX512F__
-    if (counts_bits_by_eight())
-        return distances_by_eight;
-#endif
-    return distances;
-}
-
-/* Count the items at each distance. Four counts are kept side by side, because neighboring items are often
-   equally far. */
-static inline void add_levels(
-    Distances *distances_of,
-    const uint64_t *query,
-    Words items,
-    int64_t start,
-    int64_t stop,
-    Places position,
-    Longs lanes,
-    Longs counts)
-{
-    if (start >= stop)
-        return;
-    uint32_t *distance = position.at;
-    distances_of(query, items.at + start * items.columns, stop - start, items.columns, distance);
-    int64_t length = stop - start, whole = length / 4 * 4, levels = counts.length;
-    int64_t *restrict a = &AT2(lanes, 0, 0), *restrict b = &AT2(lanes, 1, 0);
-    int64_t *restrict c = &AT2(lanes, 2, 0), *restrict d = &AT2(lanes, 3, 0);
-    for (int64_t i = 0; i < whole; i += 4) {
-        a[distance[i]]++;
-        b[distance[i + 1]]++;
-        c[distance[i + 2]]++;
-        d[distance[i + 3]]++;
-    }
-    for (int64_t i = whole; i < length; i++)
-        a[distance[i]]++;
-    for (int64_t level = 0; level < levels; level++) {
-        AT(counts, level) += a[level] + b[level] + c[level] + d[level];
-        a[level] = b[level] = c[level] = d[level] = 0;
-    }
-}
-
-/* The position, or the nearer end of the block if it is outside the block. */
-static inline int64_t within(int64_t place, int64_t first, int64_t last)
-{
-    return place < first ? first : place > last ? last : place;
+    return place < first ? 0 : place > first + count ? count : place - first;
 }
 
 /* `counts` has a row for the relevant items of each query, followed by a row for the other items of each. */
-KERNEL void count_levels(Words queries, Words items, Longs start, Longs stop, Places position, Longs lanes, Longs counts)
+KERNEL void count_levels(
+    Chars queries, Bytes blocks, Ints offset, Longs start, Longs stop, int64_t way, Places lanes, Longs counts)
 {
-    int64_t count = queries.length;
-    Distances *distances_of = fastest_distances();
-    for (int64_t first = 0; first < items.length; first += BLOCK) {
-        int64_t last = first + BLOCK < items.length ? first + BLOCK : items.length;
-        for (int64_t q = 0; q < count; q++) {
-            const uint64_t *query = &AT2(queries, q, 0);
-            int64_t middle = within(AT(start, q), first, last), end = within(AT(stop, q), first, last);
-            Longs relevant = ROW(counts, q), others = ROW(counts, count + q);
-            add_levels(distances_of, query, items, middle, end, position, lanes, relevant);
-            add_levels(distances_of, query, items, first, middle, position, lanes, others);
-            add_levels(distances_of, query, items, end, last, position, lanes, others);
+    DotWay bits = way_to_differ(way);
+    int32_t differing[HIGHEST][WIDEST];
+    uint32_t place[WIDEST];
+    int64_t count = queries.length, levels = counts.columns, pieces = pieces_of(bits, 0, offset.length);
+    uint32_t *of_relevant = lanes.at, *of_others = lanes.at + HIGHEST * LANES * levels;
+    for (int64_t first = 0; first < count; first += bits.rows) {
+        int64_t end = first;
+        for (int64_t number = 0; number < pieces; number++) {
+            Piece piece = piece_of(bits, number, 0, offset.length);
+            const int32_t *own = offset.at + piece.column;
+            end = multiply_rows(bits, queries, first, blocks, piece.block, differing);
+            for (int64_t q = first; q < end; q++) {
+                int64_t row = q - first, shift = row * LANES * levels;
+                int64_t from = inside(AT(start, q), piece.column, piece.count);
+                int64_t to = inside(AT(stop, q), piece.column, piece.count);
+                places_of(differing[row], own, (int32_t)piece.count, place);
+                add_levels(place, 0, from, of_others + shift);
+                if (from < piece.count) {
+                    add_levels(place, from, to, of_relevant + shift);
+                    add_levels(place, to, piece.count, of_others + shift);
+                }
+            }
+        }
+        for (int64_t q = first; q < end; q++) {
+            add_lanes(ROW(counts, q), of_relevant + (q - first) * LANES * levels);
+            add_lanes(ROW(counts, count + q), of_others + (q - first) * LANES * levels);
         }
     }
 }
