@@ -256,7 +256,7 @@ def test_settling(width: int, dtype: Any, level: str) -> None:
 @pytest.mark.parametrize("kind", ["random", "few", "equal", "opposite"])
 def test_levels_of_codes(kind: str, width: int, way: int, level: str) -> None:
     random = np.random.default_rng(width)
-    for count in (0, 1, 5, 31, 32, 33, 64, 300):
+    for count in (0, 1, 5, 31, 32, 33, 64, 300, 1100):
         codes = random.integers(-128, 128, size=(count + 14, width)).astype(np.int8)
         if kind == "few":
             codes = codes[random.integers(0, 2, size=len(codes))]

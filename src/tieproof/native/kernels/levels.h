@@ -8,6 +8,9 @@
 /* The number of counts that are kept side by side for each level, because neighboring items are often at the same. */
 #define LANES 4
 
+/* The most items of a run: their places are found for several queries together, and then counted query by query. */
+#define IN_RUN 512
+
 /* The place of the count of each item of a piece. */
 static inline void places_of(
     const int32_t *restrict differing, const int32_t *restrict offset, int32_t count, uint32_t *restrict place)
@@ -16,7 +19,7 @@ static inline void places_of(
         place[i] = (uint32_t)(LANES * (differing[i] + offset[i]) + i % LANES);
 }
 
-/* Count items first … last-1 of a piece. */
+/* Count items first … last-1 of a run. */
 static inline void add_levels(const uint32_t *restrict place, int64_t first, int64_t last, uint32_t *restrict lanes)
 {
 #pragma GCC unroll 16
@@ -33,7 +36,7 @@ static inline void add_lanes(Longs counts, uint32_t *restrict lanes)
     }
 }
 
-/* The position in a piece, or its nearer end. */
+/* The position in a run, or its nearer end. */
 static inline int64_t inside(int64_t place, int64_t first, int64_t count)
 {
     return place < first ? 0 : place > first + count ? count : place - first;
@@ -45,25 +48,27 @@ KERNEL void count_levels(
 {
     DotWay bits = way_to_differ(way);
     int32_t differing[HIGHEST][WIDEST];
-    uint32_t place[WIDEST];
-    int64_t count = queries.length, levels = counts.columns, pieces = pieces_of(bits, 0, offset.length);
+    uint32_t place[HIGHEST][IN_RUN];
+    int64_t count = queries.length, items = offset.length, levels = counts.columns;
+    int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
     uint32_t *of_relevant = lanes.at, *of_others = lanes.at + HIGHEST * LANES * levels;
     for (int64_t first = 0; first < count; first += bits.rows) {
         int64_t end = first;
-        for (int64_t number = 0; number < pieces; number++) {
-            Piece piece = piece_of(bits, number, 0, offset.length);
-            const int32_t *own = offset.at + piece.column;
-            end = multiply_rows(bits, queries, first, blocks, piece.block, differing);
+        for (int64_t run = 0; run < items; run += longest) {
+            int64_t length = longest < items - run ? longest : items - run;
+            for (int64_t i = 0; i < length; i += width) {
+                int64_t some = width < length - i ? width : length - i;
+                end = multiply_rows(bits, queries, first, blocks, (run + i) / IN_BLOCK, differing);
+                for (int64_t row = 0; row < end - first; row++)
+                    places_of(differing[row], offset.at + run + i, (int32_t)some, place[row] + i);
+            }
             for (int64_t q = first; q < end; q++) {
-                int64_t row = q - first, shift = row * LANES * levels;
-                int64_t from = inside(AT(start, q), piece.column, piece.count);
-                int64_t to = inside(AT(stop, q), piece.column, piece.count);
-                places_of(differing[row], own, (int32_t)piece.count, place);
-                add_levels(place, 0, from, of_others + shift);
-                if (from < piece.count) {
-                    add_levels(place, from, to, of_relevant + shift);
-                    add_levels(place, to, piece.count, of_others + shift);
-                }
+                const uint32_t *own = place[q - first];
+                int64_t shift = (q - first) * LANES * levels;
+                int64_t from = inside(AT(start, q), run, length), to = inside(AT(stop, q), run, length);
+                add_levels(own, 0, from, of_others + shift);
+                add_levels(own, from, to, of_relevant + shift);
+                add_levels(own, to, length, of_others + shift);
             }
         }
         for (int64_t q = first; q < end; q++) {
