@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from tieproof.measures import Success as Success
     from tieproof.measures import bpref as bpref
     from tieproof.measures import nDCG as nDCG
+    from tieproof.neighbors.nearest import nearest as nearest
+    from tieproof.neighbors.result import Neighbors as Neighbors
     from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
     from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
     from tieproof.rates.result import ErrorRates as ErrorRates
