@@ -209,6 +209,14 @@ class SpaceGauge(Gauge):
         """The exact keys of pairs."""
         return slices.keys_of_pairs(self.sums, self.space.exact_rows, rows, columns)
 
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The distances of the pairs (rows[i], columns[i]), each rounded once to float64."""
+        out = np.empty(len(rows))
+        if len(rows):
+            for some, keys in self.exact_by_part(self.values_of_pairs(rows, columns), rows, columns):
+                out[some] = [self.distance(key * self.unit) for key in keys]
+        return out
+
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""
         keys: IntArray = self.space.exact_keys(rows, columns)

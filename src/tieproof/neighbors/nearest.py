@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,12 @@ from tieproof.evaluation.problems import Side, as_budget, in_memory, make_proble
 from tieproof.exact.rows import distinct_rows
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_whole
-from tieproof.inputs.relevance import Unjudged
+from tieproof.inputs.relevance import Unjudged, ranges
 from tieproof.neighbors.result import NOBODY, Neighbors
 from tieproof.problem import Problem, Watch
+
+SMALLEST, ID_BYTES = 8 * 2**20, 8
+"""Less memory than this is not enforced for the ids in ties, and the bytes of an id."""
 
 
 @unchanged_files
@@ -87,37 +91,51 @@ def nearest(
 
 def _found(problem: Problem, k: int, watch: Watch) -> Neighbors:
     """The nearest items of all queries of a problem."""
-    from tieproof.engine import neighbors_of
+    from tieproof.engine import nearest_lists
 
-    n_queries, n_items = problem.relevance.n_queries, problem.relevance.n_items
-    ids = np.full((n_queries, k), NOBODY)
-    distances = np.full((n_queries, k), np.nan)
-    starts, n_ties = np.zeros((2, n_queries), dtype=np.int64)
+    n_queries = problem.relevance.n_queries
+    ids, distances = np.full((n_queries, k), NOBODY), np.full((n_queries, k), np.nan)
+    starts, n_ties, sizes = np.zeros((3, n_queries), dtype=np.int64)
     ties = []
-    with watch(n_queries * n_items) as advance:
-        for query, near in enumerate(neighbors_of(problem, np.arange(n_queries), k)):
-            listed = min(k, len(near.item))
-            ids[query, :listed] = near.item[:listed]
-            distances[query, :listed] = near.distance[near.tie[:listed]]
-            if listed:
-                starts[query], stop = np.searchsorted(near.tie, near.tie[listed - 1] + np.arange(2))
-                n_ties[query] = (np.bincount(near.tie[:stop]) > 1).sum()
-                ties.append(near.item[starts[query] : stop])
-            else:
-                ties.append(near.item)
-            advance(n_items)
+    for lists in nearest_lists(problem, k, watch, Admission(problem.budget.memory, k)):
+        query = lists.query
+        ids[query], distances[query] = lists.ids, lists.distances
+        starts[query], n_ties[query], sizes[query] = lists.tie_starts, lists.n_ties, np.diff(lists.tie_indptr)
+        ties.append((query, lists.tie_indptr, lists.tie_ids))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    tie_ids = np.empty(indptr[-1], dtype=np.int64)
+    for query, pointer, items in ties:
+        tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
     return Neighbors(
         ids=ids,
         distances=distances,
         tie_starts=starts,
-        tie_indptr=np.cumsum([0, *map(len, ties)]),
-        tie_ids=np.concatenate(ties),
+        tie_indptr=indptr,
+        tie_ids=tie_ids,
         n_ties=n_ties,
         duplicates=_duplicates(problem),
         k=k,
-        n_items=n_items,
+        n_items=problem.relevance.n_items,
         distance=problem.called,
     )
+
+
+class Admission:
+    """Counts the items of the ties at rank k, which threads are about to list, and refuses more than fit."""
+
+    def __init__(self, memory: int, k: int) -> None:
+        self.most, self.k, self.lock, self.admitted = max(memory, SMALLEST) // ID_BYTES, k, Lock(), 0
+
+    def __call__(self, items: int) -> None:
+        """Admit so many items more."""
+        with self.lock:
+            self.admitted += items
+            if self.admitted > self.most:
+                raise InputError(
+                    f"The ties at rank {self.k} hold more than {self.most:,} items in all, which is what fits into the "
+                    "memory. Pass fewer queries at a time, or a larger memory=; tp.collisions counts the ties.",
+                    "memory",
+                )
 
 
 def _duplicates(problem: Problem) -> int:
