@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from tieproof.measures import Success as Success
     from tieproof.measures import bpref as bpref
     from tieproof.measures import nDCG as nDCG
+    from tieproof.neighbors.classification import KnnAccuracy as KnnAccuracy
+    from tieproof.neighbors.classification import knn_accuracy as knn_accuracy
     from tieproof.neighbors.nearest import nearest as nearest
     from tieproof.neighbors.result import Neighbors as Neighbors
     from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr

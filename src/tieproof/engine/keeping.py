@@ -125,9 +125,7 @@ def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]
     """Write the k-th largest of the values start[q] … start[q + 1] - 1, which are reordered; -inf if they are fewer."""
 
 
-def nearer(
-    space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]
-) -> Candidates:
+def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]) -> Candidates:
     """Drop the candidates that finer keys show to be too far.
 
     rows : the row of each query

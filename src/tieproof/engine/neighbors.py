@@ -77,9 +77,7 @@ class Search:
     rows : so many distinct rows have at least k items, if the gallery has so many
     """
 
-    def __init__(
-        self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit
-    ) -> None:
+    def __init__(self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
         assert isinstance(problem.distance, Distance)
         self.space, self.relevance, self.k, self.advance, self.admit = space, problem.relevance, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
