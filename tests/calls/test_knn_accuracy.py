@@ -1,4 +1,4 @@
-"""The accuracy of a vote of nearest items, compared with enumerating every choice of tied items and of tied classes."""
+"""The accuracy of a vote of nearest items, compared with enumerating every choice of tied items and tied classes."""
 
 import zlib
 from fractions import Fraction
@@ -161,10 +161,10 @@ def test_leads_by_bound_and_exactly() -> None:
 
 
 def test_chances_of_rivals() -> None:
-    assert chances(0, 0, ()) == (1, 1, 1)
-    assert chances(2, 0, (Rival(3, 5),)) == (1, 1, 1)
+    assert chances(0, 0, ()) == (1, Fraction(1), 1)
+    assert chances(2, 0, (Rival(3, 5),)) == (1, Fraction(1), 1)
     assert chances(2, 0, (Rival(3, 4),)) == (0, Fraction(1, 2), 1)
-    assert chances(2, 0, (Rival(3, 3),)) == (0, 0, 0)
+    assert chances(2, 0, (Rival(3, 3),)) == (0, Fraction(0), 0)
     assert chances(1, 0, (Rival(1, 2), Rival(1, 2), Rival(0, 0))) == (0, Fraction(1, 3), 1)
 
 

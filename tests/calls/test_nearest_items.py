@@ -37,6 +37,7 @@ def assert_nearest(
         assert found.tie_starts[query] == expected.tie_start
         assert found.tie(query).tolist() == expected.tie
         assert found.n_ties[query] == expected.n_ties
+        assert found.nearer[query].tolist() == expected.nearer + [-1] * (found.k - listed)
 
 
 def seeded(name: str) -> np.random.Generator:

@@ -15,6 +15,7 @@ class Ranking(NamedTuple):
     tie_start: int
     tie: list[int]
     n_ties: int
+    nearer: list[int]
 
 
 def nearest(name: str, row: Vector, items: Sequence[Vector], left_out: set[int], k: int) -> Ranking:
@@ -23,7 +24,7 @@ def nearest(name: str, row: Vector, items: Sequence[Vector], left_out: set[int],
     ranking = sorted(keys, key=lambda item: (keys[item], item))
     listed = ranking[:k]
     if not listed:
-        return Ranking([], [], 0, [], 0)
+        return Ranking([], [], 0, [], 0, [])
     last = keys[listed[-1]]
     shared = {keys[item] for item in listed if list(keys.values()).count(keys[item]) > 1}
     return Ranking(
@@ -32,6 +33,7 @@ def nearest(name: str, row: Vector, items: Sequence[Vector], left_out: set[int],
         tie_start=sum(key < last for key in keys.values()),
         tie=[item for item, key in keys.items() if key == last],
         n_ties=len(shared),
+        nearer=[sum(key < keys[item] for key in keys.values()) for item in listed],
     )
 
 

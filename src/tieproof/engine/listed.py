@@ -26,6 +26,7 @@ class NearestLists(NamedTuple):
     tie_starts : (m,) how many items are nearer than the last tie that has a listed item
     tie_indptr, tie_ids : all items of that tie, ascending, query by query
     n_ties : (m,) how many ties of two or more items have a listed item
+    nearer : (m, k) how many items are nearer than the one at each rank, which tells ties apart; -1 where there is none
     """
 
     query: IntArray
@@ -35,6 +36,7 @@ class NearestLists(NamedTuple):
     tie_indptr: IntArray
     tie_ids: IntArray
     n_ties: IntArray
+    nearer: IntArray
 
 
 class Members(NamedTuple):
@@ -106,7 +108,8 @@ def listed(
         None if every listed row has only items that are ranked
     """
     count = len(query)
-    ids, distances = np.full((count, k), NOBODY), np.full((count, k), np.nan)
+    ids, nearer = np.full((2, count, k), NOBODY)
+    distances = np.full((count, k), np.nan)
     first, sizes, before = tied.first(), tied.sizes(), tied.before()
     of_tie = tied.query[first]
     last = np.diff(of_tie, append=count) > 0
@@ -115,7 +118,7 @@ def listed(
     admit(int(of_last.sum()))
     shown = np.minimum(sizes, k - before)
     place, rank = ranges(before, shown)
-    distances[of_tie[place], rank] = distance[place]
+    distances[of_tie[place], rank], nearer[of_tie[place], rank] = distance[place], before[place]
     in_last = np.repeat(last, tied.lengths())
     tie = np.cumsum(tied.starts_tie) - 1
     for chosen in _parts(tied, ~in_last):
@@ -140,6 +143,7 @@ def listed(
         tie_indptr=np.concatenate([[0], np.cumsum(of_last)]),
         tie_ids=tie_ids,
         n_ties=np.bincount(of_tie[sizes > 1], minlength=count),
+        nearer=nearer,
     )
 
 

@@ -94,12 +94,13 @@ def _found(problem: Problem, k: int, watch: Watch) -> Neighbors:
     from tieproof.engine import nearest_lists
 
     n_queries = problem.relevance.n_queries
-    ids, distances = np.full((n_queries, k), NOBODY), np.full((n_queries, k), np.nan)
+    ids, nearer = np.full((2, n_queries, k), NOBODY)
+    distances = np.full((n_queries, k), np.nan)
     starts, n_ties, sizes = np.zeros((3, n_queries), dtype=np.int64)
     ties = []
     for lists in nearest_lists(problem, k, watch, Admission(problem.budget.memory, k)):
         query = lists.query
-        ids[query], distances[query] = lists.ids, lists.distances
+        ids[query], distances[query], nearer[query] = lists.ids, lists.distances, lists.nearer
         starts[query], n_ties[query], sizes[query] = lists.tie_starts, lists.n_ties, np.diff(lists.tie_indptr)
         ties.append((query, lists.tie_indptr, lists.tie_ids))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
@@ -113,6 +114,7 @@ def _found(problem: Problem, k: int, watch: Watch) -> Neighbors:
         tie_indptr=indptr,
         tie_ids=tie_ids,
         n_ties=n_ties,
+        nearer=nearer,
         duplicates=_duplicates(problem),
         k=k,
         n_items=problem.relevance.n_items,

@@ -26,6 +26,8 @@ class Neighbors(Shown, AsFrame):
     tie_indptr, tie_ids : (q + 1,) and (t,) all items that are exactly as near as that item, whether or not their
         rank is at most k: those of query i are tie_ids[tie_indptr[i]:tie_indptr[i + 1]], ascending
     n_ties : (q,) how many ties of two or more items have an item among the k nearest
+    nearer : (q, k) how many items are strictly nearer than the one at each rank, the same number for items that are
+        tied; -1 where the id is -1
     duplicates : how many items of the gallery are equal to an earlier one, number by number
     k : how many nearest items were asked for
     n_items : how many items the gallery has
@@ -53,6 +55,7 @@ class Neighbors(Shown, AsFrame):
     tie_indptr: IntArray
     tie_ids: IntArray
     n_ties: IntArray
+    nearer: IntArray
     duplicates: int
     k: int
     n_items: int
