@@ -26,7 +26,7 @@ class NearestLists(NamedTuple):
     tie_starts : (m,) how many items are nearer than the last tie that has a listed item
     tie_indptr, tie_ids : all items of that tie, ascending, query by query
     n_ties : (m,) how many ties of two or more items have a listed item
-    nearer : (m, k) how many items are nearer than the one at each rank, which tells ties apart; -1 where there is none
+    nearer : (m, k) how many items are nearer than the one at each rank, which tells ties apart; -1 where none is
     """
 
     query: IntArray

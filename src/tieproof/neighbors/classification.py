@@ -269,8 +269,8 @@ def _vote(found: Neighbors, query: int, label: int, of_items: IntArray, lead: Le
     places, last = ranked - start, float(distances[-1])
     if lead is not by_number and last == math.inf:
         raise InputError(
-            f"The distances of query {query} overflow float64, so that they have no weights. Scale the embeddings, or "
-            "pass weights=None.",
+            f"The distances of query {query} overflow float64, so that they have no weights. Scale the embeddings, "
+            "or pass weights=None.",
             "weights",
         )
     if lead is by_inverse and distances[0] <= 0:

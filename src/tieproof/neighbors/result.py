@@ -87,6 +87,25 @@ class Neighbors(Shown, AsFrame):
         start, stop = self.tie_indptr[query : query + 2]
         return self.tie_ids[start:stop]
 
+    def level(self, query: IntArray, item: IntArray) -> IntArray:
+        """How many items are nearer to a query than an item, for pairs of both.
+
+        It is `n_items` for items that are neither listed nor in the tie at rank k.
+
+        >>> import tieproof as tp
+        >>> found = tp.nearest([[0.0]], [[1.0], [3.0], [-1.0], [0.0]], k=2, distance="euclidean")
+        >>> found.level(np.array([0, 0, 0]), np.array([3, 2, 1])).tolist()
+        [0, 1, 4]
+        """
+        listed = (self.nearer >= 0) & (self.nearer < self.tie_starts[:, None])
+        first = np.arange(self.n_queries) * self.n_items
+        known = np.concatenate([(first[:, None] + self.ids)[listed], np.repeat(first, self.tie_sizes) + self.tie_ids])
+        levels = np.concatenate([self.nearer[listed], np.repeat(self.tie_starts, self.tie_sizes)])
+        order = np.argsort(known)
+        wanted = query * self.n_items + item
+        at = order[np.minimum(np.searchsorted(known, wanted, sorter=order), len(known) - 1)]
+        return np.where(known[at] == wanted, levels[at], self.n_items)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything but the values of single queries, as plain numbers and strings."""
         return {
