@@ -75,10 +75,10 @@ class TruthVerification(AsJson):
         if self.checked == self.queries:
             yield f"All {count(self.queries, 'query')} were computed again."
         elif self.checked:
-            chances = ", ".join(f"{self.escapes(share):.2g} if {share:.1%} of all" for share in SHARES)
+            chances = (f"{self.escapes(share):.2g} if {share:.1%} of all queries are wrong" for share in SHARES)
             yield (
-                f"{self.checked:,} of {count(self.queries, 'query')}, chosen at random, were computed again. Wrong "
-                f"queries escape this with a probability of {chances} are wrong."
+                f"{self.checked:,} of {count(self.queries, 'query')}, chosen at random, were computed again. The "
+                f"probability that no wrong query is among them is {', and '.join(chances)}."
             )
 
 
