@@ -14,7 +14,6 @@ from tieproof.inputs.readers.ann_benchmarks import read_neighbors
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.neighbors.formats import FORMATS
-from tieproof.ties import Array
 
 HELP = (
     "Find the true neighbors of queries, with all ties at rank k, and certify them. "
@@ -88,7 +87,7 @@ def truth(
     answer(outputs, written(made, read, outputs))
 
 
-def rows_of(location: str) -> Array:
+def rows_of(location: str) -> Any:
     """Read vectors, also those of a folder or pattern of shards, into memory."""
     if are_shards(location):
         shards = tieproof.open(location)

@@ -195,7 +195,9 @@ def _digest(content: dict[str, Any]) -> str:
 
 def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
     """Read the certificate of a folder; InputError if it is missing, damaged or was changed."""
-    path = Path(folder, NAME)
+    if not isinstance(folder, str | os.PathLike) or "\0" in os.fsdecode(folder):
+        raise InputError(f"A truth must be the path of a folder, not {type(folder).__name__}.", "truth")
+    path = Path(os.fsdecode(folder), NAME)
     try:
         content = json.loads(path.read_text("utf-8"))
         digest = content.pop("digest")

@@ -1,6 +1,7 @@
 """`knn_accuracy`: how often the k nearest items vote for the right class, over ties at the cut and ties of votes."""
 
 import math
+import reprlib
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from numbers import Real
@@ -220,13 +221,16 @@ def _as_weights(weights: Any) -> tuple[Lead, str]:
         return by_number, "1"
     if isinstance(weights, str) and weights == "distance":
         return by_inverse, "1 / distance"
-    is_number = isinstance(weights, Real) and not isinstance(weights, bool)
-    if not is_number or not 0 < float(weights) < math.inf:
+    try:
+        temperature = float(weights) if isinstance(weights, Real) and not isinstance(weights, bool) else 0.0
+    except OverflowError:
+        temperature = math.inf
+    if not 0 < temperature < math.inf:
         raise InputError(
-            f"weights must be None, 'distance' or a temperature, a number above 0 such as 0.07, not {weights!r}.",
+            f"weights must be None, 'distance' or a temperature, a number above 0 such as 0.07, not {reprlib.repr(weights)}.",
             "weights",
         )
-    return by_exponential(float(weights)), f"exp(-distance / {float(weights):g})"
+    return by_exponential(temperature), f"exp(-distance / {temperature:g})"
 
 
 def _as_classes(labels: Array, gallery_labels: Array | None) -> tuple[IntArray, IntArray]:

@@ -21,6 +21,9 @@ from tieproof.problem import Problem, Watch
 SMALLEST, ID_BYTES = 8 * 2**20, 8
 """Less memory than this is not enforced for the ids in ties, and the bytes of an id."""
 
+MOST = 2**31
+"""The largest k: the result has so many columns."""
+
 
 @unchanged_files
 def nearest(
@@ -80,6 +83,8 @@ def nearest(
 
     """
     check_whole("k", k)
+    if k > MOST:
+        raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
     with _called_queries():
         nothing = np.zeros((0, 2), dtype=np.int64)
         sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)

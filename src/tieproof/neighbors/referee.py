@@ -24,7 +24,7 @@ SHARES = (0.01, 0.001)
 """Shares of wrong queries for which the probability to escape a sample is told."""
 
 EXAMPLES = 3
-"""The number of examples of each fault."""
+"""The number of queries that show each fault as examples."""
 
 
 @dataclass(frozen=True)
@@ -426,7 +426,9 @@ def _examples(marks: dict[str, Array], found: Neighbors, far: Callable[[int, int
     """
     listed, k = marks["listed"], found.k
     for name in ("out_of_range", "repeated", "wrong", "missing"):
-        for query, rank in np.argwhere(marks[name])[:EXAMPLES].tolist():
+        places = np.argwhere(marks[name])
+        _, first = np.unique(places[:, 0], return_index=True)
+        for query, rank in places[first[:EXAMPLES]].tolist():
             item = int((found.ids if name == "missing" else listed)[query, rank])
             end = f"its {k:,} nearest end at distance {float(found.distances[query, -1]):g}"
             if name == "out_of_range":
