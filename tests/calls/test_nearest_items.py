@@ -11,6 +11,7 @@ import nearest_oracle
 import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import DISTANCES, KEYS
+from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
@@ -135,3 +136,30 @@ def test_columns() -> None:
         "largest_tie": 2,
         "duplicates": 0,
     }
+
+
+FIELDS = ("ids", "distances", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
+
+
+def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
+    """Every bit is the same."""
+    for field in FIELDS:
+        assert getattr(found, field).tobytes() == getattr(other, field).tobytes(), field
+    assert found.to_dict() == other.to_dict()
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_any_tiles_threads_and_memory(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = HARD_SETS[name](seeded(name), (30, 4))
+    calls = [
+        lambda **options: tp.nearest(rows, k=3, distance=distance, groups=np.arange(30) // 4, **options),
+        lambda **options: tp.nearest(rows[:8], rows[8:], 5, distance=distance, **options),
+    ]
+    for call in calls:
+        found = call()
+        for forced in FORCED.values():
+            with monkeypatch.context() as patch:
+                small_tiles(patch, 3)
+                forced(patch)
+                assert_same(call(threads=2, memory="1B"), found)

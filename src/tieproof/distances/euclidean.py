@@ -22,6 +22,7 @@ from tieproof.exact.centered import centered
 from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -141,6 +142,11 @@ class EuclideanGauge(SquaredEuclideanGauge):
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
+
+    def twofold(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+        """The roots of the keys."""
+        number = of_digits(exact.digits(self.sums(exact, batch))).root().scaled(exact.base)
+        return number, ERROR * number.high
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the square; a negative distance gets a key below all others."""

@@ -16,6 +16,7 @@ from tieproof.errors import InputError
 from tieproof.exact import bounds, slices
 from tieproof.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.ties import FloatArray, IntArray
 
@@ -211,11 +212,25 @@ class SpaceGauge(Gauge):
 
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The distances of the pairs (rows[i], columns[i]), each rounded once to float64."""
-        out = np.empty(len(rows))
-        if len(rows):
-            for some, keys in self.exact_by_part(self.values_of_pairs(rows, columns), rows, columns):
-                out[some] = [self.distance(key * self.unit) for key in keys]
+        exact = self.space.exact_rows
+        out, certain = np.zeros(len(rows)), np.zeros(len(rows), dtype=np.bool_)
+        if exact.can_round and len(rows) and (hasattr(self, "sums") or type(self).twofold is not SpaceGauge.twofold):
+            parts = [self.twofold(exact, batch) for batch in slices.key_batches(exact, rows, columns)]
+            rounded_parts = [number.rounded(error) for number, error in parts]
+            out, certain = (np.concatenate(columns) for columns in zip(*rounded_parts, strict=True))
+        left = np.flatnonzero(~certain)
+        if len(left):
+            values = self.values_of_pairs(rows[left], columns[left])
+            for some, keys in self.exact_by_part(values, rows[left], columns[left]):
+                out[left[some]] = [self.distance(key * self.unit) for key in keys]
         return out
+
+    def twofold(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+        """The distances of a batch with about 100 bits, and bounds of their absolute errors."""
+        keys = of_digits(exact.digits(self.sums(exact, batch)))
+        exponent = self.unit.numerator.bit_length() - self.unit.denominator.bit_length()
+        number = keys.scaled(exponent)
+        return number, ERROR * np.abs(number.high)
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""
