@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -148,18 +149,21 @@ def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
     assert found.to_dict() == other.to_dict()
 
 
+HARDEST = ("one ulp apart float32", "0.1, 0.2, 0.3 float64", "multiples", "int8 few values", "gaussian float32")
+
+
 @pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("name", HARD_SETS)
-def test_any_tiles_threads_and_memory(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = HARD_SETS[name](seeded(name), (30, 4))
-    calls = [
-        lambda **options: tp.nearest(rows, k=3, distance=distance, groups=np.arange(30) // 4, **options),
-        lambda **options: tp.nearest(rows[:8], rows[8:], 5, distance=distance, **options),
-    ]
-    for call in calls:
-        found = call()
-        for forced in FORCED.values():
+@pytest.mark.parametrize("forced", FORCED)
+def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in HARDEST:
+        rows = HARD_SETS[name](seeded(name), (30, 4))
+        calls = [
+            partial(tp.nearest, rows, k=3, distance=distance, groups=np.arange(30) // 4),
+            partial(tp.nearest, rows[:8], rows[8:], 5, distance=distance),
+        ]
+        for call in calls:
+            found = call()
             with monkeypatch.context() as patch:
                 small_tiles(patch, 3)
-                forced(patch)
+                FORCED[forced](patch)
                 assert_same(call(threads=2, memory="1B"), found)

@@ -25,7 +25,16 @@ from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
 from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import ERROR, Twofold, of_digits, ones
+from tieproof.exact.twofold import (
+    ERROR,
+    Twofold,
+    are_direct,
+    of_digits,
+    of_pairs,
+    ones,
+    sum_error,
+    twofold_products,
+)
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
@@ -267,7 +276,19 @@ class CosineGauge(SpaceGauge):
         sharp = self.space.sharp_keys(rows, columns)
         return None if sharp is None else (-sharp[0], sharp[1])
 
-    def twofold(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The distances from cosines of floats."""
+        queries, items = self.space.queries, self.space.items
+        if not are_direct(queries, items):
+            return None
+        (x, where), (y, place) = bounds.distinct(rows, len(queries)), bounds.distinct(columns, len(items))
+        product = -of_pairs(twofold_products, (queries, items), rows, columns)
+        x_norm = of_pairs(twofold_products, (queries, queries), x, x).root().at(where)
+        y_norm = of_pairs(twofold_products, (items, items), y, y).root().at(place)
+        distance = ones(len(rows)).plus(product.over(x_norm.times(y_norm)))
+        return distance, np.full(len(rows), 4 * sum_error(items.dimensions))
+
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
         """The distances from cosines or, where these are near 1, from sines, whichever is more exact."""
         product = of_digits(exact.digits(minus_products(exact, batch)))
         x, y = (of_digits(exact.digits(_squared_norms(exact, side))) for side in (batch.x, batch.y))

@@ -4,12 +4,16 @@ The algorithms are those of Dekker 1971 ("A floating-point technique for extendi
 function has a relative error of a few times 2^-104, as long as nothing overflows or underflows.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.exact.reals import DIGIT, Digits
-from tieproof.ties import BoolArray, FloatArray, IntArray
+from tieproof.exact.rows import Rows
+from tieproof.native.calls import Output, native
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 ERROR = 2.0**-96
 """The relative error of a result of up to a hundred operations, each of them relative to the result."""
@@ -116,3 +120,38 @@ def of_digits(digits: Digits) -> Twofold:
     for digit in digits.T:
         total = total.scaled(DIGIT).plus(Twofold(digit.astype(np.float64), np.zeros(len(digits))))
     return total
+
+
+@native
+def twofold_products(
+    x: Array, y: Array, rows: IntArray, columns: IntArray, out: Output[npt.NDArray[np.float64]]
+) -> None:
+    """out[i] = high and low of x[rows[i]] . y[columns[i]]."""
+
+
+@native
+def twofold_squares(
+    x: Array, y: Array, rows: IntArray, columns: IntArray, out: Output[npt.NDArray[np.float64]]
+) -> None:
+    """out[i] = high and low of |x[rows[i]] - y[columns[i]]|^2."""
+
+
+PairKernel = Callable[[Array, Array, IntArray, IntArray, npt.NDArray[np.float64]], None]
+
+
+def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, columns: IntArray) -> Twofold:
+    """The numbers of pairs of distinct rows, not divided, by one of the kernels."""
+    out = np.empty((len(rows), 2))
+    x, y = (side.embeddings for side in sides)
+    kernel(x, y, sides[0].first[rows], sides[1].first[columns], out)
+    return Twofold(out[:, 0].copy(), out[:, 1].copy())
+
+
+def are_direct(queries: Rows, items: Rows) -> bool:
+    """Whether the kernels can read the rows of both sides, and no part of a product overflows or underflows."""
+    return queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype
+
+
+def sum_error(dimensions: int) -> float:
+    """The bound of the kernels' errors, relative to the sum of the products' absolute values (Ogita et al., 5.4)."""
+    return (dimensions + 16) ** 2 * 2.0**-103
