@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import nearest_oracle
 import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import DISTANCES, KEYS
+from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
@@ -136,3 +138,33 @@ def test_columns() -> None:
         "largest_tie": 2,
         "duplicates": 0,
     }
+
+
+FIELDS = ("ids", "distances", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
+
+
+def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
+    """Every bit is the same."""
+    for field in FIELDS:
+        assert getattr(found, field).tobytes() == getattr(other, field).tobytes(), field
+    assert found.to_dict() == other.to_dict()
+
+
+HARDEST = ("one ulp apart float32", "0.1, 0.2, 0.3 float64", "multiples", "int8 few values", "gaussian float32")
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("forced", FORCED)
+def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in HARDEST:
+        rows = HARD_SETS[name](seeded(name), (30, 4))
+        calls = [
+            partial(tp.nearest, rows, k=3, distance=distance, groups=np.arange(30) // 4),
+            partial(tp.nearest, rows[:8], rows[8:], 5, distance=distance),
+        ]
+        for call in calls:
+            found = call()
+            with monkeypatch.context() as patch:
+                small_tiles(patch, 3)
+                FORCED[forced](patch)
+                assert_same(call(threads=2, memory="1B"), found)
