@@ -227,7 +227,8 @@ def _as_weights(weights: Any) -> tuple[Lead, str]:
         temperature = math.inf
     if not 0 < temperature < math.inf:
         raise InputError(
-            f"weights must be None, 'distance' or a temperature, a number above 0 such as 0.07, not {reprlib.repr(weights)}.",
+            f"weights must be None, 'distance' or a temperature, a number above 0 such as 0.07, not "
+            f"{reprlib.repr(weights)}.",
             "weights",
         )
     return by_exponential(temperature), f"exp(-distance / {temperature:g})"

@@ -4,6 +4,7 @@ import math
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from tieproof.errors import CountError, InputError
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.options import check_whole, parse_threads
+from tieproof.inputs.options import as_shares, check_whole, parse_threads
 from tieproof.neighbors.certificate import RowsMeant, digests_of, fingerprint_of, read_truth
 from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
@@ -50,9 +51,8 @@ class TruthVerification(AsJson):
 
     def escapes(self, share: float) -> float:
         """The probability that no wrong query is among the checked ones if this share of all queries is wrong."""
-        wrong = math.ceil(share * self.queries)
-        if not 0 <= share <= 1:
-            raise InputError(f"share must be a number from 0 to 1, not {share!r}.", "share")
+        (chosen,) = as_shares(share, "A share", "0.01")
+        wrong = math.ceil(Fraction(str(chosen)) * self.queries)
         return math.comb(self.queries - wrong, self.checked) / math.comb(self.queries, self.checked)
 
     def to_dict(self) -> dict[str, Any]:
