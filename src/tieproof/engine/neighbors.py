@@ -77,9 +77,7 @@ class Search:
     rows : so many distinct rows have at least k items, if the gallery has so many
     """
 
-    def __init__(
-        self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit
-    ) -> None:
+    def __init__(self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
         assert isinstance(problem.distance, Distance)
         self.space, self.relevance, self.k, self.advance, self.admit = space, problem.relevance, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
@@ -162,17 +160,17 @@ class Stripe:
         return keep_near(tile, self.targets, self.kept, query, self.k, self.relative, plain, self.close)
 
     def has_made_room(self, query: int) -> bool:
-        """Make room for as many items of a query as a tile has: in memory, or by finer keys of crowded queries."""
+        """Make room for as many items of a query as a tile has: more memory, or finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
         if several and len(self.queries) * 2 * room * entry > self.search.bytes:
-            self.sift(np.flatnonzero(self.kept.count > room // 2))
-            return bool(self.kept.count[query] + self.width <= room)
+            self.sift(np.flatnonzero(self.kept.size > room // 2))
+            return bool(self.kept.size[query] + self.width <= room)
         self.kept = self.kept.with_room(2 * room)
         return True
 
     def sift(self, crowded: IntArray) -> None:
-        """Drop all items of crowded queries that are surely not among the nearest so far, if need be by exact keys."""
+        """Drop what finer or exact keys show not to be among the nearest items of crowded queries so far."""
         floor = np.full(len(self.queries), -np.inf)
         found = nearer(self.space, self.rows, self.kept.candidates(crowded), self.k, floor)
         if (np.bincount(found.query) > 2 * self.k).any():
