@@ -37,6 +37,16 @@ class NearestLists(NamedTuple):
     n_ties: IntArray
 
 
+def joined(parts: list[NearestLists]) -> NearestLists:
+    """The lists of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(part.tie_indptr[-1] for part in parts)])
+    indptr = [part.tie_indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
+    whole = NearestLists(*map(np.concatenate, zip(*parts, strict=True)))
+    return whole._replace(tie_indptr=np.concatenate([[0], *indptr]))
+
+
 class Members(NamedTuple):
     """The items of each distinct row: row r has item[start[r]:start[r + 1]], ascending."""
 
