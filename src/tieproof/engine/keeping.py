@@ -22,7 +22,7 @@ SLACK = 2.0**-50
 class Kept(NamedTuple):
     """The items that may be among the k nearest of each query.
 
-    Query q has the items item[q, :count[q]] with the nearness value[q, :count[q]] in their tiles.
+    Query q has the items item[q, :size[q]] with the nearness value[q, :size[q]] in their tiles.
 
     enough : from so many items on, those that are surely too far are dropped
     lowest : the smallest nearness in a tile that is not surely too far
@@ -31,7 +31,7 @@ class Kept(NamedTuple):
     room : working memory for the items of one query
     """
 
-    count: IntArray
+    size: IntArray
     enough: IntArray
     lowest: Array
     floor: FloatArray
@@ -45,7 +45,7 @@ class Kept(NamedTuple):
         """No items yet, for queries with these errors, and room for so many items of each."""
         count = len(margin)
         return cls(
-            count=np.zeros(count, dtype=np.int64),
+            size=np.zeros(count, dtype=np.int64),
             enough=np.full(count, enough),
             lowest=np.full(count, -np.inf, dtype=dtype),
             floor=np.full(count, -np.inf),
@@ -57,27 +57,27 @@ class Kept(NamedTuple):
 
     def with_room(self, room: int) -> "Kept":
         """The same items, with room for so many of each query."""
-        item, value = np.empty((len(self.count), room), np.int32), np.empty((len(self.count), room), self.value.dtype)
-        most = int(self.count.max())
+        item, value = np.empty((len(self.size), room), np.int32), np.empty((len(self.size), room), self.value.dtype)
+        most = int(self.size.max())
         item[:, :most], value[:, :most] = self.item[:, :most], self.value[:, :most]
         return self._replace(item=item, value=value, room=np.empty(room, dtype=value.dtype))
 
     def candidates(self, queries: IntArray) -> "Candidates":
         """The items of some queries, query by query."""
-        place = np.arange(int(self.count[queries].max(initial=0)))
-        inside = place < self.count[queries, None]
+        place = np.arange(int(self.size[queries].max(initial=0)))
+        inside = place < self.size[queries, None]
         query, column = np.nonzero(inside)
         return Candidates(queries[query], self.item[queries[query], column].astype(np.int64), column)
 
     def keep(self, queries: IntArray, kept: "Candidates", floor: FloatArray) -> None:
         """Keep only some items of these queries, of which the k-th nearest surely reaches `floor`."""
         value = self.value[kept.query, kept.column]
-        count = np.bincount(kept.query, minlength=len(self.count))[queries]
+        count = np.bincount(kept.query, minlength=len(self.size))[queries]
         start = np.cumsum(count) - count
         place = np.arange(len(kept.query)) - np.repeat(start, count)
         self.item[kept.query, place] = kept.item
         self.value[kept.query, place] = value
-        self.count[queries] = count
+        self.size[queries] = count
         self.enough[queries] = 0  # the kernel computes the limits at the next item
         np.maximum.at(self.floor, queries, floor)
 
@@ -122,7 +122,7 @@ class Candidates(NamedTuple):
 
 @native
 def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]) -> None:
-    """Write the k-th largest of the values start[q] … start[q + 1] - 1, which are reordered; -inf if they are fewer."""
+    """Write the k-th largest of the values start[q] … start[q + 1] - 1, which are reordered, or -inf if fewer."""
 
 
 def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]) -> Candidates:

@@ -39,6 +39,16 @@ class NearestLists(NamedTuple):
     nearer: IntArray
 
 
+def joined(parts: list[NearestLists]) -> NearestLists:
+    """The lists of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(part.tie_indptr[-1] for part in parts)])
+    indptr = [part.tie_indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
+    whole = NearestLists(*map(np.concatenate, zip(*parts, strict=True)))
+    return whole._replace(tie_indptr=np.concatenate([[0], *indptr]))
+
+
 class Members(NamedTuple):
     """The items of each distinct row: row r has item[start[r]:start[r + 1]], ascending."""
 
@@ -57,18 +67,18 @@ class TiedRows(NamedTuple):
     query : the position of the query
     row : a distinct row of items
     starts_tie : whether a tie starts here
-    count : how many items of the row the query ranks
+    weight : how many items of the row the query ranks
     """
 
     query: IntArray
     row: IntArray
     starts_tie: BoolArray
-    count: IntArray
+    weight: IntArray
 
     def within(self, k: int) -> "TiedRows":
         """The rows up to the end of the tie that contains the k-th item of each query."""
         kept = np.repeat(self.before() < k, self.lengths())
-        return TiedRows(*(column[kept] for column in self))
+        return TiedRows(self.query[kept], self.row[kept], self.starts_tie[kept], self.weight[kept])
 
     def first(self) -> IntArray:
         """Where ties start."""
@@ -81,7 +91,7 @@ class TiedRows(NamedTuple):
     def sizes(self) -> IntArray:
         """The number of items of each tie."""
         first = self.first()
-        return np.add.reduceat(self.count, first) if len(first) else first
+        return np.add.reduceat(self.weight, first) if len(first) else first
 
     def before(self) -> IntArray:
         """The number of items that are nearer than each tie of its query."""
@@ -153,7 +163,7 @@ def _parts(tied: TiedRows, wanted: BoolArray) -> Iterator[IntArray]:
     if not len(places):
         return
     tie = np.cumsum(tied.starts_tie)[places]
-    total = np.cumsum(tied.count[places])
+    total = np.cumsum(tied.weight[places])
     start = 0
     while start < len(places):
         done = total[start - 1] if start else 0

@@ -11,9 +11,9 @@ from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Space
 from tieproof.engine.keeping import Candidates, Kept, keep_near, narrow_all, nearer
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, joined, listed
 from tieproof.engine.nearest import neighbors_of
-from tieproof.engine.plan import Plan, cheapest_for_nearest
+from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
 from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
@@ -25,6 +25,9 @@ from tieproof.ties import BoolArray, IntArray
 
 SHARE = 0.4
 """The share of the budget for the items that are kept while tiles pass."""
+
+BYTES_PER_CANDIDATE, FEWEST_CANDIDATES = 300, 2**14
+"""The memory for an item while its exact place is found, and how many items are always taken at a time."""
 
 WIDEST = 2**13
 """The most items of a tile; tiles of few queries are wide."""
@@ -100,10 +103,7 @@ class Search:
         try:
             return Stripe(self, queries).lists()
         except NoRoomError:
-            first, second = (self.lists_of(half) for half in np.array_split(queries, 2))
-        indptr = np.concatenate([first.tie_indptr, second.tie_indptr[1:] + first.tie_indptr[-1]])
-        joined = NearestLists(*(np.concatenate(columns) for columns in zip(first, second, strict=True)))
-        return joined._replace(tie_indptr=indptr)
+            return joined([self.lists_of(half) for half in np.array_split(queries, 2)])
 
 
 class Stripe:
@@ -122,18 +122,25 @@ class Stripe:
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
     def lists(self) -> NearestLists:
-        """The nearest items of the queries."""
+        """The nearest items of the queries, some queries at a time if there are many candidates."""
         self.pass_tiles()
         narrow_all(self.kept, self.k, self.relative)
-        found = self.kept.candidates(np.arange(len(self.queries)))
-        found = nearer(self.space, self.rows, found, self.k, self.kept.floor)
+        most = max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES)
+        return joined([self.lists_of(np.arange(part.start, part.stop)) for part in cut(self.kept.size, most)])
+
+    def lists_of(self, places: IntArray) -> NearestLists:
+        """The nearest items of the queries at consecutive places."""
+        search = self.search
+        found = nearer(self.space, self.rows, self.kept.candidates(places), self.k, self.kept.floor)
         found, starts_tie = self.ordered(found)
-        count, excluded = self.ranked_items(found)
-        tied = TiedRows(found.query, found.item, starts_tie, count).within(self.search.k)
+        weight, excluded = self.ranked_items(found)
+        tied = TiedRows(found.query, found.item, starts_tie, weight).within(search.k)
         first = tied.first()
-        distance = self.search.gauge.distances(self.rows[tied.query[first]], tied.row[first])
-        members, admit = self.search.members, self.search.admit
-        return listed(self.queries, tied, distance, self.search.k, members, excluded, admit)
+        distance = search.gauge.distances(self.rows[tied.query[first]], tied.row[first])
+        if excluded is not None:
+            excluded = excluded - places[0] * len(self.space.items.identity)
+        tied = tied._replace(query=tied.query - places[0])
+        return listed(self.queries[places], tied, distance, search.k, search.members, excluded, search.admit)
 
     def pass_tiles(self) -> None:
         """Keep the near items of all tiles."""
@@ -160,17 +167,17 @@ class Stripe:
         return keep_near(tile, self.targets, self.kept, query, self.k, self.relative, plain, self.close)
 
     def has_made_room(self, query: int) -> bool:
-        """Make room for as many items of a query as a tile has: in memory, or by finer keys of crowded queries."""
+        """Make room for as many items of a query as a tile has: more memory, or finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
         if several and len(self.queries) * 2 * room * entry > self.search.bytes:
-            self.sift(np.flatnonzero(self.kept.count > room // 2))
-            return bool(self.kept.count[query] + self.width <= room)
+            self.sift(np.flatnonzero(self.kept.size > room // 2))
+            return bool(self.kept.size[query] + self.width <= room)
         self.kept = self.kept.with_room(2 * room)
         return True
 
     def sift(self, crowded: IntArray) -> None:
-        """Drop all items of crowded queries that are surely not among the nearest so far, if need be by exact keys."""
+        """Drop what finer or exact keys show not to be among the nearest items of crowded queries so far."""
         floor = np.full(len(self.queries), -np.inf)
         found = nearer(self.space, self.rows, self.kept.candidates(crowded), self.k, floor)
         if (np.bincount(found.query) > 2 * self.k).any():

@@ -139,8 +139,8 @@ class Admission:
             self.admitted += items
             if self.admitted > self.most:
                 raise InputError(
-                    f"The ties at rank {self.k} hold more than {self.most:,} items in all, which is what fits into the "
-                    "memory. Pass fewer queries at a time, or a larger memory=; tp.collisions counts the ties.",
+                    f"The ties at rank {self.k} hold more than {self.most:,} items in all, which is what fits into "
+                    "the memory. Pass fewer queries at a time, or a larger memory=; tp.collisions counts the ties.",
                     "memory",
                 )
 

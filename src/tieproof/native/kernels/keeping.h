@@ -4,7 +4,7 @@
 #include "masks.h"
 
 typedef struct {
-    Longs count, enough;
+    Longs size, enough;
     Reals lowest;
     Doubles floor, margin;
     Ints item;
@@ -64,7 +64,7 @@ static inline REAL OF(rounded_down)(double number)
 /* Find out how near the k-th nearest item of a query surely is, and drop the items that are surely farther. */
 static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double relative)
 {
-    int64_t count = AT(kept->count, q), left = 0;
+    int64_t count = AT(kept->size, q), left = 0;
     REAL *value = ROW(kept->value, q).at, *room = kept->room.at;
     int32_t *item = ROW(kept->item, q).at;
     if (count >= k) {
@@ -82,14 +82,14 @@ static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double
         item[left] = item[i];
         left += value[i] >= lowest;
     }
-    AT(kept->count, q) = left;
+    AT(kept->size, q) = left;
     AT(kept->enough, q) = left + left / 2 > k + k / 2 ? left + left / 2 + 16 : k + k / 2 + 16;
 }
 
 /* Drop the items of every query that are surely farther than its k-th nearest item. */
 KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k, double relative)
 {
-    for (int64_t q = 0; q < kept->count.length; q++)
+    for (int64_t q = 0; q < kept->size.length; q++)
         OF(narrow)(kept, q, k, relative);
 }
 
@@ -138,16 +138,16 @@ KERNEL int64_t OF(keep_near)(
 {
     const REAL *factor = tile->form.factor.at, *shift = tile->form.shift.at;
     int64_t width = tile->entries.columns, room = kept->item.columns;
-    for (int64_t q = query; q < kept->count.length; q++) {
+    for (int64_t q = query; q < kept->size.length; q++) {
         const REAL *raw = ROW(tile->entries, AT(targets->row, q) - tile->row).at;
         int64_t found = OF(list_near)(raw, factor, shift, plain, AT(kept->lowest, q), width, close.at);
         found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), tile->column, found, close);
         if (!found)
             continue;
-        int64_t count = AT(kept->count, q);
+        int64_t count = AT(kept->size, q);
         if (count + found > room) {
             OF(narrow)(kept, q, k, relative);
-            count = AT(kept->count, q);
+            count = AT(kept->size, q);
             REAL lowest = AT(kept->lowest, q);
             int64_t left = 0;
             for (int64_t i = 0; i < found; i++) {
@@ -166,9 +166,9 @@ KERNEL int64_t OF(keep_near)(
             value[i] = raw[c] * factor[c] - shift[c];
             item[i] = (int32_t)(tile->column + c);
         }
-        AT(kept->count, q) = count + found;
+        AT(kept->size, q) = count + found;
         if (count + found >= AT(kept->enough, q))
             OF(narrow)(kept, q, k, relative);
     }
-    return kept->count.length;
+    return kept->size.length;
 }
