@@ -112,6 +112,28 @@ def test_a_small_gallery_is_listed_whole(tmp_path: Path) -> None:
     assert tp.verify_truth(tmp_path / "truth", GALLERY[:3], QUERIES)
 
 
+EXTREME = np.array([[0.0, -0.0], [5e-324, 0.0], [1e200, 1.0], [-1e200, 1.0], [-0.0, 0.0], [1.0, np.nextafter(1, 2)]])
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "sqeuclidean", "cosine", "dot", "cityblock"])
+@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "float16", "float32", "float64", "extreme", "constant"])
+def test_all_types_of_numbers(kind: str, distance: str, tmp_path: Path) -> None:
+    special = {"extreme": EXTREME, "constant": np.ones((9, 2))}
+    rows = special.get(kind, GALLERY) if kind in special else GALLERY.astype(kind)
+    tp.truth(rows, rows[:5], 4, out=tmp_path / "truth", distance=distance, formats=[*FORMATS])
+    assert_equal(read_truth(tmp_path / "truth")[1], tp.nearest(rows[:5], rows, 4, distance=distance))
+    assert tp.verify_truth(tmp_path / "truth", rows, rows[:5])
+    found = tp.nearest(rows[:5], rows, 4, distance=distance).ids
+    assert tp.examine_truth(found, rows, rows[:5], distance=distance).right.all()
+    assert tp.neighbor_recall(found, tmp_path / "truth", k=(1, 4))[4].upper == 1
+
+
+def test_one_item_and_one_query(tmp_path: Path) -> None:
+    tp.truth([[2.0]], [[1.0]], out=tmp_path / "truth", distance="euclidean")
+    assert tp.verify_truth(tmp_path / "truth", [[2.0]], [[1.0]])
+    assert tp.neighbor_recall([[0]], tmp_path / "truth", k=1)[1] == tp.Estimate(1.0, 1.0, 1.0, 0.0)
+
+
 # Runs that end early
 
 
