@@ -23,8 +23,8 @@ from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray
 
-SHARE = 0.4
-"""The share of the budget for the items that are kept while tiles pass."""
+SHARE, ROWS = 0.25, 0.3
+"""The shares of the budget for the items that are kept while tiles pass, and for rows that are converted once."""
 
 BYTES_PER_CANDIDATE, FEWEST_CANDIDATES = 300, 2**14
 """The memory for an item while its exact place is found, and how many items are always taken at a time."""
@@ -39,6 +39,7 @@ def nearest_lists(problem: Problem, k: int, watch: Watch, admit: Admit) -> Itera
         yield from _by_function(problem, k, watch, admit)
         return
     plan = Plan(problem.budget)
+    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
     space = plan.space_of(problem)
     check_products(max(len(space.queries), len(space.items)))
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():

@@ -153,5 +153,5 @@ def are_direct(queries: Rows, items: Rows) -> bool:
 
 
 def sum_error(dimensions: int) -> float:
-    """The bound of the kernels' errors, relative to the sum of the products' absolute values (Ogita et al., 5.4)."""
+    """The bound of the kernels' errors, relative to the sum of the products' absolute values (README, 12)."""
     return (dimensions + 16) ** 2 * 2.0**-103

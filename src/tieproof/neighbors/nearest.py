@@ -69,8 +69,18 @@ def nearest(
     Raises
     ------
     InputError
-        If the input contains NaN or infinity, or has wrong shapes, types or names; the message says what arrived,
-        what was expected and what to do.
+        If the input contains NaN or infinity, or has wrong shapes, types or names, or if the ties at rank k hold more
+        items than fit into the memory; the message says what arrived, what was expected and what to do.
+
+    Warns
+    -----
+    InputWarning
+        As in `evaluate`, if the gallery is equal to the queries or contains them among other items.
+
+    Notes
+    -----
+    Items that are identical, or under cosine distance positive multiples of each other, are ranked once, however many
+    they are. `duplicates` counts only identical ones.
 
     Examples
     --------
