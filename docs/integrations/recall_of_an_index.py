@@ -71,7 +71,8 @@ The true neighbors come from vectors, `queries=` and `gallery=`, which are ranke
 `truth=(ids, distances)`. Equal numbers in the file are ties, even if only float32 made them equal. If a list of true
 neighbors ends within the tie at the k-th distance, `lower` and `upper` cover all items that may follow its end, and
 `found.at(10).cut_off` marks these queries; a longer list leaves less open. In this case `upper` is only a bound: it does
-not show that the index found these items.
+not show that the index found these items. A folder that `tp.truth` wrote, `truth="truth/"`, has the whole tie at every k,
+so that no tie is cut off; the [guide to vector search](../guides/vector_search.md) shows how to write one.
 
 `k=(1, 10, 100)` asks for several k. `k=1, among=100` is known as recall@100 of a quantizer: whether the nearest item is
 among the first hundred.

@@ -37,7 +37,8 @@ MAY_IMPORT = {
     "statistics cluster show",
     "rates": "errors ties inputs native exact distances problem evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
-    "recall": "errors ties inputs distances problem engine measures evaluation show",
+    "neighbors": "installed whole_files errors ties inputs exact distances problem engine evaluation show",
+    "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",
     "comparison": "errors ties inputs measures statistics evaluation show",
     "records": "installed errors ties inputs measures evaluation show",
     "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation show",
@@ -48,10 +49,10 @@ MAY_IMPORT = {
     "competition show",
     "compat": "errors ties inputs exact distances engine evaluation rates show",
     "integrations": "whole_files errors ties inputs distances measures evaluation show",
-    "tieproof": "lazy installed errors ties inputs measures confidence evaluation rates collision recall comparison "
-    "records audit",
+    "tieproof": "lazy installed errors ties inputs measures confidence evaluation rates collision recall neighbors "
+    "comparison records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
-    "comparison records audit show judge integrations competition",
+    "neighbors comparison records audit show judge integrations competition",
     "views": "confidence",
     "__main__": "cli",
 }

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import matplotlib
+import numpy as np
 import pytest
 
 import tieproof as tp
@@ -114,6 +115,25 @@ def test_benchmarks(follow: Any) -> None:
     printed, lower, _, upper = map(float, re.search(r"printed (.+), possible (.+) ≤ (.+) ≤ (.+)", said).groups())  # type: ignore[union-attr]
     assert lower <= printed <= upper
     assert "Every bit agrees" in said
+
+
+@pytest.mark.heavy
+def test_vector_search(follow: Any) -> None:
+    names, said = follow("guides/vector_search")
+    recalls = {name: tp.neighbor_recall(ids, "truth", k=10)[10] for name, ids in names["found"].items()}
+    assert recalls["faiss, flat"].upper == 1 > recalls["faiss, flat"].expected
+    assert recalls["faiss, 3 of 30 cells"].upper < 1
+    assert all(f"{name:22} {recall:.4f}" in said for name, recall in recalls.items())
+    assert "Every bit agrees.\n100 of 300 queries" in said
+    right = int(re.search(r"euclidean distance:\s+(\d+)\s+lists?", said)[1])  # type: ignore[index]
+    distances = ((names["queries"][:, None] - names["gallery"][None]) ** 2).sum(axis=2)
+    last = np.sort(distances, axis=1)[:, 9]
+    theirs = np.take_along_axis(distances, names["theirs"], axis=1)
+    is_right = [
+        (near <= end).all() and (near < end).sum() == (row < end).sum()
+        for near, end, row in zip(theirs, last, distances, strict=True)
+    ]
+    assert right == sum(is_right)
 
 
 def test_large_data(follow: Any, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from checks import assert_found, check_rates, expected_ties
 from exact_oracle import KEYS, average_precision, fractions
 from forced import FORCED, no_integers, small_tiles
 from fuzzing import CASES, FEW, KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
+from nearest_oracle import nearest
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.inputs.options import FORMATS
@@ -94,6 +95,33 @@ def test_evaluate(distance: str, ladder: bool, monkeypatch: pytest.MonkeyPatch) 
 def test_hamming(data: Data, threads: int, memory: str) -> None:
     result = data.call(tp.evaluate, distance="hamming", measures=["AP"], threads=threads, memory=memory)
     assert_average_precision(result, data, true_distances(data, "hamming"))
+
+
+@pytest.mark.parametrize("distance", oracle.DISTANCES)
+def test_nearest(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    @fuzz
+    @given(data_sets(), st.integers(1, 30), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.booleans())
+    def check(data: Data, k: int, forced: str, threads: int, memory: str, ladder: bool) -> None:
+        gallery = None if data.gallery is None else data.kind.hand(data.gallery)
+        with monkeypatch.context() as patch:
+            if ladder:
+                no_integers(patch)
+            small_tiles(patch, 3)
+            FORCED[forced](patch)
+            queries = data.kind.hand(data.rows)
+            found = tp.nearest(queries, gallery, k, distance=distance, threads=threads, memory=memory)
+        rows = fractions(data.rows)
+        items = rows if data.gallery is None else fractions(data.gallery)
+        for query, row in enumerate(rows):
+            left_out = {query} if data.gallery is None else set()
+            expected = nearest(distance, row, items, left_out, k)
+            listed = len(expected.ids)
+            assert found.ids[query].tolist() == expected.ids + [-1] * (k - listed)
+            assert found.distances[query, :listed].tolist() == expected.distances
+            assert (found.tie_starts[query], found.n_ties[query]) == (expected.tie_start, expected.n_ties)
+            assert found.tie(query).tolist() == expected.tie
+
+    check()
 
 
 def gaps(data: Data, distance: str) -> list[float]:

@@ -44,6 +44,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "rates": (tp.fnmr_at_fmr, {"embeddings": X, "labels": LABELS}),
     "rates of distances": (tp.fnmr_at_fmr_of_distances, {"relevant": [1.0], "others": [2.0]}),
     "recall": (tp.neighbor_recall, {"found": IDS, "queries": X, "gallery": G, "k": 3}),
+    "nearest items": (tp.nearest, {"queries": X, "gallery": G, "k": 3}),
+    "votes": (tp.knn_accuracy, {"train": X, "train_labels": LABELS, "k": 3, "weights": 0.5}),
+    "examined truth": (tp.examine_truth, {"truth": IDS, "gallery": G, "queries": X}),
+    "verified truth": (tp.verify_truth, {"truth": "no", "gallery": G, "queries": X}),
     "pcf": (tp.pcf, {"embeddings": X}),
     "compare": (tp.compare, {"results": RESULTS}),
     "open": (tp.open, {"paths": "no.npy"}),
@@ -108,14 +112,14 @@ def test_two_empty_arguments(name: str) -> None:
             check(call, given | dict(zip(some, values, strict=True)))
 
 
-ARRAYS = [name for name in CALLS if name not in ("run", "compare", "open", "load", "recall")]
+ARRAYS = [name for name in CALLS if name not in ("run", "compare", "open", "load", "recall", "verified truth")]
 
 
 @pytest.mark.parametrize("path", ["x.npy", Path("x.npy")], ids=["a name", "a path"])
 @pytest.mark.parametrize("name", ARRAYS)
 def test_names_of_files_in_place_of_arrays(name: str, path: Any) -> None:
     call, given = CALLS[name]
-    for argument in (each for each in given if each != "distance"):
+    for argument in (each for each in given if each not in ("distance", "k", "weights")):
         with pytest.raises(
             tp.InputError, match=r"load it first, for example with numpy\.load\('x\.npy'\); .* --help"
         ):

@@ -13,6 +13,7 @@ from refusals import (
     rankings,
     records,
     shards,
+    truths,
     warned,
 )
 from refusals.case import Case
@@ -23,6 +24,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Scores, distances and runs": rankings.CASES,
     "Intervals over queries and comparisons": comparisons.CASES,
     "Lists of neighbors": neighbors.CASES,
+    "Votes of nearest items and true neighbors": truths.CASES,
     "Files": files.CASES,
     "Data sets in shards": shards.CASES,
     "Records": records.CASES,

@@ -51,6 +51,20 @@ def archive(location: str, **arrays: Any) -> Callable[[Path], object]:
 
 
 CASES: dict[str, Case] = {
+    "a k of 0 for the nearest items": Case(
+        lambda: tp.nearest([[1.0]], [[2.0]], k=0), r"k must be a whole number of at least 1, not 0"
+    ),
+    "NaN among the items whose nearest are sought": Case(
+        lambda: tp.nearest([[1.0]], [[2.0], [np.nan]]), r"gallery.*row 1"
+    ),
+    "queries for nearest items with other dimensions": Case(
+        lambda: tp.nearest([[1.0]], [[2.0, 1.0]]), r"dimensions is 1 for the queries, but 2 for the gallery"
+    ),
+    "nearest items with ties of more items than fit into the memory": Case(
+        lambda: tp.nearest(np.zeros((1_100, 1)), np.zeros((1_000, 1)), memory="1MiB"),
+        r"ties at rank 10 hold more than 1,048,576 items",
+    ),
+    "nearest items among none": Case(lambda: tp.nearest([[1.0]], np.zeros((0, 1))), r"gallery"),
     "neither truth= nor queries= and gallery=": Case(
         recall(truth=None), r"either truth=\(ids, distances\), or queries= and gallery="
     ),

@@ -22,6 +22,7 @@ COMMANDS = {
     "collisions": "collisions",
     "neighbor-recall": "recall",
     "range-recall": "recall",
+    "truth": "truth",
     "audit": "audit",
     "judge": "judge",
     "leaderboard": "judge",

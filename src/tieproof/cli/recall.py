@@ -1,6 +1,7 @@
 """`tieproof neighbor-recall` and `tieproof range-recall`."""
 
 import sys
+from pathlib import Path
 from typing import Any
 
 import tieproof
@@ -19,12 +20,13 @@ NEIGHBORS = (
     "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
     "(FILE:GROUP if there are several groups), from .npy files of ids, and from the binary files of "
     "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
-    "vectors of --gallery."
+    "vectors of --gallery. TRUTH may be a folder that tieproof truth wrote, whose ties are complete."
 )
 
 NEIGHBOR_EXAMPLES = (
     "tieproof neighbor-recall index.hdf5 sift-128-euclidean.hdf5 -k 10",
     "tieproof neighbor-recall found.ibin GT.public.1B.ibin -k 1 -k 10 --json recall.json",
+    "tieproof neighbor-recall index.hdf5 truth/ -k 10",
     "tieproof neighbor-recall found.npy --queries query.u8bin --gallery base.u8bin -d euclidean -k 10",
 )
 
@@ -54,7 +56,9 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
         arrays: dict[str, Any] = {
             name: read_embeddings(file) for name in ("queries", "gallery") if (file := files[name])
         }
-        if truth is not None:
+        if truth is not None and Path(truth).is_dir():
+            arrays["truth"] = truth
+        elif truth is not None:
             arrays["truth"] = tuple(read_neighbors(truth))
             if arrays["truth"][1] is None:
                 raise InputError(

@@ -8,7 +8,7 @@ import click
 
 import tieproof
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import Text, argument, command, shared
+from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files
 from tieproof.errors import InputError
@@ -19,9 +19,11 @@ Answer = TypeVar("Answer")
 DISAGREES = 4
 
 HELP = (
-    "Repeat the evaluation of a record, and report whether every bit agrees.\n\n"
+    "Repeat the evaluation of a record, or the search of a truth, and report whether every bit agrees.\n\n"
     "RECORD is a file that tieproof evaluate --save or tieproof run --save wrote. It contains the settings of the "
     "evaluation; give the data again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
+    "Or RECORD is a folder that tieproof truth wrote, DATA its gallery and MORE its queries. Some of the queries, "
+    "chosen at random, are computed again; the answer tells how probably wrong neighbors escape.\n\n"
     f"Exit status: 0 if everything agrees, {DISAGREES} if anything differs, 2 for bad input."
 )
 
@@ -29,6 +31,8 @@ EXAMPLES = (
     "tieproof verify embeddings.tieproof embeddings.npy labels.npy",
     "tieproof verify queries.tieproof queries.npz --gallery gallery.npz",
     "tieproof verify run.tieproof qrels.txt run.txt",
+    "tieproof verify truth/ base.fbin queries.fbin",
+    "tieproof verify truth/ base.fbin queries.fbin --all",
 )
 
 
@@ -36,13 +40,28 @@ EXAMPLES = (
     tieproof.evaluate,
     HELP,
     EXAMPLES,
-    record=argument("The record, a file that ends in .tieproof."),
-    data=argument("The embeddings, or the qrels of a run."),
-    more=argument("The labels, or the run. Default: the labels in the file of the embeddings.", required=False),
+    record=argument("The record, a file that ends in .tieproof, or the folder of a truth."),
+    data=argument("The embeddings, the qrels of a run, or the gallery of a truth."),
+    more=argument(
+        "The labels, the run, or the queries of a truth. Default: the labels in the file of the embeddings.",
+        required=False,
+    ),
+    sample=Option("How many random queries of a truth are computed again. Default: 300.", COUNT),
+    whole=flag("Compute all queries of a truth again.", "--all"),
     **shared("gallery gallery_labels groups gallery_groups categories confidence memory threads json"),
 )
-def verify(outputs: Outputs, record: str, **given: Any) -> None:
+def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
+    if Path(record).is_dir():
+        from tieproof.cli.truth import verified_folder
+
+        found = verified_folder(record, sample=sample, whole=whole, outputs=outputs, **given)
+        answer(outputs, found)
+        if not found.agrees:
+            raise click.exceptions.Exit(DISAGREES)
+        return
+    if sample is not None or whole:
+        raise InputError(f"--sample and --all are for the folder of a truth, but {record} is none. Leave them out.")
     known = tieproof.load(record)
 
     def verified(first: Any, second: Any = None, **options: Any) -> tieproof.Verification:

@@ -4,7 +4,7 @@ All rows contain a common row c: x = c + a, y = c + b.
 """
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,16 @@ from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import (
+    ERROR,
+    Twofold,
+    are_direct,
+    of_digits,
+    of_pairs,
+    ones,
+    sum_error,
+    twofold_products,
+)
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
@@ -57,25 +67,58 @@ def ratios(exact: ExactRows, batch: PairBatch) -> Digits:
     return reals.ratios(s, n, batch.columns, _ratio_length(exact))
 
 
+class _SineSums(NamedTuple):
+    """The sums of a squared sine (F^2 / X - E) / n: E and F of pairs, X of rows and n of columns (README, 8).
+
+    E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c - a.c - |a|^2, X = |x|^2 and n = |y|^2.
+    """
+
+    e: slices.Summands
+    f: slices.Summands
+    x_square: Digits
+    y_square: Digits
+
+    @classmethod
+    def of(cls, exact: ExactRows, batch: PairBatch) -> "_SineSums":
+        """The sums of the pairs of a batch."""
+        a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
+        center = exact.center_slices
+        a_with_c, b_with_c = (slices.dots_with(side, center) for side in (batch.x, batch.y))
+        pairs = slices.dots(*batch)
+        x_square, y_square = (
+            exact.digits(_squares_about(center, squared, with_center))
+            for squared, with_center in ((a_squared, a_with_c), (b_squared, b_with_c))
+        )
+        e = batch.summands(pairs, -2, a_squared, b_squared)
+        f = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c)
+        return cls(e, f, x_square, y_square)
+
+
 def _minus_squared_sines(exact: ExactRows, batch: PairBatch) -> tuple[FloatArray, FloatArray]:
     """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
 
-    Minus the squared sine is (F^2 / X - E) / n with E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c
-    - a.c - |a|^2, X = |x|^2 and n = |y|^2, each exact before it is rounded (README, 8).
+    All sums are exact before they are rounded.
     """
-    a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
-    center = exact.center_slices
-    a_with_c, b_with_c = (slices.dots_with(side, center) for side in (batch.x, batch.y))
-    pairs = slices.dots(*batch)
-    e, e_error = batch.summands(pairs, -2, a_squared, b_squared).rounded(exact.bits)
-    f, f_error = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c).rounded(exact.bits)
-    x_square, y_square = (
-        reals.rounded_digits(exact.digits(_squares_about(center, squared, with_center)))
-        for squared, with_center in ((a_squared, a_with_c), (b_squared, b_with_c))
-    )
+    sums = _SineSums.of(exact, batch)
+    e, e_error = sums.e.rounded(exact.bits)
+    f, f_error = sums.f.rounded(exact.bits)
+    x_square, y_square = (reals.rounded_digits(square) for square in (sums.x_square, sums.y_square))
     relative = 32 * reals.digit_count(exact.product_bits) * FLOAT64_ROUNDOFF
     combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
     return e, e_error
+
+
+def _by_sines(exact: ExactRows, batch: PairBatch, minus_cosine: Twofold) -> tuple[Twofold, FloatArray]:
+    """The distances of pairs at acute angles, as the squared sine divided by 1 plus the cosine, with error bounds."""
+    sums = _SineSums.of(exact, batch)
+    e, f = (of_digits(exact.digits(each.sums())) for each in (sums.e, sums.f))
+    x, y = of_digits(sums.x_square).at(batch.rows), of_digits(sums.y_square).at(batch.columns)
+    lost = f.times(f).over(x)
+    divisor = y.times(ones(len(batch.rows)).plus(-minus_cosine))
+    distance = e.plus(-lost).over(divisor)
+    nothing = np.zeros(len(batch.rows))
+    size = np.divide(e.high + lost.high, divisor.high, out=nothing, where=divisor.high > 0)
+    return distance, ERROR * (size + np.abs(distance.high))
 
 
 @native
@@ -236,6 +279,33 @@ class CosineGauge(SpaceGauge):
         """Return squared sines from exact differences; beyond a right angle, 2 minus the squared sine."""
         sharp = self.space.sharp_keys(rows, columns)
         return None if sharp is None else (-sharp[0], sharp[1])
+
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The distances from cosines of floats."""
+        queries, items = self.space.queries, self.space.items
+        if not are_direct(queries, items):
+            return None
+        (x, where), (y, place) = bounds.distinct(rows, len(queries)), bounds.distinct(columns, len(items))
+        product = -of_pairs(twofold_products, (queries, items), rows, columns)
+        x_norm = of_pairs(twofold_products, (queries, queries), x, x).root().at(where)
+        y_norm = of_pairs(twofold_products, (items, items), y, y).root().at(place)
+        distance = ones(len(rows)).plus(product.over(x_norm.times(y_norm)))
+        return distance, np.full(len(rows), 4 * sum_error(items.dimensions))
+
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+        """The distances from cosines or, where these are near 1, from sines, whichever is more exact."""
+        product = of_digits(exact.digits(minus_products(exact, batch)))
+        x, y = (of_digits(exact.digits(_squared_norms(exact, side))) for side in (batch.x, batch.y))
+        minus_cosine = product.over(x.at(batch.rows).times(y.at(batch.columns)).root())
+        distance, error = ones(len(batch.rows)).plus(minus_cosine), np.full(len(batch.rows), ERROR)
+        near = np.flatnonzero(distance.high < 0.5)
+        if len(near):
+            some = batch._replace(rows=batch.rows[near], columns=batch.columns[near])
+            sharp, sharp_error = _by_sines(exact, some, minus_cosine.at(near))
+            better = sharp_error < error[near]
+            for part, of_sine in zip((*distance, error), (*sharp, sharp_error), strict=True):
+                part[near[better]] = of_sine[better]
+        return distance, error
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The cosine distance, 1 - x.y / (|x| |y|), of a key."""

@@ -13,6 +13,7 @@ from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -98,6 +99,15 @@ class DotGauge(SpaceGauge):
             else:
                 largest, other = self.largest_norms()
                 self.absolute = error * largest * other + bounds.underflow(space.items.dimensions, FLOAT64)
+
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """Minus the products of floats."""
+        queries, items = self.space.queries, self.space.items
+        if not are_direct(queries, items):
+            return None
+        norms = queries.norm[rows] * queries.divisor[rows] * (items.norm[columns] * items.divisor[columns])
+        number = -of_pairs(twofold_products, (queries, items), rows, columns)
+        return number, sum_error(items.dimensions) * bounds.SAFETY * norms
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the products of divided rows."""

@@ -22,6 +22,7 @@ from tieproof.exact.centered import centered
 from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import ERROR, Twofold, are_direct, of_digits, of_pairs, sum_error, twofold_squares
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -131,6 +132,14 @@ class SquaredEuclideanGauge(SpaceGauge):
         values += self.space.queries.square[rows][:, None]
         return values
 
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The squares of differences; every summand is positive, so the error is relative."""
+        sides = self.space.queries, self.space.items
+        if not are_direct(*sides):
+            return None
+        number = of_pairs(twofold_squares, sides, rows, columns)
+        return number, sum_error(self.space.items.dimensions) * number.high
+
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
         values = -2 * inner_products(self.space.queries, self.space.items, rows, columns)
@@ -145,6 +154,19 @@ class EuclideanGauge(SquaredEuclideanGauge):
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
+
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+        """The roots of the keys."""
+        number = of_digits(exact.digits(self.sums(exact, batch))).root().scaled(exact.base)
+        return number, ERROR * number.high
+
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The roots of squares."""
+        squares = super().of_floats(rows, columns)
+        if squares is None:
+            return None
+        number = squares[0].root()
+        return number, sum_error(self.space.items.dimensions) * number.high
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the square; a negative distance gets a key below all others."""

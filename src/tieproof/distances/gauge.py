@@ -16,6 +16,7 @@ from tieproof.errors import InputError
 from tieproof.exact import bounds, slices
 from tieproof.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.ties import FloatArray, IntArray
 
@@ -208,6 +209,50 @@ class SpaceGauge(Gauge):
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs."""
         return slices.keys_of_pairs(self.sums, self.space.exact_rows, rows, columns)
+
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The distances of the pairs (rows[i], columns[i]), each rounded once to float64.
+
+        Twofold numbers of the rows round nearly all of them with certainty, those of exact keys most others.
+        """
+        out, left = np.zeros(len(rows)), np.arange(len(rows))
+        for steps in (self.of_floats, self.of_sums):
+            for start in range(0, len(left), CHUNK_PAIRS):
+                some = left[start : start + CHUNK_PAIRS]
+                parts = steps(rows[some], columns[some])
+                if parts is None:
+                    break
+                number, error = parts
+                out[some], certain = number.rounded(error)
+                left[start : start + CHUNK_PAIRS] = np.where(certain, -1, some)
+            left = left[left >= 0]
+        if len(left):
+            values = self.values_of_pairs(rows[left], columns[left])
+            for place, keys in self.exact_by_part(values, rows[left], columns[left]):
+                out[left[place]] = [self.distance(key * self.unit) for key in keys]
+        return out
+
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The distances of pairs with about 80 bits, from the floats of their rows, and bounds of absolute errors.
+
+        None: there is no way that is faster than `of_sums`.
+        """
+        return None
+
+    def of_sums(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+        """The distances of pairs with about 100 bits, from exact sums, and bounds of absolute errors."""
+        exact = self.space.exact_rows
+        if not exact.can_round:
+            return None
+        parts = [self.of_batch(exact, batch) for batch in slices.key_batches(exact, rows, columns)]
+        high, low, error = (np.concatenate(column) for column in zip(*((*n, e) for n, e in parts), strict=True))
+        return Twofold(high, low), error
+
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+        """The distances of a batch, from `sums`."""
+        exponent = self.unit.numerator.bit_length() - self.unit.denominator.bit_length()
+        number = of_digits(exact.digits(self.sums(exact, batch))).scaled(exponent)
+        return number, ERROR * np.abs(number.high)
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""

@@ -80,6 +80,10 @@ class HammingGauge(SpaceGauge):
         """The exact keys of pairs, which are their values."""
         return [int(value) for value in values]
 
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The values, which are exact."""
+        return self.values_of_pairs(rows, columns) + 0.0
+
     def sharp(self, rows: IntArray, columns: IntArray) -> None:
         """No sharper keys: the values are exact already."""
 

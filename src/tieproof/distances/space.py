@@ -221,19 +221,27 @@ class Space(ABC):
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
         """Return how far entries of the rows may be from exact entries of at most `largest`.
 
+        With ratios, entries are roots, and `largest` are their squares.
+        """
+        absolute, relative = self.margin(rows)
+        return absolute + relative * (np.sqrt(largest) if self.form.ratio else largest)
+
+    def margin(self, rows: IntArray) -> tuple[FloatArray, float]:
+        """Return how far entries of the rows may be from exact entries: absolutely, and relative to either of them.
+
         With ratios, entries are roots: there are three roundings to the tile's type, and two of the root itself.
         Otherwise the rounding of bounds to the tile's type is added to the error.
         """
         rounding = 4 * UNIT_ROUNDOFF[self.tile_type]
         error = self.all_errors
         if self.form.ratio:
-            return 4 * rounding * np.sqrt(largest)
+            return np.zeros(len(rows)), 4 * rounding
         relative = error.relative / (1 - error.relative) * SAFETY
         absolute = (error.row[rows] * error.column.max() + error.constant.max()) * SAFETY
         absolute = _infinite_if_unknown(absolute * (1 + relative) * SAFETY)
         if relative == 0.0 and not absolute.any():
-            return np.zeros(len(rows))
-        return absolute + (relative + rounding) * largest
+            return np.zeros(len(rows)), 0.0
+        return absolute, relative + rounding
 
     def level_offset(self) -> FloatArray | None:
         """Return a number for each item: the nearer, the smaller it is plus the differing `bits`.

@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions import paint as paint
     from tieproof.engine.dense import last_ties as last_ties
     from tieproof.engine.dense import ties_of_lists as ties_of_lists
+    from tieproof.engine.listed import NearestLists as NearestLists
     from tieproof.engine.nearest import Neighbors as Neighbors
     from tieproof.engine.nearest import nearest_of as nearest_of
     from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers
     from tieproof.engine.nearest import neighbors_of as neighbors_of
+    from tieproof.engine.neighbors import nearest_lists as nearest_lists
     from tieproof.engine.portions import Others as Others
     from tieproof.engine.portions import Portion as Portion
     from tieproof.engine.portions import RankedQueries as RankedQueries

@@ -112,6 +112,9 @@ def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Ne
     with single_threaded():
         for place, query in enumerate(queries):
             nearest = nearest_of(space, np.array([query]), [excluded[place]], count)
+            if not len(nearest.item):
+                yield Neighbors(nearest.item, nearest.tie, np.zeros(0))
+                continue
             yield _with_distances(problem, cast(SpaceGauge, gauge), query, nearest)
 
 

@@ -151,6 +151,9 @@ FEWEST_ENCODED = 2000, 64
 QUERIES, ITEMS = 32, 512
 """The size of the sample that estimates how many items a kind of tile cannot decide."""
 
+ITEMS_NEAR = 4096
+"""The number of items in the sample for the nearest items, of which only the nearest ones count."""
+
 FEW_PAIRS = QUERIES * ITEMS
 """Up to this many pairs no sample is taken, because it would contain all of them."""
 
@@ -173,6 +176,33 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
         cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open(variant.finer or variant)
+        if variant.finer is not None:
+            cost += LEFT_TO_FINER_CODES * left_open(variant)
+        if cost < least:
+            best, least = variant, cost
+    return best
+
+
+def cheapest_for_nearest(space: Space, k: int) -> Space:
+    """The space with the tiles that should cost least for the k nearest items; the choice affects only the time."""
+    rows, columns = evenly(len(space.queries), QUERIES), evenly(len(space.items), ITEMS_NEAR)
+    if space.integers or len(space.queries) * len(space.items) <= FEW_PAIRS:
+        return space
+    precise = space.variant(np.dtype(np.float64), LONG)
+    keys, _ = precise.key_block(rows, columns)
+    place = min(len(columns), -(-k * len(columns) // len(space.items))) - 1
+    last = -np.sort(-keys, axis=1)[:, place : place + 1]
+
+    def left_open(variant: Space) -> float:
+        margin = variant.margins(rows, np.abs(last[:, 0]))[:, None]
+        return float((keys >= last - 2 * margin).mean()) - (place + 1) / len(columns)
+
+    best, least = precise, np.inf
+    for choice in CHOICES:
+        if not _is_possible(choice, space):
+            continue
+        variant = space.variant(np.dtype(choice.dtype), choice.chunk)
+        cost = choice.cost + LEFT_OPEN * left_open(variant.finer or variant)
         if variant.finer is not None:
             cost += LEFT_TO_FINER_CODES * left_open(variant)
         if cost < least:

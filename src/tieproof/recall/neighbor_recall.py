@@ -1,5 +1,6 @@
 """`neighbor_recall`: the share of the true nearest neighbors that an index found."""
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -12,8 +13,10 @@ from tieproof.evaluation.problems import Side, as_budget, in_memory, make_proble
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
+from tieproof.recall.certified import CertifiedTruth
 from tieproof.recall.lists import (
     FoundLists,
+    ListedTruth,
     RankedTruth,
     Truth,
     as_cutoffs,
@@ -63,11 +66,11 @@ def neighbor_recall(
         The items that the index found for each query, nearest first; -1, or the largest number of uint32 or uint64,
         where it found nothing. An item that occurs twice in a list counts once. The answer of usearch or qdrant may
         be passed alone, as in `evaluate_neighbors`.
-    truth : (ids, distances), both (q, m)
+    truth : (ids, distances), both (q, m), or a folder
         The m nearest items of each query, nearest first, by increasing distances or decreasing similarities. Equal
         numbers are ties. If the tie at the k-th distance ends within the list, it is complete. If it reaches the end
         of the list, it may continue: then `lower` and `upper` cover every continuation, and `expected` and `std` are
-        those of the list as given.
+        those of the list as given. Or the path of a folder that `truth` wrote: its ties are complete for every k.
     distances : (q, n) numbers
         The distances or similarities that the index returned, of the same kind as those of the truth. NaN means that
         nothing was found, as in usearch. Otherwise they do not affect the result; only the recall of ann-benchmarks
@@ -128,7 +131,8 @@ def neighbor_recall(
             )
         if n_items is not None:
             check_whole("n_items", n_items)
-        known: Truth = as_truth(truth, n_items)
+        is_folder = isinstance(truth, str | os.PathLike)
+        known: Truth | CertifiedTruth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -177,7 +181,7 @@ def neighbor_recall(
         truth=known.called,
         queries=known.n_queries,
         n_items=known.n_items,
-        listed=None if truth is None else known.listed,
+        listed=known.listed if isinstance(known, ListedTruth) else None,
         points=points,
     )
 
@@ -195,7 +199,9 @@ def _called_queries() -> Iterator[None]:
         raise
 
 
-def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+def _points(
+    truth: Truth | CertifiedTruth, lists: FoundLists, cutoffs: Sequence[int], among: int | None
+) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among

@@ -10,3 +10,4 @@
 #include "buckets.h"
 #include "exact_counting.h"
 #include "counting.h"
+#include "keeping.h"

@@ -42,6 +42,7 @@
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "twofold.h"
 
 #include "as_float.h"
 #include "bit_tiles.h"
@@ -53,6 +54,7 @@
 #include "pairs.h"
 #include "rounding_tiles.h"
 #include "row_digests.h"
+#include "twofold.h"
 
 #include "as_long.h"
 #include "judged.h"

@@ -1,0 +1,133 @@
+"""`tieproof truth`, and `tieproof verify` for the folder of a truth."""
+
+import sys
+from typing import Any
+
+import tieproof
+from tieproof.cli.exits import is_terminal
+from tieproof.cli.files import naming
+from tieproof.cli.options import COUNT, FILE, FOLDER, Option, Text, check_options, choice, command, repeated, shared
+from tieproof.cli.output import Outputs, answer, written
+from tieproof.errors import InputError
+from tieproof.inputs.readers import read_embeddings
+from tieproof.inputs.readers.ann_benchmarks import read_neighbors
+from tieproof.inputs.readers.location import split
+from tieproof.inputs.shards.files import are_shards
+from tieproof.neighbors.formats import FORMATS
+
+HELP = (
+    "Find the true neighbors of queries, with all ties at rank k, and certify them. "
+    "Or examine those that others published, with --check.\n\n"
+    "The folder OUT gets truth.npz, the files of --format and certificate.json, with digests of the data and of the "
+    "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT GALLERY "
+    "QUERIES checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
+    "Files of vectors are those that tieproof evaluate reads. A folder or a pattern of shards is read into memory."
+)
+
+EXAMPLES = (
+    "tieproof truth base.fbin queries.fbin -k 100 -d euclidean --out truth/",
+    "tieproof truth base.npy queries.npy --format hdf5 --format parquet --out truth/",
+    "tieproof truth base.fbin queries.fbin -d euclidean --check theirs.hdf5",
+)
+
+CHOSEN = ("bigann", "vecs")
+
+
+@command(
+    tieproof.truth,
+    HELP,
+    EXAMPLES,
+    gallery="The vectors of the items; ids are their positions.",
+    queries="The vectors of the queries.",
+    k=Option(
+        "How many nearest items to find. Default: 100; with --check the length of the lists.",
+        COUNT,
+        ("-k",),
+        more={"default": None},
+    ),
+    out=Option("The folder to write to, new or empty.", FOLDER, more={"required": False}),
+    formats=repeated(
+        "A format to write; repeat it for more. Default: bigann and vecs.", choice(FORMATS), "--format", default=None
+    ),
+    check=Option("The lists of true neighbors to examine, in place of --out.", FILE),
+    **shared("distance bits memory threads json per_query"),
+)
+def truth(
+    outputs: Outputs,
+    gallery: str,
+    queries: str,
+    out: Text,
+    formats: tuple[str, ...] | None,
+    check: Text,
+    **settings: Any,
+) -> None:
+    """Read the vectors; write a truth, or examine one; and show what is certified or found."""
+    check_options(**{name: value for name, value in settings.items() if name != "k"})
+    if (out is None) == (check is None):
+        raise InputError("Give either --out, the folder to write to, or --check, the lists to examine.")
+    per_query = [path for path, kinds in outputs if path and ".csv" in kinds]
+    if per_query and check is None:
+        raise InputError("--per-query writes the faults of each list; it needs --check.")
+    if formats and out is None:
+        raise InputError("--format is for a truth that is written to --out; leave it out.")
+    k = settings.pop("k")
+    files = {"gallery": gallery, "queries": queries, "truth": check}
+    watched = is_terminal(sys.stderr)
+
+    def made() -> Any:
+        sides = rows_of(gallery), rows_of(queries)
+        with naming(files):
+            if check is not None:
+                ids = read_neighbors(check).ids
+                return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
+            assert out is not None
+            return tieproof.truth(*sides, k or 100, out=out, formats=formats or CHOSEN, progress=watched, **settings)
+
+    read = [split(location).path for location in (gallery, queries, check) if location]
+    answer(outputs, written(made, read, outputs))
+
+
+def rows_of(location: str) -> Any:
+    """Read vectors, also those of a folder or pattern of shards, into memory."""
+    if are_shards(location):
+        shards = tieproof.open(location)
+        return shards.read(0, len(shards))
+    return read_embeddings(location)
+
+
+def verified_folder(
+    folder: str, data: str, more: Text, sample: int | None, whole: bool, outputs: Outputs, **given: Any
+) -> tieproof.TruthVerification:
+    """Verify the truth in a folder by the files of its gallery and of its queries.
+
+    given : the other options of `tieproof verify`, of which only memory and threads apply
+    """
+    memory, threads = given.pop("memory"), given.pop("threads")
+    strange = [name for name, value in given.items() if value is not None]
+    if strange:
+        raise InputError(
+            f"--{strange[0].replace('_', '-')} is for records, but {folder} is a folder. Leave the option out."
+        )
+    if more is None:
+        raise InputError(f"{folder} is the folder of a truth, which is verified with its gallery and its queries.")
+    if whole and sample is not None:
+        raise InputError("--all and --sample were both given. Give only one.")
+    check_options(memory=memory, threads=threads)
+
+    def verified() -> tieproof.TruthVerification:
+        sides = rows_of(data), rows_of(more)
+        with naming({"gallery": data, "queries": more}):
+            return tieproof.verify_truth(
+                folder,
+                *sides,
+                sample=None if whole else sample or SAMPLE,
+                memory=memory,
+                threads=threads,
+                progress=is_terminal(sys.stderr),
+            )
+
+    return written(verified, [split(location).path for location in (data, more)], outputs)
+
+
+SAMPLE = 300
+"""The number of random queries that are computed again."""

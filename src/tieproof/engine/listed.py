@@ -1,0 +1,189 @@
+"""Lists of the k nearest items, from distinct rows in exact order that are replaced by the items they represent."""
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.inputs.relevance import pointers, ranges, sorted_contains
+from tieproof.ties import BoolArray, FloatArray, IntArray
+
+EXPANDED = 2**22
+"""About how many items are sorted at a time."""
+
+NOBODY = -1
+"""The id at the ranks behind the last item that a query ranks."""
+
+Admit = Callable[[int], None]
+"""Called with the number of items in last ties before they are listed; it may refuse them by an exception."""
+
+
+class NearestLists(NamedTuple):
+    """The k nearest items of some queries, in the order of `query`.
+
+    ids, distances : (m, k) nearest first, tied items in the order of the gallery; -1 and NaN where a query ranks
+        fewer items; distances are rounded once
+    tie_starts : (m,) how many items are nearer than the last tie that has a listed item
+    tie_indptr, tie_ids : all items of that tie, ascending, query by query
+    n_ties : (m,) how many ties of two or more items have a listed item
+    nearer : (m, k) how many items are nearer than the one at each rank, which tells ties apart; -1 where none is
+    """
+
+    query: IntArray
+    ids: IntArray
+    distances: FloatArray
+    tie_starts: IntArray
+    tie_indptr: IntArray
+    tie_ids: IntArray
+    n_ties: IntArray
+    nearer: IntArray
+
+
+def joined(parts: list[NearestLists]) -> NearestLists:
+    """The lists of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    ends = np.cumsum([0, *(part.tie_indptr[-1] for part in parts)])
+    indptr = [part.tie_indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
+    whole = NearestLists(*map(np.concatenate, zip(*parts, strict=True)))
+    return whole._replace(tie_indptr=np.concatenate([[0], *indptr]))
+
+
+class Members(NamedTuple):
+    """The items of each distinct row: row r has item[start[r]:start[r + 1]], ascending."""
+
+    start: IntArray
+    item: IntArray
+
+    @classmethod
+    def of(cls, identity: IntArray, rows: int) -> "Members":
+        """The items of rows, given the row of each item."""
+        return cls(pointers(identity, rows), np.argsort(identity, kind="stable"))
+
+
+class TiedRows(NamedTuple):
+    """The nearest rows of some queries: query by query, nearest first.
+
+    query : the position of the query
+    row : a distinct row of items
+    starts_tie : whether a tie starts here
+    weight : how many items of the row the query ranks
+    """
+
+    query: IntArray
+    row: IntArray
+    starts_tie: BoolArray
+    weight: IntArray
+
+    def within(self, k: int) -> "TiedRows":
+        """The rows up to the end of the tie that contains the k-th item of each query."""
+        kept = np.repeat(self.before() < k, self.lengths())
+        return TiedRows(self.query[kept], self.row[kept], self.starts_tie[kept], self.weight[kept])
+
+    def first(self) -> IntArray:
+        """Where ties start."""
+        return np.flatnonzero(self.starts_tie)
+
+    def lengths(self) -> IntArray:
+        """The number of rows of each tie."""
+        return np.diff(np.append(self.first(), len(self.row)))
+
+    def sizes(self) -> IntArray:
+        """The number of items of each tie."""
+        first = self.first()
+        return np.add.reduceat(self.weight, first) if len(first) else first
+
+    def before(self) -> IntArray:
+        """The number of items that are nearer than each tie of its query."""
+        first, sizes = self.first(), self.sizes()
+        ends = np.cumsum(sizes)
+        query = self.query[first]
+        new = np.diff(query, prepend=-1) > 0
+        start = np.maximum.accumulate(np.where(new, ends - sizes, 0))
+        return ends - sizes - start
+
+
+def listed(
+    query: IntArray,
+    tied: TiedRows,
+    distance: FloatArray,
+    k: int,
+    members: Members,
+    excluded: IntArray | None,
+    admit: Admit,
+) -> NearestLists:
+    """The lists of queries from their nearest rows, as `TiedRows.within` returns them, and the distances of ties.
+
+    excluded : pairs of a position and an item that the query does not rank, as position * items + item, ascending;
+        None if every listed row has only items that are ranked
+    """
+    count = len(query)
+    ids, nearer = np.full((2, count, k), NOBODY)
+    distances = np.full((count, k), np.nan)
+    first, sizes, before = tied.first(), tied.sizes(), tied.before()
+    of_tie = tied.query[first]
+    last = np.diff(of_tie, append=count) > 0
+    starts, of_last = np.zeros((2, count), dtype=np.int64)
+    starts[of_tie[last]], of_last[of_tie[last]] = before[last], sizes[last]
+    admit(int(of_last.sum()))
+    shown = np.minimum(sizes, k - before)
+    place, rank = ranges(before, shown)
+    distances[of_tie[place], rank], nearer[of_tie[place], rank] = distance[place], before[place]
+    in_last = np.repeat(last, tied.lengths())
+    tie = np.cumsum(tied.starts_tie) - 1
+    for chosen in _parts(tied, ~in_last):
+        at, item = _items(tied, chosen, tie, members, excluded)
+        own = before[at]
+        rank = own + np.arange(len(at)) - np.searchsorted(at, at)
+        ids[of_tie[at], rank] = item
+    tie_ids = np.empty(int(of_last.sum()), dtype=np.int64)
+    written = 0
+    for chosen in _parts(tied, in_last):
+        at, item = _items(tied, chosen, tie, members, excluded)
+        tie_ids[written : written + len(item)] = item
+        written += len(item)
+        rank = before[at] + np.arange(len(at)) - np.searchsorted(at, at)
+        seen = rank < k
+        ids[of_tie[at[seen]], rank[seen]] = item[seen]
+    return NearestLists(
+        query=query,
+        ids=ids,
+        distances=distances,
+        tie_starts=starts,
+        tie_indptr=np.concatenate([[0], np.cumsum(of_last)]),
+        tie_ids=tie_ids,
+        n_ties=np.bincount(of_tie[sizes > 1], minlength=count),
+        nearer=nearer,
+    )
+
+
+def _parts(tied: TiedRows, wanted: BoolArray) -> Iterator[IntArray]:
+    """Yield places of wanted rows that represent about `EXPANDED` items together, all rows of a tie at once."""
+    places = np.flatnonzero(wanted)
+    if not len(places):
+        return
+    tie = np.cumsum(tied.starts_tie)[places]
+    total = np.cumsum(tied.weight[places])
+    start = 0
+    while start < len(places):
+        done = total[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(total, done + EXPANDED, side="right")))
+        stop = int(np.searchsorted(tie, tie[stop - 1], side="right"))
+        yield places[start:stop]
+        start = stop
+
+
+def _items(
+    tied: TiedRows, chosen: IntArray, tie: IntArray, members: Members, excluded: IntArray | None
+) -> tuple[IntArray, IntArray]:
+    """The number of the tie, and the item, of each item that some rows represent: tie by tie, items ascending."""
+    row = tied.row[chosen]
+    place, where = ranges(members.start[row], members.start[row + 1] - members.start[row])
+    at, item = tie[chosen[place]], members.item[where]
+    if excluded is not None:
+        ranked = ~sorted_contains(excluded, tied.query[chosen[place]] * len(members.item) + item)
+        at, item = at[ranked], item[ranked]
+    if len(chosen) > 1 and (tie[chosen[1:]] == tie[chosen[:-1]]).any():
+        order = np.lexsort((item, at))
+        item = item[order]
+    return at, item

@@ -1,0 +1,1 @@
+"""The nearest items of queries in exact order, with complete ties."""

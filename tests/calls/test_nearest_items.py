@@ -1,0 +1,170 @@
+"""`nearest` compared with sorting fractions, for all distances and on hard data, and what its result says."""
+
+import zlib
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nearest_oracle
+import tieproof as tp
+from exact_oracle import fractions
+from fnmr_oracle import DISTANCES, KEYS
+from forced import FORCED, small_tiles
+from hard_sets import HARD_SETS
+
+pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
+
+
+def assert_nearest(
+    found: tp.Neighbors, queries: Any, gallery: Any = None, left_out: Sequence[set[int]] | None = None
+) -> None:
+    """Every field is that of the definition; `left_out` has, besides the query itself, the items not to be ranked."""
+    rows = fractions(queries)
+    items = rows if gallery is None else fractions(gallery)
+    assert found.n_items == len(items)
+    assert found.duplicates == nearest_oracle.duplicates(items)
+    assert found.ids.shape == found.distances.shape == (len(rows), found.k)
+    for query, row in enumerate(rows):
+        without = set(left_out[query]) if left_out is not None else set()
+        expected = nearest_oracle.nearest(
+            found.distance, row, items, without | ({query} if gallery is None else set()), found.k
+        )
+        listed = len(expected.ids)
+        assert found.ids[query].tolist() == expected.ids + [-1] * (found.k - listed)
+        assert found.distances[query, :listed].tolist() == expected.distances
+        assert np.isnan(found.distances[query, listed:]).all()
+        assert found.tie_starts[query] == expected.tie_start
+        assert found.tie(query).tolist() == expected.tie
+        assert found.n_ties[query] == expected.n_ties
+        assert found.nearer[query].tolist() == expected.nearer + [-1] * (found.k - listed)
+
+
+def seeded(name: str) -> np.random.Generator:
+    return np.random.default_rng(zlib.crc32(name.encode()))
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_hard_data(name: str, distance: str) -> None:
+    rows = HARD_SETS[name](seeded(name), (24, 5))
+    for k in (1, 4, 30):
+        assert_nearest(tp.nearest(rows, k=k, distance=distance), rows)
+        assert_nearest(tp.nearest(rows[:6], rows[6:], k, distance=distance), rows[:6], rows[6:])
+
+
+@pytest.mark.parametrize("distance", [*KEYS])
+def test_groups_and_excluded_pairs(distance: str) -> None:
+    random = seeded(distance)
+    rows = random.integers(0, 2, size=(40, 4)).astype(np.int8 if distance != "hamming" else bool)
+    groups, camera = random.integers(0, 3, size=40), random.integers(0, 3, size=30)
+    pairs = np.unique(random.integers(0, 30, size=(200, 2)), axis=0)
+    listed = [{int(item) for query, item in pairs if query == number} for number in range(40)]
+    of_groups = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
+    left_out = [one | other for one, other in zip(listed, of_groups, strict=True)]
+    for k in (1, 5, 20):
+        alone = tp.nearest(rows, k=k, distance=distance, groups=groups, exclude=pairs)
+        assert_nearest(alone, rows, left_out=left_out)
+        beside = tp.nearest(
+            rows[:10],
+            rows[10:],
+            k,
+            distance=distance,
+            groups=groups[:10],
+            gallery_groups=camera,
+            exclude=pairs[pairs[:, 0] < 10],
+        )
+        of_cameras = [set(np.flatnonzero(camera == own).tolist()) for own in groups[:10]]
+        both = [one | other for one, other in zip(listed[:10], of_cameras, strict=True)]
+        assert_nearest(beside, rows[:10], rows[10:], both)
+
+
+def test_packed_bits() -> None:
+    random = seeded("packed")
+    bits = random.random((30, 13)) < 0.5
+    found = tp.nearest(np.packbits(bits, axis=1), k=4, distance="hamming", bits=13)
+    assert_nearest(found, bits)
+
+
+def test_a_function() -> None:
+    rows = seeded("function").integers(-2, 3, size=(30, 2)).astype(np.float64)
+    found = tp.nearest(rows, k=3, distance=lambda x, y: np.abs(x[:, None] - y[None]).sum(axis=2))
+    named = tp.nearest(rows, k=3, distance="cityblock")
+    assert found.distance == "function <lambda>"
+    for field in ("ids", "distances", "tie_starts", "tie_indptr", "tie_ids", "n_ties"):
+        assert np.array_equal(getattr(found, field), getattr(named, field))
+
+
+def test_queries_that_rank_nothing() -> None:
+    alone = tp.nearest([[1.0, 2.0]], k=2)
+    assert alone.ids.tolist() == [[-1, -1]]
+    assert np.isnan(alone.distances).all()
+    assert [alone.tie_starts.tolist(), alone.tie(0).tolist(), alone.n_ties.tolist(), alone.ranked.tolist()] == [
+        [0],
+        [],
+        [0],
+        [0],
+    ]
+    without = tp.nearest([[1.0], [2.0]], [[1.0], [3.0]], k=1, distance="dot", exclude=[(0, 0), (0, 1)])
+    assert without.ids.tolist() == [[-1], [1]]
+
+
+def test_equal_integers_beyond_float64_are_duplicates() -> None:
+    numbers = 2**62 + np.arange(100)[:, None] % 50
+    assert tp.nearest(numbers, k=1, distance="euclidean").duplicates == 50
+
+
+def test_multiples_are_tied_but_no_duplicates() -> None:
+    found = tp.nearest([[1.0, 1.0]], [[1.0, 2.0], [2.0, 4.0], [1.0, 2.0]], k=1)
+    assert found.tie(0).tolist() == [0, 1, 2]
+    assert found.duplicates == 1
+
+
+def test_columns() -> None:
+    found = tp.nearest([[0.0], [4.0]], [[1.0], [3.0], [-1.0]], k=2, distance="euclidean", exclude=[(1, 0), (1, 1)])
+    columns = {name: values.tolist() for name, values in found.columns().items()}
+    assert columns == {"query": [0, 0, 1], "rank": [1, 2, 1], "id": [0, 2, 2], "distance": [1.0, 1.0, 5.0]}
+    assert found.to_dict() == {
+        "k": 2,
+        "queries": 2,
+        "n_items": 3,
+        "distance": "euclidean",
+        "queries_with_ties": 1,
+        "queries_with_cut_ties": 0,
+        "queries_with_fewer_items": 1,
+        "ties": 1,
+        "largest_tie": 2,
+        "duplicates": 0,
+    }
+
+
+FIELDS = ("ids", "distances", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
+
+
+def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
+    """Every bit is the same."""
+    for field in FIELDS:
+        assert getattr(found, field).tobytes() == getattr(other, field).tobytes(), field
+    assert found.to_dict() == other.to_dict()
+
+
+HARDEST = ("one ulp apart float32", "0.1, 0.2, 0.3 float64", "multiples", "int8 few values", "gaussian float32")
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("forced", FORCED)
+def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in HARDEST:
+        rows = HARD_SETS[name](seeded(name), (30, 4))
+        calls = [
+            partial(tp.nearest, rows, k=3, distance=distance, groups=np.arange(30) // 4),
+            partial(tp.nearest, rows[:8], rows[8:], 5, distance=distance),
+        ]
+        for call in calls:
+            found = call()
+            with monkeypatch.context() as patch:
+                small_tiles(patch, 3)
+                FORCED[forced](patch)
+                assert_same(call(threads=2, memory="1B"), found)

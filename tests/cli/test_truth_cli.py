@@ -1,0 +1,114 @@
+"""`tieproof truth`, `tieproof verify` of a truth, and `tieproof neighbor-recall` by a truth."""
+
+import csv
+import json
+import os
+import struct
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+
+import tieproof as tp
+from command_line import exit_status
+from tieproof.cli.verify import DISAGREES
+
+RANDOM = np.random.default_rng(8)
+BASE = RANDOM.integers(0, 3, (60, 5)).astype(np.float32)
+QUERIES = RANDOM.integers(0, 3, (7, 5)).astype(np.float32)
+FOUND = tp.nearest(QUERIES, BASE, 8, distance="euclidean")
+FILES = ("base.fbin", "queries.fbin")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    for name, vectors in zip(FILES, (BASE, QUERIES), strict=True):
+        Path(name).write_bytes(struct.pack("<II", *vectors.shape) + vectors.tobytes())
+    return tmp_path
+
+
+def write(*more: str) -> None:
+    assert exit_status("truth", *FILES, "-k", "8", "-d", "euclidean", "--out", "truth", *more) == 0
+
+
+def test_a_truth_is_written_and_verified(capsys: pytest.CaptureFixture[str]) -> None:
+    write("--json", "certificate.json")
+    assert "The 8 nearest items of each query, under euclidean distance." in capsys.readouterr().out
+    certificate = json.loads(Path("certificate.json").read_text())
+    stored = json.loads(Path("truth/certificate.json").read_text())
+    assert certificate["neighbors"] == stored["neighbors"]
+    assert sorted(os.listdir("truth")) == sorted(["certificate.json", *certificate["files"]])
+    assert exit_status("verify", "truth", *FILES) == 0
+    assert capsys.readouterr().out == "Every bit agrees.\nAll 7 queries were computed again.\n"
+    assert exit_status("verify", "truth/", *FILES, "--sample", "3", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["checked"] == 3
+    assert exit_status("verify", "truth", *FILES[::-1], "--all") == DISAGREES
+    assert "The queries are not the data of the truth" in capsys.readouterr().out
+
+
+def test_formats_and_shards() -> None:
+    os.makedirs("parts")
+    np.save("parts/part-0.npy", BASE[:20])
+    np.save("parts/part-1.npy", BASE[20:])
+    write("--format", "hdf5", "--format", "parquet")
+    more = ("--format", "hdf5", "--format", "parquet", "--out", "other")
+    assert exit_status("truth", "parts", "queries.fbin", "-k", "8", "-d", "euclidean", *more) == 0
+    assert sorted(os.listdir("other")) == ["certificate.json", "truth.hdf5", "truth.npz", "truth.parquet"]
+    assert Path("truth/truth.npz").read_bytes() == Path("other/truth.npz").read_bytes()
+    assert exit_status("verify", "truth", "parts", "queries.fbin") == 0
+
+
+def test_the_recall_by_a_truth(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    capsys.readouterr()
+    np.save("found.npy", FOUND.ids[:, ::-1])
+    assert exit_status("neighbor-recall", "found.npy", "truth", "-k", "3", "-k", "8", "--json", "-") == 0
+    expected = tp.neighbor_recall(FOUND.ids[:, ::-1], queries=QUERIES, gallery=BASE, distance="l2", k=(3, 8))
+    assert json.loads(capsys.readouterr().out) == expected.to_dict()
+
+
+def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> None:
+    ids = FOUND.ids.copy()
+    ids[2, 0] = 99
+    ids[4, 1] = ids[4, 0]
+    with h5py.File("theirs.hdf5", "w") as file:
+        file["train"], file["test"], file["neighbors"] = BASE, QUERIES, ids
+    vectors = ("theirs.hdf5:train", "theirs.hdf5:test")
+    given = ("-d", "euclidean", "--check", "theirs.hdf5", "--json", "-", "--per-query", "faults.csv")
+    assert exit_status("truth", *vectors, *given) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["queries_with_out_of_range"] == found["queries_with_repeated"] == 1
+    assert "Query 2 lists 99, which is not a position in the gallery, at rank 1." in found["examples"]
+    rows = csv.DictReader(Path("faults.csv").read_text().splitlines())
+    assert [row["repeated"] for row in rows] == ["0", "0", "0", "0", "1", "0", "0"]
+    assert exit_status("truth", *vectors, "-d", "euclidean", "--check", "theirs.hdf5", "-k", "1") == 0
+
+
+@pytest.mark.parametrize(
+    ("command", "says"),
+    [
+        ("truth base.fbin queries.fbin", "Give either --out, the folder to write to, or --check"),
+        ("truth base.fbin queries.fbin --out a --check b", "Give either --out"),
+        ("truth base.fbin queries.fbin --out a --per-query a.csv", "it needs --check"),
+        ("truth base.fbin queries.fbin --check base.fbin --format vecs", "--format is for a truth"),
+        ("truth base.fbin queries.fbin --out base.fbin", "base.fbin is a file, but a truth is written to a folder"),
+        ("truth base.fbin queries.fbin --out .", "contains other files, such as base.fbin"),
+        ("truth base.fbin no.fbin --out a", "no.fbin"),
+        ("truth base.fbin queries.fbin -d far --out a", "--distance: Unknown distance"),
+        ("truth base.fbin queries.fbin --out a --format xml", "'xml' is not one of bigann, vecs, hdf5, parquet"),
+        ("verify . base.fbin queries.fbin", "has no certificate.json"),
+        ("verify . base.fbin", "which is verified with its gallery and its queries"),
+        ("verify . base.fbin queries.fbin --all --sample 3", "--all and --sample were both given"),
+        ("verify . base.fbin queries.fbin --gallery base.fbin", "--gallery is for records"),
+        ("verify no.tieproof base.fbin --all", "--sample and --all are for the folder of a truth"),
+    ],
+)
+def test_wrong_commands(command: str, says: str, capsys: pytest.CaptureFixture[str]) -> None:
+    before = sorted(os.listdir("."))
+    assert exit_status(*command.split()) == 2
+    out, err = capsys.readouterr()
+    assert says in err
+    assert (out, err.count("\n")) == ("", 1)
+    assert sorted(os.listdir(".")) == before
