@@ -1,6 +1,7 @@
 """Near-duplicates by dot product and cosine: nearness from rows minus a common row, with errors as small as they are.
 
-The tiles are products of differences, and the nearness is a line in each column: factor * product - shift (README, 12).
+Tiles are products of differences, and the nearness is a line in each column: factor * product - shift (`exact`'s
+README, 12).
 """
 
 from copy import copy
@@ -130,7 +131,7 @@ def by_dot(whole: InnerSpace) -> Space:
 def by_cosine(whole: InnerSpace) -> Space:
     """Return a space of differences for the cosine of near-duplicates, otherwise the given one.
 
-    Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, the cosine is in
+    Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are in
     the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
     """
     if (found := _differences(whole, 2)) is None:
@@ -151,7 +152,7 @@ def by_cosine(whole: InnerSpace) -> Space:
     lines = Lines(
         1 / root,
         items.square / (1 + root) / root,
-        items.square * lost + error * (4 * items.norm + 2 * largest + 4 * error),
+        2 * items.square * lost + error * (4 * items.norm + 2 * largest + 4 * error),
         4 * lost,
     )
     scale = Scale(("projections", center.tobytes(), unit), 2 * int(np.frexp(divisor)[1]))
