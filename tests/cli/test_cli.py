@@ -7,6 +7,7 @@ import itertools
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import warnings
@@ -443,6 +444,8 @@ def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: p
     if command == ["competition"]:
         bundles.competition(Path())
     for example in examples:
+        if command == ["truth"]:
+            shutil.rmtree("truth")  # a truth is written to a folder of its own
         outcome = run(*shlex.split(example), *(["--items", "60"] if command == ["audit"] else []))
         if "--cluster" in example and importlib.util.find_spec("ray") is None:
             assert "Install it with: pip install 'tieproof[ray]'" in the_line(outcome)

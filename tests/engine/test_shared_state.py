@@ -19,7 +19,7 @@ from tieproof.distances.bits import Bits
 from tieproof.distances.codes import Codes
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
-from tieproof.engine import ranking
+from tieproof.engine import levels, ranking
 from tieproof.exact.rows import Rows
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties
@@ -128,6 +128,7 @@ def test_nothing_is_made_in_a_thread(
     name: str, distance: str, call: str, watched: set[type], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "SHARED", 3)
+    monkeypatch.setattr(levels, "has_few_levels", lambda problem, count: False)  # which need no space in threads
     random = np.random.default_rng(7)
     data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
     # With little memory, there are several pieces; a single piece would need no thread.

@@ -6,6 +6,8 @@ from pathlib import Path
 import h5py
 import numpy as np
 
+import tieproof as tp
+
 
 def write_examples() -> None:
     """Write the lists of an index and the true neighbors, both for nearest neighbors and within a radius."""
@@ -26,3 +28,17 @@ def write_examples() -> None:
     lengths = [len(items) for items in inside]
     head = struct.pack(f"<ii{len(inside)}i", len(inside), sum(lengths), *lengths)
     Path("public.rangeres").write_bytes(head + np.concatenate(inside).tobytes() + bytes(4 * sum(lengths)))
+    write_truth()
+
+
+def write_truth() -> None:
+    """Write vectors, their certified truth, and the truth of others."""
+    random = np.random.default_rng(9)
+    base, queries = (random.standard_normal((count, 6)).astype(np.float32) for count in (120, 8))
+    for name, rows in (("base", base), ("queries", queries)):
+        Path(f"{name}.fbin").write_bytes(struct.pack("<II", *rows.shape) + rows.tobytes())
+        np.save(f"{name}.npy", rows)
+    tp.truth(base, queries, 100, out="truth", distance="euclidean")
+    found = tp.nearest(queries, base, 10, distance="euclidean")
+    with h5py.File("theirs.hdf5", "w") as file:
+        file["neighbors"], file["distances"] = found.ids.astype(np.int32), found.distances.astype(np.float32)
