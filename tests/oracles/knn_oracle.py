@@ -37,21 +37,25 @@ def winners(voters: Sequence[int], rounded: Sequence[float], classes: Sequence[A
     for item in voters:
         votes.setdefault(classes[item], Counter())[0.0 if weights is None else rounded[item]] += 1
     least = min(rounded[item] for item in voters)  # a common factor of exponentials, which could overflow
-    sums = {each: total(counts, weights, least) for each, counts in votes.items()}
-    best = max(sums, key=sums.__getitem__)
+    for digits in (100, 1500):  # more than the square of any ratio of float64 numbers has
+        sums = {each: total(counts, weights, least, digits) for each, counts in votes.items()}
+        best = max(sums, key=sums.__getitem__)
+        others = [sums[each] for each in votes if votes[each] != votes[best]]
+        if not isinstance(weights, float) or not others or sums[best] - max(others) > sums[best] * Decimal("1e-60"):
+            break
     if isinstance(weights, float):  # exponentials of different numbers are linearly independent
         return {each for each in votes if votes[each] == votes[best]}
     return {each for each in votes if sums[each] == sums[best]}
 
 
-def total(counts: Counter[float], weights: Any, least: float) -> Any:
-    """The sum of the weights of items at these distances: a fraction, or 100 digits of exponentials."""
+def total(counts: Counter[float], weights: Any, least: float, digits: int) -> Any:
+    """The sum of the weights of items at these distances: a fraction, or so many digits of exponentials."""
     if weights is None:
         return Fraction(sum(counts.values()))
     if weights == "distance":
         return sum(count / Fraction(distance) for distance, count in counts.items())
     with localcontext() as context:
-        context.prec = 100
+        context.prec = digits
         powers = {distance: (Fraction(least) - Fraction(distance)) / Fraction(weights) for distance in counts}
         return sum(
             count * (Decimal(powers[distance].numerator) / Decimal(powers[distance].denominator)).exp()
