@@ -278,6 +278,8 @@ def test_missing_queries_are_skipped() -> None:
 
 GOOD_QRELS, GOOD_RUN = "q1 0 d1 1\n", "q1 Q0 d1 1 0.5 tag\n"
 RUN_COLUMNS = "A line of a TREC run has the 6 columns query, Q0, document, rank, score, tag."
+RUN_COLUMNS += " A run of MS MARCO has the 3 columns query, document, rank."
+MS_MARCO_COLUMNS = "A line of a run of MS MARCO has the 3 columns query, document, rank."
 QRELS_COLUMNS = "A line of TREC qrels has the 4 columns query, iteration, document, grade. "
 QRELS_COLUMNS += "Qrels of BEIR begin with their header: query-id, corpus-id, score."
 BEIR_HEADER, BEIR_COLUMNS = (
@@ -317,11 +319,22 @@ FILES: dict[str, tuple[str, str, str]] = {
         GOOD_RUN,
         "QRELS: document 'd1' occurs twice for query 'q1', on lines 2 and 3. Keep one of them.",
     ),
-    "only a header of BEIR": (BEIR_HEADER, GOOD_RUN, "QRELS has empty lines only. " + BEIR_COLUMNS),
+    "only a header of BEIR": (BEIR_HEADER, GOOD_RUN, "QRELS has only empty lines or comments. " + BEIR_COLUMNS),
     "a run with the header of BEIR": (
         GOOD_QRELS,
         BEIR_HEADER + "q1 d1 1\n",
-        "RUN has 3 columns on line 1: 'query-id\tcorpus-id\tscore'. " + RUN_COLUMNS,
+        "RUN has 'score' as the rank on line 1, where a number is expected. " + MS_MARCO_COLUMNS,
+    ),
+    "qrels with three columns as a run": (
+        GOOD_QRELS,
+        "# a comment\nq1 d1 1\nq2 d1 1\nq1 d2 2\nq1 d3 1\n",
+        "RUN has the rank 1 twice for one query, on lines 2 and 5. " + MS_MARCO_COLUMNS + " Each rank of a query "
+        "occurs once; write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag.",
+    ),
+    "more columns in qrels": (
+        "# query 0 document grade\nq1 0 d1 1 more\n",
+        GOOD_RUN,
+        "QRELS has 5 columns on line 2: 'q1 0 d1 1 more'. " + QRELS_COLUMNS,
     ),
     "swapped": (
         GOOD_RUN,
@@ -360,7 +373,7 @@ FILES: dict[str, tuple[str, str, str]] = {
         GOOD_RUN,
         "QRELS: document 'd1' occurs twice for query 'q1', on lines 1 and 2. Keep one of them.",
     ),
-    "blank": (GOOD_QRELS, "\n \n", "RUN has empty lines only. " + RUN_COLUMNS),
+    "blank": (GOOD_QRELS, "\n \n", "RUN has only empty lines or comments. " + RUN_COLUMNS),
     "empty": ("", GOOD_RUN, "QRELS is empty (0 bytes), perhaps because writing it failed; write it again."),
     "binary": (
         GOOD_QRELS,
@@ -391,6 +404,25 @@ def test_files_are_refused(name: str, tmp_path: Path) -> None:
     with pytest.raises(tp.InputError) as error:
         evaluate_run(qrels, run)
     assert str(error.value) == message.replace("QRELS", str(qrels)).replace("RUN", str(run))
+
+
+def test_comments_and_text_behind_the_tag_are_not_read(tmp_path: Path) -> None:
+    """As trec_eval 10 reads them."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("# q1 0 d2 1\nq1 0 d1 1\n  #\n\n#q1 0 d3 1\nq1 0 d4 0\n")
+    run.write_text("#\nq1 Q0 d1 1 0.5 tag of a system # 7\nq1 Q0 d2 2 0.5 tag\n# q1 Q0 d5 1 9 tag\n")
+    found = evaluate_run(qrels, run, measures=["AP"])
+    assert found["AP"] == evaluate_run({"q1": {"d1": 1, "d4": 0}}, {"q1": {"d1": 0.5, "d2": 0.5}}, measures=["AP"])["AP"]
+    beir = tmp_path / "beir.tsv"
+    beir.write_text("# of BEIR\n" + BEIR_HEADER + "q1 d1 1\nq1 d4 0\n")
+    assert evaluate_run(beir, run, measures=["AP"])["AP"] == found["AP"]
+
+
+def test_a_run_of_ms_marco_is_ranked_by_its_ranks(tmp_path: Path) -> None:
+    run = tmp_path / "run.tsv"
+    run.write_text("1\t30\t10\n1\t20\t2\n1\t10\t1\n2\t10\t1\n")
+    found = evaluate_run({"1": {"30": 1}, "2": {"10": 1}}, run, measures=["RR"]).per_query("RR")
+    assert found.lower.tolist() == found.upper.tolist() == [1 / 3, 1]
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:

@@ -183,7 +183,7 @@ def test_a_run_scores_by_the_definition(folder: Path) -> None:
         ("q1 Q0 a 1 0.5 x\nq1 Q0 a 2 0.4 x\n", "twice"),
         ("q1 Q0 a 1 0.5 x\nq3 Q0 a 1 0.5 x\n", "queries that are not in the test set: 'q3'"),
         ("a,b\n", "columns"),
-        ("\n", "empty lines only"),
+        ("\n", "only empty lines or comments"),
     ],
 )
 def test_what_is_refused_of_a_run(lines: str, says: str, folder: Path) -> None:

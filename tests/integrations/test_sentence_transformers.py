@@ -607,6 +607,37 @@ def test_the_page_shows_what_is_printed(
         assert said == printed or not printed, code
 
 
+@pytest.mark.parametrize("precision", [None, "int8", "binary"])
+def test_a_model_that_returns_tensors(precision: Any) -> None:
+    import torch
+
+    model, (queries, corpus, relevant) = numbered_model(untied()), task(20, 40, 5)
+    expected = ours(queries, corpus, relevant, precision=precision)(model)
+    for name in ("encode_query", "encode_document"):
+        encode = getattr(model, name)
+        setattr(model, name, lambda *texts, encode=encode, **options: torch.as_tensor(encode(*texts, **options)))
+    assert ours(queries, corpus, relevant, precision=precision)(model) == expected
+
+
+def test_grades_are_the_gains_of_ndcg() -> None:
+    sklearn = pytest.importorskip("sklearn.metrics")
+    embeddings = untied()
+    queries, corpus, _ = task(20, 40, 5)
+    random = np.random.default_rng(1)
+    grades = random.choice([0, 0, 0, 1, 2, 3.5], size=(20, 40))
+    relevant = {f"q{at}": {f"d{item}": grade for item, grade in enumerate(row)} for at, row in enumerate(grades)}
+    relevant["q0"]["not in the corpus"] = 0
+    found = ours(queries, corpus, relevant, ndcg_at_k=[5])(numbered_model(embeddings))
+    unit = embeddings / np.linalg.norm(embeddings, axis=1, keepdims=True)
+    scores = unit[:20] @ unit[20:].T
+    assert found["cosine_ndcg@5"] == pytest.approx(sklearn.ndcg_score(grades, scores, k=5), rel=1e-6)
+    binary = {query: {document for document, grade in row.items() if grade > 0} for query, row in relevant.items()}
+    plain = ours(queries, corpus, binary, ndcg_at_k=[5])(numbered_model(embeddings))
+    assert {name: value for name, value in found.items() if "ndcg" not in name} == {
+        name: value for name, value in plain.items() if "ndcg" not in name
+    }
+
+
 # Refusals
 
 QUERIES, CORPUS, RELEVANT = {"q": "w0"}, {"d": "w1", "e": "w2"}, {"q": {"d"}}
@@ -621,17 +652,22 @@ REFUSED: dict[str, tuple[tuple[Any, ...], dict[str, Any], str]] = {
     "no judgments": (
         (QUERIES, CORPUS),
         {},
-        r"relevant_docs must be a dictionary from ids to sets of ids, not NoneTyp",
+        r"relevant_docs must be a dictionary from ids to sets of ids or to grades, not NoneTyp",
     ),
     "one id as a string": (
         (QUERIES, CORPUS, {"q": "d"}),
         {},
-        r"a set of ids for each query, but for query 'q' it has str",
+        r"a set of ids for each query, or a dictionary from ids to grades, but for query 'q' it has str",
     ),
-    "grades": (
-        (QUERIES, CORPUS, {"q": {"d": 2}}),
+    "a negative grade": (
+        (QUERIES, CORPUS, {"q": {"d": -1}}),
         {},
-        r"has dict\. Grades are not supported, as in InformationRetrievalEvaluator: pass the ids of relevant",
+        r"-1 as the grade of document 'd' for query 'q'\. A grade is a finite number of at least 0",
+    ),
+    "a grade that is no number": (
+        (QUERIES, CORPUS, {"q": {"d": "high"}}),
+        {},
+        r"'high' as the grade of document 'd' for query 'q'",
     ),
     "strangers": ((QUERIES, CORPUS, {"p": {"d"}}), {}, r"None of 1 queries has a relevant document in relevant_docs"),
     "a document that is not there": (

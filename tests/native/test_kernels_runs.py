@@ -52,10 +52,12 @@ def texts() -> Iterator[bytes]:
     yield b""
     yield b"\n \t\n\r\n"
     yield b"q Q0 d 1 0.5 t"
-    for seed in range(60):
+    for seed in range(100):
         source = random.Random(seed)
         written = []
         for _ in range(source.choice((1, 5, 40))):
+            if source.random() < 0.1:
+                written.append(source.choice(("#", "  # q1 Q0 d1 1 0.5 tag", "#q1", "\t##\r")))
             cells = [
                 source.choice(("q1", "q1", "q2", "ä")),
                 "Q0",
@@ -66,6 +68,8 @@ def texts() -> Iterator[bytes]:
             ]
             if source.random() < 0.03:
                 cells = cells[: source.randrange(6)] * source.choice((1, 3))
+            if source.random() < 0.01:
+                cells += ["more"] * source.choice((1, 9))
             gaps = [source.choice(BLANKS) for _ in cells]
             written.append(source.choice(("", " ")) + "".join(map("".join, zip(cells, gaps, strict=True))))
         yield ("\n" * source.randint(1, 2)).join(written).encode()
@@ -79,16 +83,18 @@ def value_of(cell: bytes) -> bytes | None:
         return None
 
 
+@pytest.mark.parametrize("more", [False, True])
 @pytest.mark.parametrize("piece", [1, 17, 10**6])
 @pytest.mark.parametrize("level", LEVELS)
-def test_lines_are_those_of_python(level: str, piece: int) -> None:
+def test_lines_are_those_of_python(level: str, piece: int, more: bool) -> None:
     read, exact = at(level, read_lines), 0
+    layout = RUN._replace(more=int(more))
     for text in texts():
-        expected, wrong = lines.rows_of(text, *RUN)
+        expected, wrong = lines.rows_of(text, *layout)
         letters, room = np.frombuffer(text, np.uint8), LineRows.of(text.count(b"\n") + 1)
         found = LinesRead(READ_ALL, 0, 1, 0, 0, 0)
         while found.at < len(text) and found.status == READ_ALL:
-            found = read(letters, min(found.at + piece, len(text)), 10**6, RUN, room, found)
+            found = read(letters, min(found.at + piece, len(text)), 10**6, layout, room, found)
         assert found.status == (READ_ALL if wrong is None else WRONG_COLUMNS)
         assert found.rows == len(expected)
         assert wrong is None or found.line == wrong

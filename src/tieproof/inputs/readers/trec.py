@@ -1,7 +1,7 @@
 """TREC files: the relevance judgments of queries (qrels) and the ranked documents of a system (a run).
 
-Qrels with the header of BEIR have its three columns. Columns are separated by blanks or tabs, lines may be empty, and
-a file of any name may be compressed by gzip.
+Qrels with the header of BEIR have its three columns, and a run of MS MARCO has three, without scores. Columns are
+separated by blanks or tabs, lines may be empty or comments (#), and a file of any name may be compressed by gzip.
 
 A file is read whole, not mapped: a mapped one that is cut short meanwhile ends the process, and reading takes a tenth
 of the time. One that changes meanwhile is refused. Threads then read pieces of the text, and note where the ids of
@@ -44,12 +44,16 @@ Numbers = defaultdict[bytes, int]
 
 
 class TrecLayout(NamedTuple):
-    """The columns of a file, the word for its values, and a sentence about another accepted layout."""
+    """The columns of a file, the word for its values, and a sentence about another accepted layout.
+
+    more : whether further columns may follow, which are not read
+    """
 
     kind: str
     columns: tuple[str, ...]
     value: str
     beside: str = ""
+    more: bool = False
 
 
 QRELS = TrecLayout(
@@ -59,18 +63,30 @@ QRELS = TrecLayout(
     " Qrels of BEIR begin with their header: query-id, corpus-id, score.",
 )
 BEIR = TrecLayout("BEIR qrels", ("query", "document", "grade"), "grade")
-RUN = TrecLayout("a TREC run", ("query", "Q0", "document", "rank", "score", "tag"), "score")
+RUN = TrecLayout(
+    "a TREC run",
+    ("query", "Q0", "document", "rank", "score", "tag"),
+    "score",
+    " A run of MS MARCO has the 3 columns query, document, rank.",
+    more=True,
+)
+MS_MARCO = TrecLayout("a run of MS MARCO", ("query", "document", "rank"), "rank")
+"""https://microsoft.github.io/MSMARCO-Passage-Ranking-Submissions: a smaller rank is nearer."""
 
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
 class LineLayout(NamedTuple):
-    """The number of columns of a line, and which are the query, the document and the value."""
+    """The number of columns of a line, and which are the query, the document and the value.
+
+    more : 1 if further columns may follow, which are not read, else 0
+    """
 
     columns: int
     query: int
     document: int
     value: int
+    more: int = 0
 
 
 class LineRows(NamedTuple):
@@ -130,11 +146,17 @@ def read(
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
         raise InputError(broken(path, layout.kind))
-    first = text[:LONGEST_LINE].tobytes().partition(b"\n")[0]
-    start = len(BYTE_ORDER_MARK) if first.startswith(BYTE_ORDER_MARK) else 0
-    if layout is QRELS and first[start:].split() == BEIR_HEADER:
-        layout, start = BEIR, len(first)
-    columns = LineLayout(len(layout.columns), *(map(layout.columns.index, ("query", "document", layout.value))))
+    start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
+    first, behind = _first_line(text, start)
+    if layout is QRELS and first == BEIR_HEADER:
+        layout, start = BEIR, behind
+    elif layout is RUN and len(first) == len(MS_MARCO.columns):
+        layout = MS_MARCO
+    columns = LineLayout(
+        len(layout.columns),
+        *(map(layout.columns.index, ("query", "document", layout.value))),
+        more=int(layout.more),
+    )
     letters, rows = _pieces_of(text, start)
     room = LineRows.of(rows[-1].stop)
 
@@ -154,9 +176,37 @@ def read(
             runs.append(_runs_of_queries(text, part, lines, queries))
     query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
     if not len(query):
-        raise InputError(f"{path} has empty lines only. {_expected(layout)}")
+        raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
     at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
+    if layout is MS_MARCO:
+        _check_ranks(path, text, at, query, value)
+        value = -value
     return Documents(text, at, length, query), value
+
+
+def _first_line(text: Bytes, start: int) -> tuple[list[bytes], int]:
+    """Return the cells of the first line that is neither empty nor a comment, and the position behind that line."""
+    while start < len(text):
+        line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]
+        start += len(line)
+        if cells := line.split():
+            if not cells[0].startswith(b"#"):
+                return cells, start
+        start += 1
+    return [], len(text)
+
+
+def _check_ranks(path: Path | Piped, text: Bytes, at: IntArray, query: IntArray, rank: FloatArray) -> None:
+    """Refuse a query with the same rank twice: three columns may also be judgments without their header."""
+    order = np.lexsort((at, rank, query))
+    again = np.flatnonzero((np.diff(query[order]) == 0) & (np.diff(rank[order]) == 0))
+    if again.size:
+        first, second = order[again[0]], order[again[0] + 1]
+        raise InputError(
+            f"{path} has the rank {rank[first]:g} twice for one query, on lines {line_at(text, at[first])} and "
+            f"{line_at(text, at[second])}. {_expected(MS_MARCO)} Each rank of a query occurs once; write scores as a "
+            "TREC run, whose 6 columns are query, Q0, document, rank, score, tag."
+        )
 
 
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:

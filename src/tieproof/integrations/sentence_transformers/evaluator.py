@@ -12,6 +12,7 @@ from tqdm import trange
 
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
+from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
@@ -61,8 +62,9 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
     ----------
     queries, corpus : {id: text}
         Ids of queries are strings or integers.
-    relevant_docs : {id of a query: set of ids of documents}
-        Queries without relevant documents are left out. All documents must be in the corpus.
+    relevant_docs : {id of a query: set of ids of documents, or {id of a document: grade}}
+        Queries without relevant documents are left out. All documents must be in the corpus. Grades are the gains of
+        nDCG; for the other metrics a document is relevant if its grade is above 0.
     corpus_chunk_size : int
         How many texts are encoded at a time; all texts are evaluated together.
     mrr_at_k, ndcg_at_k, accuracy_at_k, precision_recall_at_k, map_at_k : lists of cutoffs
@@ -242,7 +244,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         )
         embeddings = np.empty(0)
         for at in starts:
-            chunk = packed(encode(texts[at : at + self.corpus_chunk_size], **options), self.precision)
+            encoded = encode(texts[at : at + self.corpus_chunk_size], **options)
+            chunk = packed(as_array(encoded, "embeddings"), self.precision)  # some models return tensors
             if not at:
                 embeddings = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
             embeddings[at : at + len(chunk)] = chunk

@@ -10,7 +10,7 @@ from tieproof.errors import InputError, about
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.result import Result
 from tieproof.inputs.labels import as_label_array, as_labels
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array
 
 Encoded = tuple[Array, Array | None]
 """Embeddings of the queries and of the corpus; the corpus is None if the queries are searched for one another."""
@@ -65,11 +65,12 @@ class Retrieval:
             if not isinstance(value, Mapping):
                 raise InputError(
                     f"{name} must be a dictionary from ids to "
-                    f"{'sets of ids' if name == 'relevant_docs' else 'texts'}, not {type(value).__name__}.",
+                    f"{'sets of ids or to grades' if name == 'relevant_docs' else 'texts'}, not "
+                    f"{type(value).__name__}.",
                     name,
                 )
-        judged = {query: _relevant_ids(query, relevant_docs[query]) for query in queries if query in relevant_docs}
-        evaluated = [query for query, documents in judged.items() if documents]
+        judged = {query: _grades(query, relevant_docs[query]) for query in queries if query in relevant_docs}
+        evaluated = [query for query, grades in judged.items() if any(grade > 0 for grade in grades.values())]
         if not evaluated:
             raise InputError(
                 f"None of {len(queries)} queries has a relevant document in relevant_docs. Check that their ids "
@@ -92,24 +93,33 @@ class Retrieval:
         return evaluate(queries, gallery=corpus, relevance=self.relevance, **options).named(self.query_ids)
 
 
-def _relevant_ids(query: Hashable, documents: Any) -> list[Hashable]:
-    if isinstance(documents, str | Mapping) or not isinstance(documents, Iterable):
-        grades = " Grades are not supported, as in InformationRetrievalEvaluator: pass the ids of relevant documents."
+def _grades(query: Hashable, documents: Any) -> Mapping[Hashable, float]:
+    """The grade of each document; 1 where only ids are given."""
+    if isinstance(documents, str) or not isinstance(documents, Iterable):
         raise InputError(
-            f"relevant_docs must have a set of ids for each query, but for query {query!r} it has "
-            f"{type(documents).__name__}.{grades if isinstance(documents, Mapping) else ''}",
+            "relevant_docs must have a set of ids for each query, or a dictionary from ids to grades, but for query "
+            f"{query!r} it has {type(documents).__name__}.",
             "relevant_docs",
         )
-    return list(dict.fromkeys(documents))
+    if not isinstance(documents, Mapping):
+        return dict.fromkeys(documents, 1.0)
+    for document, grade in documents.items():
+        if not isinstance(grade, int | float | np.integer | np.floating) or not np.isfinite(grade) or grade < 0:
+            raise InputError(
+                f"relevant_docs has {grade!r} as the grade of document {document!r} for query {query!r}. A grade is a "
+                "finite number of at least 0.",
+                "relevant_docs",
+            )
+    return documents
 
 
 def _relevance_of(
-    judged: Sequence[Sequence[Hashable]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
-) -> IntArray:
-    """The relevant pairs as rows (position of the query, position of the document)."""
+    judged: Sequence[Mapping[Hashable, float]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
+) -> Array:
+    """The relevant pairs as rows (position of the query, position of the document, grade)."""
     place = {document: at for at, document in enumerate(corpus_ids)}
     for query, documents in zip(query_ids, judged, strict=True):
-        missing = next((document for document in documents if document not in place), None)
+        missing = next((document for document, grade in documents.items() if grade > 0 and document not in place), None)
         if missing is not None:
             other = int(missing) if isinstance(missing, str) and missing.isdecimal() else str(missing)
             remedy = "Add the document to the corpus, or remove it from relevant_docs."
@@ -122,8 +132,14 @@ def _relevance_of(
                 f"this id, so no model can find it. {remedy}",
                 ("relevant_docs", "corpus"),
             )
-    rows = [(at, place[document]) for at, documents in enumerate(judged) for document in documents]
-    return np.array(rows, dtype=np.int64)
+    rows = [
+        (at, place[document], grade)
+        for at, documents in enumerate(judged)
+        for document, grade in documents.items()
+        if grade > 0
+    ]
+    graded = any(grade != 1 for _, _, grade in rows)
+    return np.array(rows, dtype=np.float64) if graded else np.array(rows, dtype=np.float64)[:, :2].astype(np.int64)
 
 
 def _some_ids(ids: Iterable[Hashable]) -> str:

@@ -1,7 +1,8 @@
 /* Parse the lines of a TREC file: the positions of the ids in each line, and its number.
 
-   Columns are separated by whitespace as in bytes.split of Python; empty lines are skipped. A number of up to 19 digits
-   with a small power of ten is converted to the nearest double here; other numbers are left to Python. */
+   Columns are separated by whitespace as in bytes.split of Python; empty lines and lines that begin with # are skipped.
+   A number of up to 19 digits with a small power of ten is converted to the nearest double here; other numbers are left
+   to Python. */
 
 #ifndef TIEPROOF_LINES_H
 #define TIEPROOF_LINES_H
@@ -14,6 +15,7 @@
 
 typedef struct {
     int64_t columns, query, document, value; /* the number of columns, and the indices of three of them */
+    int64_t more;                            /* whether more columns may follow, which are not read */
 } LineLayout;
 
 typedef struct {
@@ -132,6 +134,12 @@ static inline bool read_number(const uint8_t *cell, const uint8_t *end, double *
     return true;
 }
 
+static inline const uint8_t *end_of_line(const uint8_t *letter, const uint8_t *end)
+{
+    const uint8_t *found = memchr(letter, '\n', (size_t)(end - letter));
+    return found ? found : end;
+}
+
 /* Read the lines that begin before `stop`, starting where the last call ended. */
 KERNEL LinesRead read_lines(Bytes text, int64_t stop, int64_t longest, const LineLayout *layout, const LineRows *rows,
                             const LinesRead *before)
@@ -145,6 +153,8 @@ KERNEL LinesRead read_lines(Bytes text, int64_t stop, int64_t longest, const Lin
         for (;; columns++) {
             while (letter < end && *letter != '\n' && is_blank(*letter))
                 letter++;
+            while (columns == 0 && letter < end && *letter == '#')
+                letter = end_of_line(letter, end);
             if (letter == end || *letter == '\n')
                 break;
             const uint8_t *cell = letter;
@@ -155,7 +165,8 @@ KERNEL LinesRead read_lines(Bytes text, int64_t stop, int64_t longest, const Lin
                 ends[columns] = letter;
             }
         }
-        if (letter - begin > longest || (columns && columns != layout->columns)) {
+        bool fits = columns == 0 || columns == layout->columns || (layout->more && columns > layout->columns);
+        if (letter - begin > longest || !fits) {
             read.status = letter - begin > longest ? TOO_LONG : WRONG_COLUMNS;
             return read;
         }
