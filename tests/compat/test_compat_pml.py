@@ -159,6 +159,67 @@ def test_interval_and_choices() -> None:
     )
 
 
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(
+    ("search", "distance"),
+    [
+        ("FaissKNN()", "euclidean"),
+        ("FaissKNN(index_init_fn=faiss.IndexFlatIP)", "dot"),
+        ("CustomKNN(CosineSimilarity())", "cosine"),
+        ("CustomKNN(CosineSimilarity(), batch_size=7)", "cosine"),
+        ("CustomKNN(DotProductSimilarity(normalize_embeddings=False))", "dot"),
+        ("CustomKNN(DotProductSimilarity())", "cosine"),
+        ("CustomKNN(LpDistance())", "cosine"),
+        ("CustomKNN(LpDistance(normalize_embeddings=False))", "euclidean"),
+        ("CustomKNN(LpDistance(normalize_embeddings=False, power=2))", "euclidean"),
+        ("CustomKNN(LpDistance(normalize_embeddings=False, p=1))", "cityblock"),
+    ],
+)
+def test_searches_of_the_library_name_the_distance(search: str, distance: str) -> None:
+    torch, faiss = pytest.importorskip("torch"), pytest.importorskip("faiss")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    module = pytest.importorskip("pytorch_metric_learning.utils.accuracy_calculator")
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    knn = eval(search, {**vars(distances), **vars(inference), "faiss": faiss})
+    queries, labels = data(8, 60)
+    mine = AccuracyCalculator(include=RANKING, knn_func=knn).get_accuracy(queries, labels)
+    assert mine == AccuracyCalculator(include=RANKING, distance=distance).get_accuracy(queries, labels)
+    device = torch.device("cpu")
+    theirs = module.AccuracyCalculator(include=RANKING, knn_func=knn, device=device).get_accuracy(queries, labels)
+    assert mine == pytest.approx(theirs, rel=1e-6)
+
+
+@pytest.mark.heavy
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ("CustomKNN(SNRDistance())", "is a CustomKNN with SNRDistance, but only these are ranked exactly: Cosine"),
+        ("CustomKNN(LpDistance(p=1))", "with LpDistance of p = 1 of normalized embeddings, but"),
+        ("CustomKNN(LpDistance(normalize_embeddings=False, p=3))", "with LpDistance of p = 3, but"),
+        ("FaissKNN(index_init_fn=faiss.IndexLSH)", "is a FaissKNN with LSH, but"),
+    ],
+)
+def test_other_searches_are_refused(search: str, message: str) -> None:
+    faiss = pytest.importorskip("faiss")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    distances = pytest.importorskip("pytorch_metric_learning.distances")
+    knn = eval(search, {**vars(distances), **vars(inference), "faiss": faiss})
+    with pytest.raises(tp.InputError, match=message):
+        AccuracyCalculator(knn_func=knn)
+
+
+@pytest.mark.heavy
+def test_clusters_of_the_library() -> None:
+    """FaissKMeans takes a tensor."""
+    pytest.importorskip("faiss")
+    inference = pytest.importorskip("pytorch_metric_learning.utils.inference")
+    queries, labels = data(9, 90)
+    apart = (queries + 40 * labels[:, None]).astype(np.float32)
+    found = AccuracyCalculator(include=("NMI",), kmeans_func=inference.FaissKMeans(nredo=10, seed=3))
+    assert 0.8 < found.get_accuracy(apart, labels)["NMI"] <= 1
+
+
 def test_names_chosen() -> None:
     queries, labels = data(6, 30)
     calculator = AccuracyCalculator(exclude=("AMI", "NMI", "precision_at_1"))
@@ -185,7 +246,8 @@ def test_refused() -> None:
         "unknown metric 'recall'": lambda: AccuracyCalculator(include=("recall",)),
         "not the name 'AMI'": lambda: AccuracyCalculator(include="AMI"),
         "compare labels by equality": lambda: AccuracyCalculator(label_comparison_fn=lambda x, y: x == y),
-        "knn_func is not used": lambda: AccuracyCalculator(knn_func=lambda: None),  # type: ignore[arg-type]
+        "knn_func is a function, but only these": lambda: AccuracyCalculator(knn_func=lambda: None),
+        "Leave out one of them": lambda: AccuracyCalculator(knn_func=lambda: None, distance="dot"),
         "Unknown ties='best'": lambda: AccuracyCalculator(ties="best"),  # type: ignore[arg-type]
         "query labels is 19, but": lambda: calculator.get_accuracy(queries, labels[1:]),
         "reference labels is 0, but": lambda: calculator.get_accuracy(queries, labels, queries),
@@ -194,3 +256,5 @@ def test_refused() -> None:
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):
             call()
+    with pytest.raises(NotImplementedError, match="compare labels by equality"):
+        AccuracyCalculator(include=("AMI",), label_comparison_fn=lambda x, y: x == y)

@@ -59,6 +59,10 @@ _STARTS = 10
 """How many times k-means is started; the best clustering is used."""
 
 
+class _NotOfferedError(InputError, NotImplementedError):
+    """What the library refuses with NotImplementedError."""
+
+
 class AccuracyCalculator:
     """Computes accuracies of embeddings under pytorch-metric-learning's names.
 
@@ -72,10 +76,13 @@ class AccuracyCalculator:
     k : how many items a ranking lists, or "max_bin_count", the largest number of relevant items of a query
         None lists all items.
     label_comparison_fn : takes two tensors of labels and returns bools, which labels are equal (extra `torch`)
-    device, knn_func : accepted but not used, as items are ranked exactly on the CPU; `knn_func` must be None
-    kmeans_func : takes the queries and the number of clusters, and returns the cluster of each query
-        None uses scikit-learn's KMeans.
-    distance : as in `tieproof.evaluate`; Euclidean by default, as in the library
+    device : accepted but not used, as items are ranked exactly on the CPU
+    knn_func : names the distance: the library's `FaissKNN` (of IndexFlatL2 or IndexFlatIP) or `CustomKNN`
+        Items are ranked exactly, not by its search. A `CustomKNN` has the distance `CosineSimilarity`,
+        `DotProductSimilarity` or `LpDistance` with p of 1 or 2.
+    kmeans_func : takes the queries (a tensor if torch is installed) and the number of clusters, and returns the
+        cluster of each query; None uses scikit-learn's KMeans
+    distance : as in `tieproof.evaluate`, instead of `knn_func`; Euclidean by default, as in the library
     ties : "lower", "expected", "upper" or "interval"
         The value over all orderings of tied items; "interval" returns each metric as an `Estimate`.
 
@@ -96,10 +103,10 @@ class AccuracyCalculator:
         k: int | Literal["max_bin_count"] | None = None,
         label_comparison_fn: Callable[[Any, Any], Any] | None = None,
         device: Any = None,
-        knn_func: None = None,
+        knn_func: Any = None,
         kmeans_func: Callable[[Any, int], Any] | None = None,
         *,
-        distance: str | DistanceFunction = "euclidean",
+        distance: str | DistanceFunction | None = None,
         ties: TieChoice = "lower",
     ) -> None:
         check_ties(ties)
@@ -107,17 +114,18 @@ class AccuracyCalculator:
             raise InputError("avg_of_avgs and return_per_class exclude each other. Choose one.")
         if k not in (None, "max_bin_count"):
             check_whole("k", k, beside=", None or 'max_bin_count'")
-        if knn_func is not None:
-            raise InputError("knn_func is not used, because items are ranked exactly. Pass distance= instead.")
+        if knn_func is not None and distance is not None:
+            raise InputError("knn_func and distance both say how items are compared. Leave out one of them.")
         self.metrics = _selected(_METRICS, include, exclude)
         if label_comparison_fn is not None and set(self.metrics) & set(_CLUSTERING):
-            raise InputError(
+            raise _NotOfferedError(
                 "AMI and NMI compare labels by equality, not by label_comparison_fn. Leave out AMI and NMI, or leave "
                 "out label_comparison_fn."
             )
         self.avg_of_avgs, self.return_per_class = avg_of_avgs, return_per_class
         self.k, self.label_comparison_fn, self.kmeans_func = k, label_comparison_fn, kmeans_func
-        self.distance, self.ties = distance, ties
+        self.distance = distance or ("euclidean" if knn_func is None else _distance_of(knn_func))
+        self.ties = ties
 
     def get_accuracy(
         self,
@@ -208,6 +216,41 @@ class AccuracyCalculator:
         return choose(mean_of_means(means), self.ties)
 
 
+_EXACT = {
+    "CosineSimilarity": "cosine",
+    "DotProductSimilarity": "dot",
+    "FlatL2": "euclidean",
+    "FlatIP": "dot",
+    "LpDistance of p = 1": "cityblock",
+    "LpDistance of p = 2": "euclidean",
+}
+"""The distance with the same ranking as each distance of the library, and as each index that FaissKNN makes."""
+
+
+def _distance_of(knn_func: Any) -> str:
+    """The distance whose exact ranking a search of the library approximates."""
+    kind, distance = type(knn_func).__name__, getattr(knn_func, "distance", None)
+    found = kind
+    if kind == "FaissKNN":
+        found = getattr(knn_func.index_init_fn, "__name__", "").removeprefix("Index")
+    elif kind == "CustomKNN" and distance is not None:
+        distance = getattr(distance, "distance", distance)  # of a BatchedDistance
+        found = type(distance).__name__
+        if found == "LpDistance":
+            found += f" of p = {distance.p:g}"
+        normalized = getattr(distance, "normalize_embeddings", False)
+        if normalized and found in ("DotProductSimilarity", "LpDistance of p = 2"):
+            return "cosine"  # of unit vectors, all three rank alike
+        if normalized and found == "LpDistance of p = 1":
+            found += " of normalized embeddings"
+    if found not in _EXACT:
+        raise InputError(
+            f"knn_func is a {kind}{'' if found == kind else f' with {found or type(distance).__name__}'}, but only "
+            f"these are ranked exactly: {', '.join(_EXACT)}. Pass distance= instead, which may also be a function."
+        )
+    return _EXACT[found]
+
+
 def _measures_of(metric: _Ranking, k: int | None) -> tuple[str, str]:
     """The measures of rankings that list k items: for queries with R <= k, and for queries with R > k."""
     if k is None:
@@ -251,7 +294,8 @@ def _clustering_scores(
     """The scores of one clustering with as many clusters as there are distinct labels (extra `sklearn`)."""
     metrics = _need("sklearn.metrics", " and ".join(names), "sklearn")
     number = np.unique(labels, return_inverse=True)[1].ravel()
-    clusters = as_array(cluster(queries, int(number.max()) + 1), "clusters").ravel()
+    given = queries if cluster is _k_means or find_spec("torch") is None else import_module("torch").as_tensor(queries)
+    clusters = as_array(cluster(given, int(number.max()) + 1), "clusters").ravel()
     return {name: float(getattr(metrics, _CLUSTERING[name])(number, clusters)) for name in names}
 
 
