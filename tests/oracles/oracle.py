@@ -145,6 +145,17 @@ def rank_biased_precision(p: Fraction) -> Definition:
     return score
 
 
+def rank_biased_gain(p: Fraction) -> Definition:
+    """RBP of trec_eval 10: gains are grades, as shares of the largest one if that is above 1."""
+
+    def score(ordering: Ordering, context: Context) -> Fraction:
+        largest = max(map(Fraction, context.relevant), default=Fraction(1))
+        gains = (p**i * Fraction(grade) for i, grade in enumerate(top(ordering, context)) if grade > 0)
+        return (1 - p) * sum(gains, Fraction()) / max(largest, 1)
+
+    return score
+
+
 def area_under_curve(ordering: Ordering, context: Context) -> Fraction:
     """The share of pairs (relevant, other) in order; relevant items that are not in the list come after it."""
     others = len(ordering) - hits(ordering)
@@ -255,6 +266,8 @@ DEFINITIONS: dict[str, Definition] = {
     "INP": inverse_negative_penalty,
     "RBP": rank_biased_precision(Fraction(0.8)),
     "RBP(p=0.25)": rank_biased_precision(Fraction(1, 4)),
+    "RBP(gain=linear)": rank_biased_gain(Fraction(0.8)),
+    "RBP(p=0.25,gain=linear)": rank_biased_gain(Fraction(1, 4)),
     "AUC": area_under_curve,
     "ERR": expected_reciprocal_rank(4),
     "ERR(max_grade=3)": expected_reciprocal_rank(3),

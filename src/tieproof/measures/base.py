@@ -221,11 +221,14 @@ def parse(text: "str | Measure") -> Measure:
     name, values = head.casefold(), ""
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
-    if name not in names or values:
+    if name not in names or values or head != names[name]:
         from tieproof.measures import spellings  # its table is long and rarely needed
 
-        if name not in names or spellings.meanings_of(spelling):
+        meanings = spellings.meanings_of(spelling)
+        if name not in names or (values and meanings):
             return parse(spellings.translated(spelling, REGISTRY))
+        if any(meaning.theirs == head != names[name] and meaning.ours != names[name] for meaning in meanings):
+            return parse(spellings.translated(spelling, REGISTRY, own=names[name]))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):
         key, equals, value = (part.strip().strip("'\"") for part in item.partition("="))

@@ -1,4 +1,4 @@
-"""The sum of discounted gains of relevant items with grades, divided by the largest possible sum.
+"""The sum over ranks of weight × gain, of relevant items with grades, divided by a number that bounds it.
 
 A graded tie is ambiguous if its gains differ. Its items are ranked one by one, with the larger gains first or last.
 """
@@ -10,7 +10,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
 from tieproof.measures.numbers import Pair, add_by_query, exp2_minus_1, sum_by_query
-from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
+from tieproof.measures.rank_weights import LOGARITHMIC, Geometric, Tabled, spread_in_tie
 from tieproof.ties import FloatArray, IntArray, Ties
 
 LARGEST_GRADE = 400.0
@@ -18,6 +18,16 @@ LARGEST_GRADE = 400.0
 
 _EXPONENT = 400  # the largest gain of every query is below 2^400 and at least half of it: see `gains`
 _TINY, _LIFT = 2.0**-900, 512  # near the end of the floats gains are computed 2^512 times larger
+
+
+def is_graded(measure: Measure) -> bool:
+    """Whether a measure reads grades, so that a missing item may push one of a higher grade down."""
+    return measure.name in ("nDCG", "ERR") or (measure.name == "RBP" and measure["gain"] != "binary")
+
+
+def weights_of(measure: Measure) -> Tabled | Geometric:
+    """Return the weights of ranks by which a measure sums gains."""
+    return Geometric(float(measure["p"])) if measure.name == "RBP" else LOGARITHMIC
 
 
 def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -40,7 +50,7 @@ def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[Flo
 
 def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the gain of each grade, as digits between 1/2 and 1 and an exponent of 2."""
-    if measure["gain"] == "linear":
+    if measure["gain"] != "exp":
         digits, exponent = np.frexp(grades)
         return digits, exponent.astype(np.int64)
     largest = float(grades.max(initial=0.0))
@@ -63,8 +73,10 @@ class _Items(NamedTuple):
     gain: FloatArray
 
 
-def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> Estimates:
-    """Return the discounted gain of graded items over the best possible one, down to rank `last` (Q,)."""
+def graded_gain(
+    ties: Ties, gain: FloatArray, weights: Tabled | Geometric, most: FloatArray, last: IntArray | None
+) -> Estimates:
+    """Return the weighted gain of graded items down to rank `last` (Q,), divided by `most` (Q,), which bounds it."""
     starts = np.cumsum(ties.m) - ties.m
     tie = np.repeat(np.arange(len(ties.m)), ties.m)
     items = _Items(tie, ties.query[tie], np.arange(1, len(tie) + 1) - starts[tie], gain)
@@ -73,12 +85,11 @@ def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: In
 
     rank_if_best = ties.k[tie] + items.place
     rank_if_worst = (ties.k + ties.l)[tie] + 1 - items.place
-    ideal = _ideal(ties, items, missing_gain, last)
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
         query, rank = items.query[chosen], rank[chosen]
-        weight = LOGARITHMIC.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
-        return sum_by_query(query, weight * gain[chosen], ideal)
+        weight = weights.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
+        return sum_by_query(query, weight * gain[chosen], most)
 
     certain, open_ = np.flatnonzero(~ambiguous[tie]), np.flatnonzero(ambiguous[tie])
     base = placed(certain, rank_if_best)
@@ -88,12 +99,12 @@ def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: In
     query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
     end = k + l if last is None else np.maximum(np.minimum(last[query], k + l), k)
     gain_sum, gain_spread = _gain_moments(ties, items, smallest)
-    mean = base + sum_by_query(query, LOGARITHMIC.sum(k, end) * gain_sum[rows] / l, ideal)
+    mean = base + sum_by_query(query, weights.sum(k, end) * gain_sum[rows] / l, most)
     inside = np.flatnonzero(end > k)
     spread = np.zeros(len(rows))
-    spread[inside] = spread_in_tie(LOGARITHMIC, k[inside], l[inside], end[inside])
+    spread[inside] = spread_in_tie(weights, k[inside], l[inside], end[inside])
     variance = add_by_query(query, gain_spread[rows] / (l - 1) * spread, ties.n_queries)
-    return Estimates(worst.hi, mean.hi, best.hi, variance).divided_by(ideal)
+    return Estimates(worst.hi, mean.hi, best.hi, variance).divided_by(most)
 
 
 def _clipped(rank: IntArray, last: IntArray) -> IntArray:
@@ -101,9 +112,24 @@ def _clipped(rank: IntArray, last: IntArray) -> IntArray:
     return np.where(rank <= last, rank, rank - 1)
 
 
-def _ideal(ties: Ties, items: _Items, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
+def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, grades: FloatArray) -> FloatArray:
+    """Return the gain of the query's largest grade, or of the grade 1 if that is larger, (Q,).
+
+    grades : of the missing items
+    """
+    assert ties.grades is not None
+    query = np.concatenate((np.repeat(ties.query, ties.m), np.repeat(np.arange(ties.n_queries), ties.missing)))
+    most_gain, most_grade = np.zeros(ties.n_queries), np.zeros(ties.n_queries)
+    query = query[: len(gain) + len(missing_gain)]
+    np.maximum.at(most_gain, query, np.concatenate((gain, missing_gain)))
+    np.maximum.at(most_grade, query, np.concatenate((ties.grades, grades)))
+    share = np.where((most_grade > 0) & (most_grade < 1), most_grade, 1.0)
+    return np.where(most_gain > 0, most_gain, 1.0) / share
+
+
+def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
     """Return the discounted gain of each query's relevant items in descending order, or 1 if it is 0."""
-    gain, query, n_queries = items.gain, items.query, ties.n_queries
+    query, n_queries = np.repeat(ties.query, ties.m), ties.n_queries
     if missing_gain.size:
         gain = np.concatenate((gain, missing_gain))
         query = np.concatenate((query, np.repeat(np.arange(n_queries), ties.missing)))

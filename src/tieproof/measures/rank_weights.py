@@ -218,6 +218,15 @@ class Geometric:
         """Return 1 - p^count."""
         return _geometric_tables(self.p).first(count)
 
+    def sum(self, start: IntArray, stop: IntArray) -> Pair:
+        """Return the sum over each run."""
+        return self._power(start) * _geometric_tables(self.p).sums.at(stop - start)
+
+    def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
+        """Return the spread over each run."""
+        power = self._power(start).hi
+        return power * (power * _geometric_tables(self.p).spread(np.zeros_like(start), stop - start))
+
     def _power(self, exponent: IntArray) -> Pair:
         """Return p^exponent, by repeated squaring."""
         result = Pair.of(np.ones(len(exponent)))
@@ -243,7 +252,7 @@ def _geometric_tables(p: float) -> Tabled:
     return Tabled(RunningSums(term), RunningSums(lambda i: _square(term(i))))
 
 
-def spread_in_tie(weights: Tabled, k: IntArray, l: IntArray, end: IntArray) -> FloatArray:
+def spread_in_tie(weights: Tabled | Geometric, k: IntArray, l: IntArray, end: IntArray) -> FloatArray:
     """Return the sum of squared distances of a tie's l weights to their mean; beyond rank `end` they are 0."""
     s = end - k
     share = weights.sum(k, end).hi

@@ -56,6 +56,7 @@ NOT_NORMALIZED = "a sum that nothing bounds; nDCG is that sum over the best one"
 PAIRS_AT_ONCE = "a measure over all pairs at once, not over rankings"
 CLUSTERS = "a measure of clusters"
 GIVEN_VALUES = "a comparison with given similarities or embeddings, in which nothing is ranked for a query"
+JUDGED, UNJUDGED = "the share of documents that were judged", "the share of documents that were not judged"
 CURVE = "a curve, or a point on one, not a measure of a ranking"
 
 LIBRARIES: tuple[Vocabulary, ...] = (
@@ -67,6 +68,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "AP@{k}": "map_cut_{k} map_cut.{k}",
             "P@{k}": "P_{k} P.{k}",
             "R@{k}": "recall_{k} recall.{k}",
+            "RBP(p=0.9,gain=linear)": "rbp",
             "RR": "recip_rank",
             "RelP@{k}": "relative_P_{k} relative_P.{k}",
             "Rprec": "Rprec",
@@ -85,6 +87,8 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "precision at multiples of R": "Rprec_mult Rprec_mult_0.{k} Rprec_mult_1.{k} Rprec_mult_2.{k}",
             "a variant of nDCG that trec_eval alone has": "G binG ndcg_rel Rndcg",
             "a text": "relstring runid",
+            UNJUDGED: "unj unj_{k} unj.{k}",
+            "the part of rbp that documents without a judgment could add": "rbp_resid",
         },
     ),
     Vocabulary(
@@ -146,7 +150,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             SAMPLED: "infAP",
             SET: "SetP SetRelP SetR SetF SetAP",
             "nDCG as if documents of the highest grade never ended": "SDCG SDCG@{k}",
-            "the share of documents that were judged": "Judged Judged@{k}",
+            JUDGED: "Judged Judged@{k}",
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
         },
     ),
@@ -163,7 +167,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "Success@{k}": "Accuracy@{k}",
             "nDCG@{k}": "NDCG@{k}",
         },
-        {"the share of documents that were not judged": "Hole@{k}"},
+        {UNJUDGED: "Hole@{k}"},
     ),
     Vocabulary(
         "MTEB",
@@ -184,7 +188,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
                 for name in ("ndcg", "map", "recall", "precision", "mrr")
                 for by in ("max", "std", "diff1")
             ),
-            "the share of documents that were not judged": "hole_at_{k}",
+            UNJUDGED: "hole_at_{k}",
             "a change of ranks between two runs": "p-MRR",
         },
     ),
@@ -352,12 +356,13 @@ def is_settled(meanings: Sequence[Meaning], spelled: str) -> bool:
     return len(offered) == 1 and (exact == {True} or all(meaning.ours for meaning in meanings))
 
 
-def translated(text: str, measures: Iterable[str]) -> str:
+def translated(text: str, measures: Iterable[str], own: str = "") -> str:
     """Return tieproof's spelling of another library's name; an ambiguous or unknown name is refused.
 
     measures : the names of tieproof's measures
+    own : the measure of tieproof that the text means in other letter case
     """
-    all_meanings = meanings_of(text)
+    all_meanings = [*([Meaning("tieproof", own, own, "")] if own else []), *meanings_of(text)]
     offered: dict[str, list[str]] = {}
     refused: dict[str, list[str]] = {}
     for library, _, ours, reason in all_meanings:

@@ -23,6 +23,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
+from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties, Unseen
 
@@ -126,7 +127,7 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
     """Return bounds over the continuations of the last ties of lists that were cut off.
 
     Every relevant item raises most measures, and every other item before it lowers them. So in the worst case all
-    other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG and ERR a
+    other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG, ERR and RBP(gain=linear) a
     missing item of a lower grade can push one of a higher grade down: in the worst case those missing items with the
     smallest grades join that lower the value.
     """
@@ -215,7 +216,7 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
     if ties.unseen == "behind":  # the items of the last tie and all unseen items may have any order
         whole = measure(ties.continued(ties.missing, ties.end.others))
         return whole.lower, whole.upper
-    if measure.name in ("nDCG", "ERR") and ties.grades is not None:
+    if is_graded(measure) and ties.grades is not None:
         return merged_bounds(measure, ties)
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:
         return _hits_among_unseen(measure, ties)

@@ -1,4 +1,4 @@
-"""The worst and the best places of unseen items with grades, for nDCG and ERR.
+"""The worst and the best places of unseen items with grades, for measures that read grades.
 
 If unseen items continue the last tie of a list, the worst continuation ends with the relevant items in ascending
 order of gain, after all other items that the gallery has. A missing relevant item that joins the tie adds its own
@@ -17,8 +17,8 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Measure
 from tieproof.measures.cascade import stops
-from tieproof.measures.graded_gains import gains
-from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC
+from tieproof.measures.graded_gains import gains, is_graded, weights_of
+from tieproof.measures.rank_weights import HARMONIC, Geometric, Tabled
 from tieproof.ties import BoolArray, CutOffTies, FloatArray, IntArray, Ties
 
 
@@ -33,21 +33,21 @@ def _gains_of(measure: Measure, ties: CutOffTies, missing_grades: FloatArray) ->
 def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     """Return how many missing items of each query join its last tie in the worst continuation, (Q,).
 
-    There are none but for nDCG and ERR of graded items, where the last tie has relevant items, lacks some, and has a
+    There are none but for measures that read grades, where the last tie has relevant items, lacks some, and has a
     limited length.
     """
     counts = np.zeros_like(ties.missing)
-    if measure.name not in ("nDCG", "ERR") or ties.grades is None:
+    if not is_graded(measure) or ties.grades is None:
         return counts
     if ties.missing_grades is None:
-        if measure.name == "ERR" and ties.missing.any():
+        if measure.name != "nDCG" and ties.missing.any():
             raise InputError(
                 f"'{measure}' needs the grades of the relevant items that are not in the list, because they may "
                 "continue its last tie. Pass whole lists, without n_relevant, or use evaluate_run, which reads all "
                 "grades from the qrels."
             )
         return counts
-    count = _worst_count_of_stops if measure.name == "ERR" else worst_count
+    weights = weights_of(measure)
     listed, missing = _gains_of(measure, ties, ties.missing_grades)
     ends, first = np.cumsum(ties.listed), np.cumsum(ties.missing) - ties.missing
     last = measure.last_rank(ties)
@@ -56,11 +56,17 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     for query in np.flatnonzero((ties.end.m > 0) & (ties.missing > 0) & limited).tolist():
         tied = listed[ends[query] - ties.end.m[query] : ends[query]]
         rising = missing[first[query] : first[query] + ties.missing[query]][::-1]
-        counts[query] = count(tied, rising, int(size[query]), None if last is None else int(last[query]))
+        end, cutoff = int(size[query]), None if last is None else int(last[query])
+        if measure.name == "ERR":
+            counts[query] = _worst_count_of_stops(tied, rising, end, cutoff)
+        else:
+            counts[query] = worst_count(tied, rising, end, cutoff, weights)
     return counts
 
 
-def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
+def worst_count(
+    tied: FloatArray, missing: FloatArray, end: int, last: int | None, weights: Tabled | Geometric
+) -> int:
     """Return how many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case.
 
     end : the rank of the tie's last item before any of them joins
@@ -79,7 +85,7 @@ def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int | Non
                 ((tied > gain).sum(), np.searchsorted(missing, gain, side="right")),
             )
         )
-        total += gain * LOGARITHMIC.sum(np.minimum(below, last), np.minimum(up_to, last)).hi
+        total += gain * weights.sum(np.minimum(below, last), np.minimum(up_to, last)).hi
     return int(np.argmin(total))
 
 
@@ -117,7 +123,7 @@ def _merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
         unseen = unseen[::-1] if worst else unseen
         chain = np.zeros(int(ties.n_items[query]))
         chain[own_places] = listed_gains[listed]
-        is_unseen = _merged(chain, unseen_gains[unseen], before, int(cutoffs[query]), measure.name == "ERR", worst)
+        is_unseen = _merged(chain, unseen_gains[unseen], before, int(cutoffs[query]), measure, worst)
         place = before + np.concatenate([np.flatnonzero(~is_unseen)[own_places], np.flatnonzero(is_unseen)])
         order = np.argsort(place)
         places.append(place[order])
@@ -150,15 +156,16 @@ def _order_in_list(ties: CutOffTies, query: int, worst: bool) -> tuple[IntArray,
     return index, index - first + np.repeat(k, m)
 
 
-def _merged(chain: FloatArray, free: FloatArray, start: int, last: int, stopping: bool, worst: bool) -> BoolArray:
+def _merged(chain: FloatArray, free: FloatArray, start: int, last: int, measure: Measure, worst: bool) -> BoolArray:
     """Return for each position of the merged order whether its item is of `free`, not of `chain`: (items of both,).
 
     The sum of weighted gains at ranks start + 1, start + 2, … down to rank `last` is largest, or smallest where it
-    is the worst. With `stopping` gains are probabilities of a stop, as in ERR.
+    is the worst. The gains of ERR are probabilities of a stop.
     """
+    stopping = measure.name == "ERR"
     counted = max(0, min(len(chain) + len(free), last - start))
     ranks = start + np.arange(1, counted + 1)
-    weights = (HARMONIC if stopping else LOGARITHMIC).sum(ranks - 1, ranks).hi * (-1.0 if worst else 1.0)
+    weights = (HARMONIC if stopping else weights_of(measure)).sum(ranks - 1, ranks).hi * (-1.0 if worst else 1.0)
     of_chain, of_free = np.append(chain, 0.0), np.append(free, 0.0)
     i = np.arange(len(of_chain))
     takes_free = np.zeros((counted, len(i)), dtype=np.bool_)

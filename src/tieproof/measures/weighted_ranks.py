@@ -21,7 +21,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.graded_gains import gains, graded_gain
+from tieproof.measures.graded_gains import gains, graded_gain, ideal_gain, largest_gain
 from tieproof.measures.numbers import add_by_query
 from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Geometric, Weights, WeightTables
 from tieproof.native.calls import Output, native
@@ -58,7 +58,12 @@ def hits_over(divisor: Callable[[FloatArray, FloatArray], FloatArray]) -> Callab
 
 
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties), np.ones(ties.n_queries))
+    last, weights = measure.last_rank(ties), Geometric(float(measure["p"]))
+    if measure["gain"] == "binary" or ties.grades is None:
+        return weighted_sum(ties, weights, last, np.ones(ties.n_queries))
+    missing_grades = _missing_grades(measure, ties, ties.n_relevant)
+    listed, missing = gains(measure, ties, missing_grades)
+    return graded_gain(ties, listed, weights, largest_gain(ties, listed, missing, missing_grades), last)
 
 
 def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
@@ -66,17 +71,24 @@ def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
     relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
         return weighted_sum(ties, LOGARITHMIC, last, ideal_sum(relevant, LOGARITHMIC, last))
-    missing_grades, listed = np.zeros(0), ties.listed
-    if np.any(relevant != listed):
-        if ties.missing_grades is None:
-            query = int(np.flatnonzero(relevant != listed)[0])
-            raise InputError(
-                f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, but only "
-                f"{listed[query]} are in the list. Pass the whole list, use 'nDCG(ideal=list)', or use evaluate_run, "
-                "which reads all grades from the qrels."
-            )
-        missing_grades = ties.missing_grades
-    return graded_gain(ties, *gains(measure, ties, missing_grades), last)
+    listed, missing = gains(measure, ties, _missing_grades(measure, ties, relevant))
+    return graded_gain(ties, listed, LOGARITHMIC, ideal_gain(ties, listed, missing, last), last)
+
+
+def _missing_grades(measure: Measure, ties: Ties, relevant: IntArray) -> FloatArray:
+    """Return the grades of the relevant items that are not in the list, none where all of `relevant` are listed."""
+    listed = ties.listed
+    if not np.any(relevant != listed):
+        return np.zeros(0)
+    if ties.missing_grades is None:
+        query = int(np.flatnonzero(relevant != listed)[0])
+        alone = "use 'nDCG(ideal=list)', " if measure.name == "nDCG" else ""
+        raise InputError(
+            f"'{measure}' needs the grades of all relevant items: query {query} has {relevant[query]}, but only "
+            f"{listed[query]} are in the list. Pass the whole list, {alone}or use evaluate_run, which reads all "
+            "grades from the qrels."
+        )
+    return ties.missing_grades
 
 
 def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
@@ -179,9 +191,18 @@ RBP = define(
         meaning="Rank-biased precision: the probability that the item at which a reader stops is relevant, if the "
         "reader goes on to the next rank with probability p.",
         formula="(1-p) sum over hits at ranks r <= k of p^(r-1)",
-        source="Moffat and Zobel 2008, equation 4",
+        source="Moffat and Zobel 2008, equation 4; gain=linear: trec_eval 10 (rbp, with p=0.9)",
         cutoff="optional",
-        parameters=(Parameter("p", 0.8, "the probability of going on"),),
+        parameters=(
+            Parameter("p", 0.8, "the probability of going on"),
+            Parameter(
+                "gain",
+                "binary",
+                "the gain of a relevant item: 1, or linear: its grade, as a share of the query's largest grade if that "
+                "is above 1",
+                ("binary", "linear"),
+            ),
+        ),
     )
 )
 
