@@ -4,11 +4,13 @@
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+from tieproof.errors import InputError
 
 Array = npt.NDArray[Any]
 IntArray = npt.NDArray[np.int64]
@@ -146,6 +148,44 @@ class Ties:
         """Which queries have a last tie that may continue, with a relevant item in it or missing, (Q,)."""
         return np.zeros(self.n_queries, dtype=np.bool_)
 
+    def at_level(self, level: float) -> "Ties":
+        """Return the ties if only items of at least this grade are relevant; the others remain in the rankings."""
+        grades = np.ones(int(self.m.sum())) if self.grades is None else self.grades
+        missing = self._missing_grades()
+        stays = grades >= level
+        m = np.diff(np.append(0, np.cumsum(stays))[np.append(0, np.cumsum(self.m))])
+        before = np.cumsum(m) - m
+        rows = np.flatnonzero(m)
+        first = np.append(before, m.sum())[self.starts[:-1]]
+        n_missing = np.bincount(
+            np.repeat(np.arange(self.n_queries), self.missing)[missing >= level], minlength=self.n_queries
+        )
+        listed = np.diff(np.append(0, np.cumsum(m))[self.starts])
+        return replace(
+            self,
+            query=self.query[rows],
+            k=self.k[rows],
+            n=(before - first[self.query])[rows],
+            l=self.l[rows],
+            m=m[rows],
+            n_relevant=listed + n_missing,
+            grades=grades[stays],
+            missing_grades=missing[missing >= level],
+            judged=None if self.judged is None else self.judged.at_level(level),
+        )
+
+    def _missing_grades(self) -> FloatArray:
+        """Return the grades of the missing relevant items; refuse to guess them."""
+        count = int(self.missing.sum())
+        if self.grades is None or not count:
+            return np.ones(count)
+        if self.missing_grades is None:
+            raise InputError(
+                f"The grades of {count:,} relevant items that are not in the lists are unknown, so they cannot be "
+                "compared with rel. Pass whole lists, or use evaluate_run, which reads all grades from the qrels."
+            )
+        return self.missing_grades
+
 
 @dataclass(frozen=True)
 class JudgedTies:
@@ -157,6 +197,11 @@ class JudgedTies:
 
     ties: Ties
     n_others: IntArray
+
+    def at_level(self, level: float) -> "JudgedTies":
+        """Return the ties if only items of at least this grade are relevant; the others were judged not relevant."""
+        ties = self.ties.at_level(level)
+        return JudgedTies(ties, self.n_others + self.ties.n_relevant - ties.n_relevant)
 
 
 @dataclass(frozen=True)
@@ -203,6 +248,20 @@ class CutOffTies(Ties):
         items, relevant = among_listed[0] + unseen, among_listed[1] + self.missing
         # Relevant items alone matter only if they may also remain outside the ranking.
         return np.asarray((unseen > 0) & (relevant > 0) & ((relevant < items) | (self.unseen == "tied")))
+
+    def at_level(self, level: float) -> "CutOffTies":
+        """Return the ties if only items of at least this grade are relevant; the others remain in the rankings."""
+        ties = super().at_level(level)
+        assert isinstance(ties, CutOffTies)
+        end = self.end
+        last = np.zeros_like(end.m)
+        ends = ties.k == end.k[ties.query]
+        last[ties.query[ends]] = ties.m[ends]
+        nearer = np.bincount(
+            ties.query, weights=np.where(ties.k < end.k[ties.query], ties.m, 0), minlength=ties.n_queries
+        )
+        others = end.others + (self.missing - ties.missing)
+        return replace(ties, end=ListEnd(end.k, nearer.astype(np.int64), end.l, np.where(end.m, last, 0), others))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
         """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.

@@ -412,7 +412,9 @@ def test_comments_and_text_behind_the_tag_are_not_read(tmp_path: Path) -> None:
     qrels.write_text("# q1 0 d2 1\nq1 0 d1 1\n  #\n\n#q1 0 d3 1\nq1 0 d4 0\n")
     run.write_text("#\nq1 Q0 d1 1 0.5 tag of a system # 7\nq1 Q0 d2 2 0.5 tag\n# q1 Q0 d5 1 9 tag\n")
     found = evaluate_run(qrels, run, measures=["AP"])
-    assert found["AP"] == evaluate_run({"q1": {"d1": 1, "d4": 0}}, {"q1": {"d1": 0.5, "d2": 0.5}}, measures=["AP"])["AP"]
+    assert (
+        found["AP"] == evaluate_run({"q1": {"d1": 1, "d4": 0}}, {"q1": {"d1": 0.5, "d2": 0.5}}, measures=["AP"])["AP"]
+    )
     beir = tmp_path / "beir.tsv"
     beir.write_text("# of BEIR\n" + BEIR_HEADER + "q1 d1 1\nq1 d4 0\n")
     assert evaluate_run(beir, run, measures=["AP"])["AP"] == found["AP"]

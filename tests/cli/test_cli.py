@@ -467,6 +467,7 @@ def test_a_short_option_means_one_thing_everywhere() -> None:
         "-a": {"--attack"},
         "-d": {"--distance"},
         "-k": {"-k"},
+        "-l": {"--level"},
         "-m": {"--measure"},
         "-q": {"--lines"},
     }

@@ -57,6 +57,10 @@ def test_what_is_written_reads_back(spelling: str) -> None:
         (Success @ 5, "Success@5"),
         (RR @ 10, "RR@10"),
         (INP, "INP"),
+        ((AP @ 10)(rel=2), "AP(rel=2)@10"),
+        (AP(rel=1), "AP"),
+        (RBP(rel=2.0, p=0.5), "RBP(p=0.5,rel=2)"),
+        (RBP(rel=0.5), "RBP(rel=0.5)"),
     ],
 )
 def test_objects_are_what_is_written(measure: Measure, spelling: str) -> None:
@@ -245,8 +249,14 @@ def test_every_alias_parses_or_is_ambiguous() -> None:
         ("P", "'P' needs a cutoff; write for example 'P@10'."),
         ("success", "'Success' needs a cutoff; write for example 'Success@10'."),
         ("AUC@10", "'AUC@10': 'AUC' takes no cutoff; write 'AUC'."),
-        ("AP(rel=2)", "'AP' has no parameter 'rel'; its parameters are: norm."),
-        ("P(x=1)@5", "'P' has no parameter 'x'; its parameters are: none."),
+        ("nDCG(rel=2)", "'nDCG' has no parameter 'rel'; its parameters are: gain, ideal."),
+        ("AP(rel=0)", "rel=0 in 'AP': rel must be a number above 0 (default 1)."),
+        ("P(x=1)@5", "'P' has no parameter 'x'; its parameters are: rel."),
+        (
+            "rbp",
+            "'rbp' has several meanings: 'RBP' in tieproof; 'RBP(p=0.9,gain=linear)' in trec_eval. Write the name of "
+            "the measure that is meant.",
+        ),
         ("nDCG(exp)@5", "'exp' in 'nDCG(exp)@5': parameters are written name=value, as in 'nDCG(gain=exp)'."),
         ("nDCG(gain=log)", "gain=log in 'nDCG': gain must be one of linear, exp (default linear)."),
         ("RBP(p=1)", "p=1 in 'RBP': p must be a number between 0 and 1, both excluded (default 0.8)."),

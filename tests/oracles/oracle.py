@@ -149,9 +149,9 @@ def rank_biased_gain(p: Fraction) -> Definition:
     """RBP of trec_eval 10: gains are grades, as shares of the largest one if that is above 1."""
 
     def score(ordering: Ordering, context: Context) -> Fraction:
-        largest = max(map(Fraction, context.relevant), default=Fraction(1))
+        largest = max([Fraction(1), *map(Fraction, context.relevant)])
         gains = (p**i * Fraction(grade) for i, grade in enumerate(top(ordering, context)) if grade > 0)
-        return (1 - p) * sum(gains, Fraction()) / max(largest, 1)
+        return (1 - p) * sum(gains, Fraction()) / largest
 
     return score
 

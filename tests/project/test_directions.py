@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "whole_files": "errors",
     "data": "",
     "sandbox": "",
-    "ties": "",
+    "ties": "errors",
     "native": "errors",
     "inputs": "errors ties native",
     "exact": "errors ties inputs native",

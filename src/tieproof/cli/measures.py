@@ -15,7 +15,9 @@ LEGEND = (
     "In the formulas, k is the cutoff, r a rank, N the number of items ranked for the query, and R the number of its "
     "relevant items; hits are the relevant items at ranks up to k, or all relevant items without a cutoff. Text in "
     "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
-    "changes no formula: there are no further hits, and P@10 of five items still divides by 10."
+    "changes no formula: there are no further hits, and P@10 of five items still divides by 10. All measures but "
+    "nDCG and ERR also have rel, the smallest grade that is relevant, as in AP(rel=2)@100; by default all grades "
+    "above 0 are."
 )
 
 LEGEND_OF_NAMES = (
@@ -45,7 +47,7 @@ def spelling(definition: Definition) -> str:
     """How a measure is written: its parameters with their defaults, and its cutoff.
 
     >>> [spelling(REGISTRY[name]) for name in ("AP", "P", "RBP")]
-    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8)[@k]']
+    ['AP(norm=R)[@k or @R]', 'P@k', 'RBP(p=0.8,gain=binary)[@k]']
     """
     parameters = ",".join(f"{parameter.name}={parameter.default}" for parameter in definition.parameters)
     cutoff = CUTOFFS[definition.cutoff].format("k or @R" if definition.rank_r else "k")
@@ -77,7 +79,8 @@ def names_elsewhere(definition: Definition) -> dict[str, dict[str, str]]:
     names: dict[str, dict[str, str]] = defaultdict(dict)
     for library, theirs, ours, _ in meanings():
         if re.split("[@(]", ours)[0] == definition.name and plain(theirs) != plain(ours):
-            star = "" if is_settled(table[plain(theirs)], theirs) else "*"
+            own = theirs.casefold() == definition.name.casefold()  # which is read as the measure here
+            star = "*" if own or not is_settled(table[plain(theirs)], theirs) else ""
             names[library][theirs.format(k="k") + star] = ours.format(k="k")
     return dict(names)
 
@@ -96,16 +99,16 @@ def not_offered() -> Iterator[tuple[str, str, str]]:
 def render(definitions: Sequence[Definition], width: int | None = None, color: bool = False) -> str:
     """Sections on measures: meaning, formula, parameters, source, and names in other libraries.
 
-    >>> print(render(find(["RBP"])))  # doctest: +ELLIPSIS
-    RBP(p=0.8)[@k]
-        Rank-biased precision: the probability that the item at which a reader stops
-        is relevant, if the reader goes on to the next rank with probability p.
-        formula   (1-p) sum over hits at ranks r <= k of p^(r-1)
-        p         a number between 0 and 1, 0.8 by default: the probability of going
-                  on
-        source    Moffat and Zobel 2008, equation 4
-        names     ranx: rbp.k is RBP(p=0.k)
-                  ir_measures: RBP(rel=1) is RBP
+    >>> print(render(find(["RelP"])))  # doctest: +ELLIPSIS
+    RelP@k
+        Relative precision: the hits among the first k ranks, as a share of the most
+        hits possible there.
+        formula   hits / min(k, R)
+        source    trec_eval (relative_P); precision@k of open-metric-learning
+        names     trec_eval: relative_P_k is RelP@k, relative_P.k is RelP@k
+                  BEIR: R_cap@k is RelP@k
+                  MTEB: R_cap_at_k is RelP@k
+                  open-metric-learning: precision@k* is RelP@k, precision/k is RelP@k
     <BLANKLINE>
     In the formulas, k is the cutoff...
     """

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import tieproof
 from tieproof.cli.exits import say
-from tieproof.cli.options import COUNT, TIE_STD, Option, Text, check_options, command, lines, shared
+from tieproof.cli.options import COUNT, TIE_STD, Kind, Option, Text, check_options, command, lines, shared
 from tieproof.cli.output import Outputs, answer, check_lines, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
@@ -34,6 +34,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt",
     "tieproof run qrels.txt run.txt -m AP,nDCG@10 -q",
     "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
+    "tieproof run qrels.txt run.txt -l 2 -m map -m ndcg_cut.10",
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
@@ -48,6 +49,11 @@ EXAMPLES = (
     qrels="The judgments; a grade above 0 is relevant.",
     run="The documents of a system and their scores.",
     **shared("measures"),
+    level=Option(
+        "The smallest grade that is relevant, as -l of trec_eval; nDCG and ERR read all grades.",
+        Kind("GRADE", float),
+        ("--level", "-l"),
+    ),
     lines=lines(
         "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole "
         "interval"

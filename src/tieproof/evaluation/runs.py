@@ -52,6 +52,7 @@ def evaluate_run(
     run: Any,
     *,
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
+    level: float = 1,
     categories: Any = None,
     average: Average = "micro",
     missing: Missing = "zero",
@@ -81,6 +82,9 @@ def evaluate_run(
         is relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
         A string may contain several names, with commas between them.
+    level : number above 0
+        The smallest grade that is relevant, for all measures that do not read grades and have no parameter `rel`:
+        "AP" becomes "AP(rel=2)" (as trec_eval -l). A query without such a document scores 0.
     categories : path of a file, {query: category}, or a data frame
         `result.category(name)` is the result of the queries of one category. Every query of the qrels needs a
         category. A line of a file is `query category`, where the category extends to the end of the line; a data
@@ -145,7 +149,7 @@ def evaluate_run(
     ['q2']
 
     """
-    wanted = parse_measures(measures)
+    wanted = _at_level(parse_measures(measures), level)
     judged_only = of_judged_items(wanted)
     check_empty(empty)
     check_average(average)
@@ -191,6 +195,20 @@ def evaluate_run(
     if not truncated and is_cut_off(scores):
         _warn_of_cut(result, evaluated(truncated=True), run)
     return result
+
+
+def _at_level(measures: list[Measure], level: float) -> list[Measure]:
+    """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
+    if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating) or not level > 0:
+        raise InputError(
+            f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"
+        )
+    if level == 1:
+        return measures
+    read_grades = [measure.definition.graded or "rel" in dict(measure.parameters) for measure in measures]
+    return [
+        measure if reads else measure(rel=float(level)) for measure, reads in zip(measures, read_grades, strict=True)
+    ]
 
 
 def _warn_of_cut(result: Result, cut: Result, run: Any) -> None:

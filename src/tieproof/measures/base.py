@@ -57,6 +57,7 @@ class Parameter:
         else:
             low, high = self.limits
             expected = f"a number between {low:g} and {high:g}, both excluded"
+            expected = expected if high < float("inf") else f"a number above {low:g}"
             try:
                 number = float(str(value))
             except ValueError:
@@ -68,13 +69,20 @@ class Parameter:
         )
 
 
+REL = Parameter(
+    "rel", 1, "the smallest grade that is relevant; by default all grades above 0 are", limits=(0.0, float("inf"))
+)
+"""A parameter of every measure that does not read grades (trec_eval -l; rel of ir_measures)."""
+
+
 @dataclass(frozen=True)
 class Definition:
     """The definition of a measure.
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
-    `Ties.judged`. The names of the measure in other libraries are in spellings.py.
+    `Ties.judged`; graded: whether it reads grades, and therefore has no parameter `rel`. The names of the
+    measure in other libraries are in spellings.py.
     """
 
     name: str
@@ -86,14 +94,20 @@ class Definition:
     rank_r: bool = False
     at_rank_r: str = ""
     judged_only: bool = False
+    graded: bool = False
     parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def all_parameters(self) -> tuple[Parameter, ...]:
+        """The parameters of the measure alone, and `rel` if it has that."""
+        return self.parameters if self.graded else (*self.parameters, REL)
 
     def parameter(self, name: str) -> Parameter:
         """Return the parameter of that name; an unknown name is refused with the list of parameters."""
-        for parameter in self.parameters:
+        for parameter in self.all_parameters:
             if parameter.name == name:
                 return parameter
-        known = ", ".join(parameter.name for parameter in self.parameters) or "none"
+        known = ", ".join(parameter.name for parameter in self.all_parameters) or "none"
         raise InputError(f"'{self.name}' has no parameter '{name}'; its parameters are: {known}.")
 
     def __reduce__(self) -> "tuple[Callable[[str], Definition], tuple[str]]":
@@ -144,13 +158,13 @@ class Measure:
         A query without relevant items has 0 in all four arrays; the caller decides how it counts.
         """
         if ties is not None:
-            return self.definition.compute(ties, self.complete())
+            return self.definition.compute(*self.at_level(ties))
         merged = dict(self.parameters)
         for name, value in parameters.items():
             merged[name] = self.definition.parameter(name).check(value, str(self))
         chosen = tuple(
             (parameter.name, merged[parameter.name])
-            for parameter in self.definition.parameters
+            for parameter in self.definition.all_parameters
             if merged.get(parameter.name, parameter.default) != parameter.default
         )
         return Measure(self.name, chosen, self.cutoff)
@@ -178,6 +192,14 @@ class Measure:
         if self.definition.cutoff == "required" and self.cutoff is None:
             raise InputError(f"'{self}' needs a cutoff; write for example '{self}@10'.")
         return self
+
+    def at_level(self, ties: Ties) -> "tuple[Ties, Measure]":
+        """Return the ties of the items that are relevant by `rel`, and the measure without that parameter."""
+        measure = self.complete()
+        rel = dict(self.parameters).get("rel")
+        if rel is None:
+            return ties, measure
+        return ties.at_level(float(rel)), measure(rel=REL.default)
 
     def last_rank(self, ties: Ties) -> IntArray | None:
         """Return the cutoff of every query, shape (Q,), or None without a cutoff."""
@@ -227,7 +249,7 @@ def parse(text: "str | Measure") -> Measure:
         meanings = spellings.meanings_of(spelling)
         if name not in names or (values and meanings):
             return parse(spellings.translated(spelling, REGISTRY))
-        if any(meaning.theirs == head != names[name] and meaning.ours != names[name] for meaning in meanings):
+        if any(meaning.theirs == head and meaning.ours not in ("", names[name]) for meaning in meanings):
             return parse(spellings.translated(spelling, REGISTRY, own=names[name]))
     measure = Measure(names[name])
     for item in filter(None, values.split(",")):

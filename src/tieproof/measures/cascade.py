@@ -149,6 +149,7 @@ ERR = define(
         "stops at an item of grade g with probability s = (2^g - 1) / 2^max_grade; one who never stops counts 0.",
         formula="sum_{r <= k} s(r)/r * product_{i < r} (1 - s(i))",
         source="Chapelle, Metzler, Zhang and Grinspan 2009, section 4; max_grade=4: gdeval of the TREC Web tracks",
+        graded=True,
         cutoff="optional",
         parameters=(
             Parameter(

@@ -110,6 +110,8 @@ def estimate(measure: Measure, ties: Ties) -> Estimates:
     """Evaluate a measure of rankings, with bounds over all that their unseen items may do."""
     if not isinstance(ties, CutOffTies):
         return measure(ties)
+    ties, measure = measure.at_level(ties)
+    assert isinstance(ties, CutOffTies)
     if ties.unseen == "tied":
         given = measure(ties)
         lower, upper = _bounds_of_continuations(measure, ties)
@@ -127,9 +129,9 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
     """Return bounds over the continuations of the last ties of lists that were cut off.
 
     Every relevant item raises most measures, and every other item before it lowers them. So in the worst case all
-    other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG, ERR and RBP(gain=linear) a
-    missing item of a lower grade can push one of a higher grade down: in the worst case those missing items with the
-    smallest grades join that lower the value.
+    other items and no missing relevant items continue the tie; in the best case the reverse. For nDCG,
+    ERR and RBP(gain=linear) a missing item of a lower grade can push one of a higher grade down: in the worst case
+    those missing items with the smallest grades join that lower the value.
     """
     if measure.name == "AUC":
         return _pairs(measure, ties)

@@ -198,8 +198,8 @@ RBP = define(
             Parameter(
                 "gain",
                 "binary",
-                "the gain of a relevant item: 1, or linear: its grade, as a share of the query's largest grade if that "
-                "is above 1",
+                "the gain of a relevant item: 1, or linear: its grade, as a share of the query's largest grade if "
+                "that is above 1",
                 ("binary", "linear"),
             ),
         ),
@@ -227,6 +227,7 @@ nDCG = define(  # noqa: N816
         formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by descending gain)",
         source="Järvelin and Kekäläinen 2002; gain=exp: Burges et al. 2005; under ties McSherry and Najork 2008, "
         "equation 5",
+        graded=True,
         cutoff="optional",
         parameters=(
             Parameter(

@@ -152,11 +152,8 @@ def read(
         layout, start = BEIR, behind
     elif layout is RUN and len(first) == len(MS_MARCO.columns):
         layout = MS_MARCO
-    columns = LineLayout(
-        len(layout.columns),
-        *(map(layout.columns.index, ("query", "document", layout.value))),
-        more=int(layout.more),
-    )
+    places = [layout.columns.index(name) for name in ("query", "document", layout.value)]
+    columns = LineLayout(len(layout.columns), *places, int(layout.more))
     letters, rows = _pieces_of(text, start)
     room = LineRows.of(rows[-1].stop)
 
@@ -189,9 +186,8 @@ def _first_line(text: Bytes, start: int) -> tuple[list[bytes], int]:
     while start < len(text):
         line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]
         start += len(line)
-        if cells := line.split():
-            if not cells[0].startswith(b"#"):
-                return cells, start
+        if (cells := line.split()) and not cells[0].startswith(b"#"):
+            return cells, start
         start += 1
     return [], len(text)
 

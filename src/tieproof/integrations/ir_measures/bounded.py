@@ -198,7 +198,7 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
     if definition.cutoff != "none":
         required = definition.cutoff == "required"
         described["cutoff"] = ParamInfo(dtype=int, required=required, desc="ranking cutoff threshold")
-    if "gain" in (parameter.name for parameter in definition.parameters):
+    if definition.name == "nDCG":
         described["dcg"] = ParamInfo(dtype=str, choices=list(_GAINS), default="log2", desc="DCG formulation")
         described["gains"] = ParamInfo(dtype=dict, desc="custom gain mapping (int-to-int)")
     if definition.name not in _GRADED:
@@ -214,7 +214,7 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
 
 
 def _own_parameters(definition: Definition) -> list[str]:
-    """The names of a measure's parameters, except gain, which ir_measures calls dcg."""
+    """The names of a measure's parameters, except gain, which ir_measures calls dcg, and by which its RBP differs."""
     return [parameter.name for parameter in definition.parameters if parameter.name != "gain"]
 
 

@@ -119,7 +119,9 @@ def _relevance_of(
     """The relevant pairs as rows (position of the query, position of the document, grade)."""
     place = {document: at for at, document in enumerate(corpus_ids)}
     for query, documents in zip(query_ids, judged, strict=True):
-        missing = next((document for document, grade in documents.items() if grade > 0 and document not in place), None)
+        missing = next(
+            (document for document, grade in documents.items() if grade > 0 and document not in place), None
+        )
         if missing is not None:
             other = int(missing) if isinstance(missing, str) and missing.isdecimal() else str(missing)
             remedy = "Add the document to the corpus, or remove it from relevant_docs."
