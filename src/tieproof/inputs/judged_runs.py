@@ -1,7 +1,7 @@
 """Reads and checks judgments (qrels) and the run of a system, and looks up the scores of judged documents.
 
-Both come as a file, a dictionary, a data frame or an object of ranx. A document is looked up by its id: in a table of
-all documents, or in the dictionary of the run.
+Both come as a file, a dictionary, a data frame, a table of Arrow or an object of ranx. A document is looked up by its
+id: in a table of all documents, or in the dictionary of the run.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, MissingExtraError
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.categories import as_categories
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called
@@ -64,9 +64,14 @@ class Source(NamedTuple):
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
+    values = as_frame(values)
     if isinstance(values, str | os.PathLike):
-        if role is RUN and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
+        name = os.fsdecode(values).lower()
+        if role is RUN and name.endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
+        elif name.endswith(predictions.DICTIONARIES):
+            read = predictions.read_dictionary(values, role.value)
+            source = _from_dictionary(read, role, queries)._replace(name=os.fsdecode(values))
         else:
             source = _from_trec(values, role, queries)
     elif isinstance(values, Mapping):
@@ -83,8 +88,8 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
         source = _from_dictionary(values.to_dict(), role, queries)
     else:
         raise InputError(
-            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}} or a "
-            f"data frame, not {type(values).__name__}."
+            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
+            f"data frame or a table of Arrow, not {type(values).__name__}."
         )
 
     def names_of(row: int) -> tuple[str, str]:
@@ -143,6 +148,30 @@ def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) ->
     names = _as_ids([name for inner in values.values() for name in inner], role, "document")
     value = _as_values([value for inner in values.values() for value in inner.values()], role)
     return Source(documents_called(names, query), value, role.name, lambda rows: "", names)
+
+
+class _ArrowColumns:
+    """The columns of a table of Arrow by their names, as a data frame has them."""
+
+    def __init__(self, table: Any) -> None:
+        self.columns, self._table = table.column_names, table
+
+    def __getitem__(self, name: str) -> Any:
+        return self._table[name]
+
+
+def as_frame(values: Any) -> Any:
+    """Return a table of pyarrow, a relation of DuckDB or another stream of Arrow as a frame; others unchanged."""
+    of_arrow = hasattr(values, "__arrow_c_stream__") and not hasattr(
+        values, "to_numpy"
+    )  # pandas and polars have both
+    if not of_arrow:
+        return values
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtraError(f"a table of type {type(values).__name__}", "parquet") from None
+    return _ArrowColumns(pyarrow.table(values))
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
@@ -245,6 +274,7 @@ def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | 
 
 def _by_query(values: Any) -> dict[str, Any]:
     """Return the category of each query by its name; the names 7 and "7" are the same."""
+    values = as_frame(values)
     if isinstance(values, str | os.PathLike):
         return dict(text.read(values, "query", "category"))
     if isinstance(values, Mapping):

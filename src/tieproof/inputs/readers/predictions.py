@@ -1,11 +1,14 @@
-"""The predictions of sentence-transformers, JSON line by line: the ranked documents of each query and their scores.
+"""Runs and judgments in JSON, which may be packed by gzip.
 
+Lines of JSON (.jsonl) are predictions of sentence-transformers: the ranked documents of each query and their scores.
 `InformationRetrievalEvaluator(write_predictions=True)` writes them, one line for each query and one file for each
-score function. A file may be packed by gzip.
+score function. A file of one dictionary (.json) has the scores or grades of the documents of each query, as ranx and
+pytrec_eval have them.
 """
 
 import json
 import os
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,6 +18,7 @@ from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import BYTE_ORDER_MARK, shown, unpacked
 
 EXTENSIONS = (".jsonl", ".jsonl.gz")
+DICTIONARIES = (".json", ".json.gz")
 
 EXPECTED = 'Each line of predictions is {"query_id": …, "query": …, "results": [{"corpus_id": …, "score": …}, …]}.'
 
@@ -42,6 +46,33 @@ def read(location: str | os.PathLike[str] | Piped) -> PredictedRows:
     if not rows.query:
         raise InputError(f"{path} has no documents of any query. {EXPECTED}")
     return rows
+
+
+def read_dictionary(location: str | os.PathLike[str] | Piped, value: str) -> dict[str, Any]:
+    """Read a file of one dictionary {query: {document: number}}; a key that is written twice is refused.
+
+    value : what the numbers are, for messages
+    """
+    path, content = unpacked(location)
+    expected = f"A file of JSON is {{query: {{document: {value}}}}}."
+
+    def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
+            raise InputError(f"{path} has '{twice}' twice in one dictionary. Keep one of them.")
+        return found
+
+    try:
+        found = json.loads(content.tobytes().removeprefix(BYTE_ORDER_MARK), object_pairs_hook=once)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path} is no JSON ({str(error).partition(chr(10))[0]}). {expected}") from None
+    if not isinstance(found, dict) or not found:
+        arrived = "an empty dictionary" if found == {} else f"of type {type(found).__name__}"
+        raise InputError(f"{path} is {arrived}. {expected}")
+    return found
 
 
 def _add(rows: PredictedRows, path: Path | Piped, number: int, line: bytes) -> None:

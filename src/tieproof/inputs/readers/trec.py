@@ -152,8 +152,10 @@ def read(
         layout, start = BEIR, behind
     elif layout is RUN and len(first) == len(MS_MARCO.columns):
         layout = MS_MARCO
-    places = [layout.columns.index(name) for name in ("query", "document", layout.value)]
-    columns = LineLayout(len(layout.columns), *places, int(layout.more))
+    place = layout.columns.index
+    columns = LineLayout(
+        len(layout.columns), place("query"), place("document"), place(layout.value), int(layout.more)
+    )
     letters, rows = _pieces_of(text, start)
     room = LineRows.of(rows[-1].stop)
 

@@ -106,8 +106,8 @@ def _grades(query: Hashable, documents: Any) -> Mapping[Hashable, float]:
     for document, grade in documents.items():
         if not isinstance(grade, int | float | np.integer | np.floating) or not np.isfinite(grade) or grade < 0:
             raise InputError(
-                f"relevant_docs has {grade!r} as the grade of document {document!r} for query {query!r}. A grade is a "
-                "finite number of at least 0.",
+                f"relevant_docs has {grade!r} as the grade of document {document!r} for query {query!r}. A grade is "
+                "a finite number of at least 0.",
                 "relevant_docs",
             )
     return documents
