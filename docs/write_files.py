@@ -81,7 +81,10 @@ table in which a dimension is equal to labels that are integers raises an error.
 ## Runs and judgments
 
 `tieproof run` and `tp.evaluate_run` read TREC files, also compressed by gzip, and the qrels of BEIR, which have a
-header. Files with the extension `.jsonl` are read as predictions of sentence-transformers. The commands `run`,
+header, and runs of MS MARCO, which have three columns (query, document, rank). As in trec_eval 10, lines that begin
+with `#` are comments, and text after the tag of a run is not read. Files with the extension `.jsonl` are read as
+predictions of sentence-transformers, and `.json` as a dictionary `{query: {document: number}}`, as ranx and
+pytrec_eval have it. The commands `run`,
 `compare` and `verify` also read qrels and runs in TREC format from standard input, written `-`, and from pipes:
 
 ```text
@@ -89,7 +92,8 @@ ssh host cat run.gz | tieproof run qrels.txt -
 tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
 ```
 
-Only one file can be standard input. Data frames have these columns:
+Only one file can be standard input. Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have
+these columns:
 
 | content | names of the column |
 |---|---|

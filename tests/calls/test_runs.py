@@ -448,8 +448,8 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         [1, 2],
         RUN_OF_ONE,
         {},
-        "The qrels must be the path of a TREC file, a dictionary {query: {document: grade}}, a data frame or a table of "
-        "Arrow, not list.",
+        "The qrels must be the path of a TREC file, a dictionary {query: {document: grade}}, a data frame or a "
+        "table of Arrow, not list.",
     ),
     "flat": (
         QRELS,
