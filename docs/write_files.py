@@ -83,7 +83,7 @@ table in which a dimension is equal to labels that are integers raises an error.
 `tieproof run` and `tp.evaluate_run` read TREC files, also compressed by gzip, and the qrels of BEIR, which have a
 header, and runs of MS MARCO, which have three columns (query, document, rank). As in trec_eval 10, lines that begin
 with `#` are comments, and text after the tag of a run is not read. Files with the extension `.jsonl` are read as
-predictions of sentence-transformers, and `.json` as a dictionary `{query: {document: number}}`, as ranx and
+predictions of sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and
 pytrec_eval have it. The commands `run`,
 `compare` and `verify` also read qrels and runs in TREC format from standard input, written `-`, and from pipes:
 
