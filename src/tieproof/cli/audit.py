@@ -35,6 +35,7 @@ HELP = (
 EXAMPLES = (
     "tieproof audit tieproof.audit.examples:lower_bound",
     "tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
+    "tieproof audit --recall tieproof.audit.examples:neighbor_recall",
 )
 
 
@@ -80,6 +81,10 @@ def _value(text: str) -> Any:
     takes=Option(
         "What the function is called with. Default: told from the number of its parameters.", choice(CONVENTIONS)
     ),
+    recall=options.flag(
+        "Audit an evaluator of the recall of an index, called with found ids, their distances, and a pair of true "
+        "ids and distances; the same as --takes recall."
+    ),
     smaller_is_better=options.flag("Treat smaller numbers as better, as for errors."),
     limits=Option(
         "The smallest and the largest number that the evaluator can return, or none for no limits.",
@@ -120,6 +125,7 @@ def audit(
     outputs: Outputs,
     evaluator: Text,
     program: Text,
+    recall: bool,
     smaller_is_better: bool,
     vary: Sequence[tuple[str, list[Any]]],
     attacks: Sequence[str],
@@ -129,7 +135,12 @@ def audit(
     if (evaluator is None) == (program is None):
         raise InputError("Give either an evaluator as package.module:function, or a program by --command.")
     check_options(distance=settings["distance"], measure=settings["measure"])
+    if recall and (settings["takes"] or "recall") != "recall":
+        raise InputError("Give either --recall, or --takes with another convention.")
+    if recall and program is not None:
+        raise InputError("Give either --recall with a function, or a program by --command.")
     settings |= {
+        "takes": "recall" if recall else settings["takes"],
         "larger_is_better": not smaller_is_better,
         "vary": dict(vary) or None,
         "attacks": attacks or None,
