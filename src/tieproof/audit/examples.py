@@ -1,4 +1,4 @@
-"""Evaluators to try `tieproof audit` on: of average precision and of recall, one each that holds and one that does not."""
+"""Evaluators to try `tieproof audit` on, of average precision and of recall: one each holds, one can be exploited."""
 
 from typing import Any
 
@@ -33,7 +33,7 @@ def argsort(embeddings: Array, labels: IntArray) -> float:
 
 
 def neighbor_recall(found: IntArray, distances: Array, truth: tuple[IntArray, Array]) -> float:
-    """The lower bound of the recall of an index over all choices of tied neighbors, from `tieproof.neighbor_recall`."""
+    """The lower bound of the recall of an index over all choices of tied neighbors, by `tp.neighbor_recall`."""
     from tieproof.recall.neighbor_recall import neighbor_recall
 
     k = found.shape[1]

@@ -1,7 +1,7 @@
 """Attacks on evaluators of recall: lists of found items whose recall is known, with tricks that must not pay.
 
-Each attack hands in lists (recall_cases.py) together with the interval in which their recall lies, whichever of several
-tied items are called neighbors. A number above the interval means that an index can gain without finding more
+Each attack hands in lists (recall_cases.py) together with the interval in which their recall lies, whichever of
+several tied items are called neighbors. A number above the interval means that an index can gain without finding more
 neighbors; a number below it means that an honest index is not credited with what it found.
 """
 
@@ -99,8 +99,8 @@ def _check(examination: Examination) -> None:
         )
     if outcome.message.startswith(RETURNED):
         raise InputError(
-            f"The evaluator cannot be audited: for the true neighbors {outcome.message}. Pass a function that extracts "
-            "the number, such as lambda *given: evaluator(*given)[0]."
+            f"The evaluator cannot be audited: for the true neighbors {outcome.message}. Pass a function that "
+            "extracts the number, such as lambda *given: evaluator(*given)[0]."
         )
     least, most = options.limits
     for name, value in outcome.values.items():
@@ -243,10 +243,11 @@ def _almost_as_near(deck: Deck) -> Iterator[Trial]:
 
 
 def _small_distances(deck: Deck) -> Iterator[Trial]:
-    for exponent in (-20, -40, -100):
+    for exponent in (-100, -40, -20):
         ranking = deck.ranking().scaled(2.0**exponent)
-        what = f"the farthest items, where all distances are multiples of 2^{exponent}"
-        yield Trial.of(what, ranking, ranking.at(deck.far()))
+        where = f"where all distances are small multiples of 2^{exponent}"
+        yield Trial.of(f"the farthest items, {where}", ranking, ranking.at(deck.far()))
+        yield Trial.of(f"the items at ranks {K + 1} to {2 * K}, {where}", ranking, ranking.at(FIRST + K))
 
 
 def _whole_tie(deck: Deck) -> Iterator[Trial]:
@@ -390,7 +391,7 @@ ATTACKS = [
     attack(
         "small distances",
         _small_distances,
-        "the farthest items, where all distances are tiny",
+        "items that are no neighbors, where all distances are tiny",
         "The unit of length does not matter; within a fixed tolerance, all items are neighbors.",
     ),
     attack(

@@ -126,7 +126,7 @@ class Ranking(NamedTuple):
 
 
 def almost_as_near(random: np.random.Generator, queries: int, items: int, distance: float, gap: float) -> Ranking:
-    """A ranking with K items up to a distance, K items that are farther by a share of it, and the others much farther.
+    """A ranking with K items up to a distance, K items farther by a share of it, and the others much farther.
 
     >>> almost_as_near(np.random.default_rng(0), 1, 40, 1.0, 2.0**-23).distances[0, K - 1 : K + 1] - 1
     array([0.0000000e+00, 1.1920929e-07], dtype=float32)
