@@ -107,7 +107,7 @@ def big_ann(found: Array, distances: Array, truth: Truth) -> float:
         while end < len(ids) and abs(far[count - 1] - far[end]) < 1e-6:
             end += 1
         hits += len(set(ids[:end]) & set(row))
-    return hits / len(found) / count
+    return float(hits / len(found) / count)
 
 
 def vectordbbench(found: Array, distances: Array, truth: Truth) -> float:
@@ -125,7 +125,7 @@ def diskann(found: Array, distances: Array, truth: Truth) -> float:
         while end < len(ids) and far[end] == far[count - 1]:
             end += 1
         hits += min(count, len(set(ids[:end]) & set(row)))
-    return hits / len(found) * (100 / count)
+    return float(hits / len(found) * (100 / count))
 
 
 def cuvs(found: Array, distances: Array, truth: Truth) -> float:

@@ -416,7 +416,7 @@ def test_reports() -> None:
     assert (whole["exploitable"], whole["held"]) == (True, False)
     assert set(whole["findings"][0]) == {
         *("attack", "measure", "verdict", "score", "random_mean", "random_std", "deviations", "detail", "reproduce"),
-        "renamed",
+        *("renamed", "interval"),
     }
     text, page = str(report), report.to_markdown()
     for shown in (text, page):

@@ -1,7 +1,6 @@
-"""Audits of evaluators of recall: every trick is seen by the attack that is made for it, and none accuses a right one."""
+"""Audits of evaluators of recall: the attack made for a trick sees it, and no right evaluator is accused."""
 
 import runpy
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +111,8 @@ def test_rankings_are_what_they_say() -> None:
         assert ((near[:, K : 2 * K] - near[:, K - 1 : K]) == 2.0 ** (exponent - 20)).all()
         assert (np.diff(near[:, : K + 1], axis=1) > 0).all()
     lists = ranking.at(FIRST)
-    assert all((one == other).all() for one, other in zip(vars(lists).values(), vars(Lists.unpack(lists.pack())).values()))
+    again = Lists.unpack(lists.pack())
+    assert all((getattr(lists, name) == getattr(again, name)).all() for name in vars(lists))
 
 
 def test_trials_are_about_what_was_found() -> None:
@@ -158,7 +158,9 @@ def test_a_process_of_its_own_changes_no_number() -> None:
 
 
 def test_the_first_parameter_tells_that_it_is_a_recall() -> None:
-    assert tp.audit(zoo_recall.lower, attacks=["repeated ids"]).takes == "(found, distances, truth), lists of neighbors"
+    assert (
+        tp.audit(zoo_recall.lower, attacks=["repeated ids"]).takes == "(found, distances, truth), lists of neighbors"
+    )
     with pytest.raises(tp.InputError, match="do not tell how to call it"):
         tp.audit(lambda ids, distances, truth: 0.5)
 
@@ -198,7 +200,7 @@ def test_pages_and_tables_show_the_recall(tmp_path: Path) -> None:
     assert report.to_dict()["findings"][3]["interval"] == (0.1, 0.1)
     report.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "<th scope=\"col\">recall</th>" in page
+    assert '<th scope="col">recall</th>' in page
     assert "<td>0.2000 to 0.6000</td>" in page
     assert "random embeddings</th>" not in page
     assert tp.audit("tieproof.audit.examples:neighbor_recall", takes="recall").held

@@ -1,4 +1,4 @@
-"""Evaluators of recall, called with (found, distances, truth): some are right, and each of the others has one defect."""
+"""Evaluators of recall, called with (found, distances, truth): some are right, each of the others has one defect."""
 
 import itertools
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def several(found: Array, distances: Array, truth: Truth) -> dict[str, float]:
 
 # The wrong ones
 
-by_ids = mean_of(lambda found, distances, true, far: len(set(found) & set(true[: len(found)])) / len(found))
+by_ids = mean_of(lambda found, distances, true, far: len(set(found) & set(true[: len(found)]) - {-1}) / len(found))
 """Which items of a tie the truth lists first decides."""
 
 without_the_nearest = mean_of(

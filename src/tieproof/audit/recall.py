@@ -436,7 +436,7 @@ ATTACKS = [
         Verdict.DEPENDS_ON_ORDER,
         "the items of a tie at the cut that were found",
         "Which items of a tie the truth lists first is chance.",
-        "VectorDBBench; Vespa pull request 4851",
+        "VectorDBBench; cuVS",
     ),
     same("same lists again", _same_again, Verdict.CHANGES, "nothing, between two calls", "Lists have one recall."),
     same(
