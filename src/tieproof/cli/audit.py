@@ -12,6 +12,7 @@ from tieproof.audit import ATTACKS, AuditReport
 from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.examination import AVERAGES
+from tieproof.audit.recall import KIND
 from tieproof.audit.report import MARKDOWN
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal
@@ -27,9 +28,10 @@ HELP = (
     "anything that must not matter?\n\n"
     "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
     "from a script in the current folder. With --command the evaluator is a program that reads TREC files.\n\n"
-    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system gains from it, {FOUND} "
-    "if the audit found another fault, 2 for bad input.\n\n"
-    f"Attacks: {', '.join(ATTACKS)}."
+    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
+    f"nothing more, gains from it, {FOUND} if the audit found another fault, 2 for bad input.\n\n"
+    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != KIND)}.\n\n"
+    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == KIND)}."
 )
 
 EXAMPLES = (
