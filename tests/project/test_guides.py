@@ -136,6 +136,18 @@ def test_vector_search(follow: Any) -> None:
     assert right == sum(is_right)
 
 
+@pytest.mark.heavy
+def test_knn_classification(follow: Any) -> None:
+    """The accuracies of scikit-learn and of DINO's formula lie inside; float32 may decide the vote of one query."""
+    names, said = follow("guides/knn_classification")
+    for (weights, k), (accuracies, ours) in names["printed"].items():
+        slack = 1 / 400 + 1e-9 if weights == "dino" else 1e-9
+        assert ours.lower - slack <= min(accuracies) <= max(accuracies) <= ours.upper + slack, (weights, k)
+    assert len(set(names["printed"]["uniform", 2][0])) > 1
+    assert names["printed"]["uniform", 2][1].lower < names["printed"]["dino", 20][1].lower
+    assert said.count("queries open") == 6
+
+
 def test_large_data(follow: Any, tmp_path: Path) -> None:
     _, said = follow("guides/large_data")
     assert "True\n" in said
