@@ -7,11 +7,12 @@ that float32 represents them.
 
 from dataclasses import dataclass, fields, replace
 from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from tieproof.attacks import Verdict
+from tieproof.audit.cases import AS_IT_COMES, Writing
 from tieproof.recall.neighbor_recall import neighbor_recall
 from tieproof.ties import Array, FloatArray, IntArray
 
@@ -37,7 +38,10 @@ class Lists:
 
     found, distances : (q, K) the items that an index found and their distances, as it returned them
     true_ids, true_distances : (q, m) the nearest items, nearest first; m is larger than K
+    writing : as every case has it
     """
+
+    writing: ClassVar[Writing] = AS_IT_COMES
 
     found: IntArray
     distances: Array
