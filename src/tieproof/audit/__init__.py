@@ -1,7 +1,7 @@
 """Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
 The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
-record in blind.py, order_search.py, invariances.py, truth.py or, for evaluators of recall, recall.py.
+record in blind.py, order_search.py, invariances.py, truth.py or, for evaluators of recall, recall_attacks.py.
 
 `tieproof.audit` is the function. The other public names are its attributes, and can also be imported from here.
 

@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from tieproof.attacks import Finding, Registry, Verdict, worst
-from tieproof.audit import blind, invariances, order_search, recall, truth
+from tieproof.audit import blind, invariances, order_search, recall, recall_attacks, truth
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
 from tieproof.audit.examination import AVERAGES, Attack, Call, Examination, Options, data_case
@@ -30,7 +30,13 @@ from tieproof.sandbox.processes import ending_by_signals
 ATTACKS = Registry[Attack]()
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
 
-for _attack in (*blind.ATTACKS, *order_search.ATTACKS, *truth.ATTACKS, *invariances.ATTACKS, *recall.ATTACKS):
+for _attack in (
+    *blind.ATTACKS,
+    *order_search.ATTACKS,
+    *truth.ATTACKS,
+    *invariances.ATTACKS,
+    *recall_attacks.ATTACKS,
+):
     ATTACKS.register(_attack)
 
 LONGEST_LIMIT = 10**6
