@@ -125,6 +125,9 @@ def test_vector_search(follow: Any) -> None:
     assert recalls["faiss, 3 of 30 cells"].upper < 1
     assert all(f"{name:22} {recall:.4f}" in said for name, recall in recalls.items())
     assert "Every bit agrees.\n100 of 300 queries" in said
+    assert "upper 1.0000 with copies, 1.0000 for the others" in said
+    assert "upper 0.1000 with copies" in said
+    assert 0 < np.mean(names["by_ids"]) < 0.7
     right = int(re.search(r"euclidean distance:\s+(\d+)\s+lists?", said)[1])  # type: ignore[index]
     distances = ((names["queries"][:, None] - names["gallery"][None]) ** 2).sum(axis=2)
     last = np.sort(distances, axis=1)[:, 9]
