@@ -18,7 +18,7 @@ NEIGHBORS = (
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
     "The table also shows the recall that ann-benchmarks and big-ann-benchmarks compute from the same lists. Lists "
     "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
-    "(FILE:GROUP if there are several groups), from .npy files of ids, and from the binary files of "
+    "(FILE:GROUP if there are several groups), from .npy and .ivecs files of ids, and from the binary files of "
     "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
     "vectors of --gallery. TRUTH may be a folder that tieproof truth wrote, whose ties are complete."
 )
