@@ -57,6 +57,20 @@ def test_binary_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
+def test_a_file_of_a_truth_knows_less_than_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tp.truth(BASE, QUERIES, k=8, out="truth", distance="euclidean")
+    run("found.npy", "truth/", "-k", "8", "--json", "-")
+    out, err = capsys.readouterr()
+    whole = json.loads(out)["recall"][0]
+    assert err == ""
+    for name in ("truth.ibin", "truth.npz"):
+        run("found.npy", f"truth/{name}", "-k", "8", "--json", "-")
+        out, err = capsys.readouterr()
+        listed = json.loads(out)["recall"][0]
+        assert listed["upper"] >= whole["upper"] == 1.0
+        assert f"Warning: truth/{name} lists the neighbors, but not the whole ties at its end. Give the folder" in err
+
+
 @pytest.mark.parametrize("names", [("queries.fbin", "base.fbin"), ("data.hdf5:test", "data.hdf5:train")])
 def test_true_neighbors_that_are_found(
     folder: Path, names: tuple[str, str], capsys: pytest.CaptureFixture[str]

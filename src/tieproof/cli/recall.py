@@ -9,10 +9,11 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, Option, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 from tieproof.inputs.readers.location import split
+from tieproof.neighbors.certificate import NAME as CERTIFICATE
 
 NEIGHBORS = (
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
@@ -65,6 +66,11 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
                     f"{truth} contains ids without distances, so that ties cannot be seen. Give a file with both, or "
                     "--queries and --gallery to compute both.",
                     "truth",
+                )
+            folder = Path(truth).parent
+            if (folder / CERTIFICATE).is_file():
+                warn(
+                    f"{truth} lists the neighbors, but not the whole ties at its end. Give the folder {folder} for both."
                 )
         with naming(files):
             return tieproof.neighbor_recall(
