@@ -70,7 +70,8 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
             folder = Path(truth).parent
             if (folder / CERTIFICATE).is_file():
                 warn(
-                    f"{truth} lists the neighbors, but not the whole ties at its end. Give the folder {folder} for both."
+                    f"{truth} lists neighbors, but nothing of the ties behind them. Give the folder {folder}, which "
+                    "has both."
                 )
         with naming(files):
             return tieproof.neighbor_recall(
