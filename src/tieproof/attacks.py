@@ -128,6 +128,7 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain values; numbers that are not finite are None, because JSON cannot represent them."""
         values = asdict(self) | {"verdict": str(self.verdict), "renamed": self.renamed and str(self.renamed)}
+        values["interval"] = self.interval and list(self.interval)
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in values.items()

@@ -1,5 +1,6 @@
 """Audits of evaluators of recall: the attack made for a trick sees it, and no right evaluator is accused."""
 
+import json
 import runpy
 from pathlib import Path
 from typing import Any
@@ -197,7 +198,8 @@ def test_pages_and_tables_show_the_recall(tmp_path: Path) -> None:
     assert report.exploitable
     assert "whole tie             exploitable  1.0000  0.2000 to 0.6000" in str(report)
     assert "| repeated ids | score | exploitable | 1.0000 | 0.1000 |" in report.to_markdown()
-    assert report.to_dict()["findings"][3]["interval"] == (0.1, 0.1)
+    assert report.to_dict()["findings"][3]["interval"] == [0.1, 0.1]
+    assert json.loads(report.to_json()) == report.to_dict()
     report.report(tmp_path / "page.html")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert '<th scope="col">recall</th>' in page
