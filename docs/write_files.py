@@ -32,6 +32,9 @@ HOLDS = {
     ".u8bin": "uint8 vectors, in the format of big-ann-benchmarks",
     ".i8bin": "int8 vectors, in the format of big-ann-benchmarks",
     ".ibin": "indices of nearest neighbors, in the format of big-ann-benchmarks",
+    ".fvecs": "float32 vectors, in the format of SIFT and GIST",
+    ".bvecs": "uint8 vectors, in the format of SIFT and GIST",
+    ".ivecs": "indices of nearest neighbors, in the format of SIFT and GIST",
     ".txt": "only labels, one per line",
     ".json": "only labels, as one list",
 }

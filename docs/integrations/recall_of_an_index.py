@@ -115,6 +115,9 @@ the distances itself from the ids, and now refuses lists that contain an item tw
 [74](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/74) of big-ann-benchmarks are about ties. A program that
 uses the definition without the runner, or that reads result files, has neither safeguard.
 
+[How benchmarks compute recall](../recall_harnesses.md) has the formulas of further benchmarks, and what an audit finds in
+each of them.
+
 ## Items within a radius
 
 The items within a radius are a unique set, whatever is tied, so the recall of range search is a single number.

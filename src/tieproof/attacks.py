@@ -84,8 +84,10 @@ MEANINGS = {
     Verdict.TOO_MUCH_OUTPUT: "The evaluator prints or returns more than the audit accepts.",
     Verdict.OUT_OF_RANGE: "The number is outside the limits of the measure.",
     Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than a single random "
-    "embedding may gain, or no more than the kind of average explains.",
-    Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do.",
+    "embedding may gain, or no more than the kind of average explains. Or items that are farther than the neighbors "
+    "count as neighbors, but only where rounding in float32 might have made them farther.",
+    Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do, or lists of "
+    "found items have a larger recall than the neighbors among them allow.",
 }
 
 
@@ -108,6 +110,7 @@ class Finding:
     reproduce : one line of Python that prints the score, or the detail if there is no score; empty if no line can
         reproduce the finding in another process
     renamed : the verdict when documents have random names, for an exploit found while documents were named in order
+    interval : the smallest and the largest number that a recall of the same lists may be; None for other attacks
     """
 
     attack: str
@@ -120,10 +123,12 @@ class Finding:
     detail: str = ""
     reproduce: str = ""
     renamed: Verdict | None = None
+    interval: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as plain values; numbers that are not finite are None, because JSON cannot represent them."""
         values = asdict(self) | {"verdict": str(self.verdict), "renamed": self.renamed and str(self.renamed)}
+        values["interval"] = self.interval and list(self.interval)
         return {
             name: None if isinstance(value, float) and not math.isfinite(value) else value
             for name, value in values.items()

@@ -276,10 +276,11 @@ def render(audited: Sequence[Audited]) -> str:
     first = list({number.subject.name: number for number in reversed(found)}.values())[::-1]
     headings = "evaluator, number, version, fooled by, best blind system, its score, random embeddings, deviations"
     others = ("evaluator", "order of the data", *NOT_FINITE, "on tied data", "its documentation on ties")
+    kinds = sum(attack.kind != "recall" for attack in ATTACKS.values()) - len(SKIPPED)
     return f"""# Can we hack mAP?
 
 This study runs `tieproof audit` on {len(first)} evaluators and {len(found)} of their numbers, with
-{len(ATTACKS) - len(SKIPPED)} kinds of attack. Each evaluator is called as its documentation says.
+{kinds} kinds of attack. Each evaluator is called as its documentation says.
 **{sum(map(fooled, found))} of {len(found)} numbers can be fooled:** a system that never looks at its input scores
 more than random embeddings do.{missing}
 

@@ -416,7 +416,7 @@ def test_reports() -> None:
     assert (whole["exploitable"], whole["held"]) == (True, False)
     assert set(whole["findings"][0]) == {
         *("attack", "measure", "verdict", "score", "random_mean", "random_std", "deviations", "detail", "reproduce"),
-        "renamed",
+        *("renamed", "interval"),
     }
     text, page = str(report), report.to_markdown()
     for shown in (text, page):
@@ -529,7 +529,8 @@ def test_the_order_of_attacks_does_not_depend_on_imports() -> None:
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == str([*ATTACKS])
-    assert [*dict.fromkeys(each.kind for each in ATTACKS.values())] == ["blind", "order", "truth", "must not matter"]
+    kinds = [*dict.fromkeys(each.kind for each in ATTACKS.values())]
+    assert kinds == ["blind", "order", "truth", "must not matter", "recall"]
 
 
 def test_page_lists_what_there_is() -> None:

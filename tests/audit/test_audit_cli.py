@@ -85,6 +85,16 @@ def test_cameras_are_handed_in(run: Run) -> None:
     assert json.loads(report)["takes"] == "(embeddings, labels, groups), leave-one-out, such as cameras"
 
 
+def test_evaluators_of_recall(run: Run) -> None:
+    report = tp.audit("zoo_recall:by_distances", takes="recall", seed=2)
+    assert run("--recall", "zoo_recall:by_distances", "--seed", "2") == (3, f"{report}\n", "")
+    assert run("zoo_recall:by_distances", "--takes", "recall", "--seed", "2", "--json", "-")[1] == (
+        f"{report.to_json()}\n"
+    )
+    assert run("--recall", "zoo_recall:by_ids")[0] == 4
+    assert run("--recall", "zoo_recall:percent", "--limits", "0,100", "-a", "partial lists")[0] == 0
+
+
 def test_help_lists_the_attacks(run: Run) -> None:
     text = " ".join(run("--help")[1].split())
     for name in ATTACKS:
@@ -111,6 +121,13 @@ def test_help_lists_the_attacks(run: Run) -> None:
             "'--vary': 'threads' is not a name and its values, such as batch_size=1,64",
         ),
         (["zoo:lower", "--takes", "gallery"], "The evaluator refuses random embeddings (TypeError"),
+        (["--recall", "zoo:lower"], "The evaluator refuses the true neighbors (TypeError"),
+        (
+            ["--recall", "zoo_recall:lower", "--takes", "gallery"],
+            "either --recall, or --takes with another convention",
+        ),
+        (["--recall", "--command", "x {qrels} {run}"], "either --recall with a function, or a program"),
+        (["--recall", "zoo_recall:lower", "--limits", "none"], "limits is None, but for an evaluator of recall"),
         (["--command", "no-such-program {qrels} {run}"], "The command cannot be run: no-such-program"),
         (["zoo:lower", "-a", "zeros", "--markdown", "nowhere/issue.md"], "there is no folder"),
     ],

@@ -57,6 +57,21 @@ def test_binary_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
+def test_a_file_of_a_truth_knows_less_than_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tp.truth(BASE, QUERIES, k=8, out="truth", distance="euclidean")
+    run("found.npy", "truth/", "-k", "8", "--json", "-")
+    out, err = capsys.readouterr()
+    whole = tp.neighbor_recall(FOUND, "truth", k=8)
+    assert (json.loads(out), err) == (whole.to_dict(), "")
+    for name in ("truth.ibin", "truth.npz"):
+        run("found.npy", f"truth/{name}", "-k", "8", "--json", "-")
+        out, err = capsys.readouterr()
+        assert json.loads(out) != whole.to_dict()
+        assert (
+            f"Warning: truth/{name} lists neighbors, but nothing of the ties behind them. Give the folder tr" in err
+        )
+
+
 @pytest.mark.parametrize("names", [("queries.fbin", "base.fbin"), ("data.hdf5:test", "data.hdf5:train")])
 def test_true_neighbors_that_are_found(
     folder: Path, names: tuple[str, str], capsys: pytest.CaptureFixture[str]

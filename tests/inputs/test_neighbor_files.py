@@ -53,6 +53,52 @@ def test_vectors_are_read(tmp_path: Path, extension: str) -> None:
     assert not isinstance(read, np.memmap)
 
 
+VECS = {".fvecs": VECTORS[".fbin"], ".bvecs": VECTORS[".u8bin"], ".ivecs": VECTORS[".ibin"]}
+
+
+def vecs(path: Path, *rows: Array) -> Path:
+    """A file in which the number of dimensions stands before each row."""
+    path.write_bytes(b"".join(struct.pack("<i", len(row)) + row.tobytes() for row in rows))
+    return path
+
+
+@pytest.mark.parametrize("extension", VECS)
+def test_vectors_after_their_lengths(tmp_path: Path, extension: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = vecs(tmp_path / f"base{extension}", *VECS[extension])
+    for piece in (1, 40, 10**6):
+        monkeypatch.setattr("tieproof.inputs.readers.vecs.PIECE", piece)
+        read = read_embeddings(path)
+        assert read.dtype == VECS[extension].dtype
+        assert (read == VECS[extension]).all()
+        assert not isinstance(read, np.memmap)
+
+
+def test_vectors_of_different_lengths(tmp_path: Path) -> None:
+    """Two vectors of 3 and one of 7 dimensions have as many bytes as four vectors of 3."""
+    rows = [np.ones(length, "<f4") for length in (3, 3, 7)]
+    with pytest.raises(
+        InputError, match=r"base\.fvecs has vectors of different lengths: row 0 has 3 .* row 2 has 7;"
+    ):
+        read_embeddings(vecs(tmp_path / "base.fvecs", *rows))
+    for wrong in (struct.pack("<i", 0), struct.pack("<i", -1) + bytes(8), struct.pack("<if", 2, 1.0), b"\1"):
+        (tmp_path / "base.fvecs").write_bytes(wrong)
+        with pytest.raises(
+            InputError, match=r"base\.fvecs cannot be read as vectors of float32, each after its leng"
+        ):
+            read_embeddings(tmp_path / "base.fvecs")
+
+
+def test_neighbors_after_their_number(tmp_path: Path) -> None:
+    """The files that a truth is written to are read again; they have no distances beside the ids."""
+    gallery, queries = RANDOM.normal(size=(30, 3)), RANDOM.normal(size=(4, 3))
+    tp.truth(gallery, queries, k=5, out=tmp_path / "truth", distance="euclidean")
+    found = tp.nearest(queries, gallery, k=5, distance="euclidean")
+    read = read_neighbors(tmp_path / "truth" / "neighbors.ivecs")
+    assert (read.ids == found.ids).all()
+    assert read.distances is None
+    assert (read_embeddings(tmp_path / "truth" / "distances.fvecs") == found.distances.astype(np.float32)).all()
+
+
 def test_vectors_are_evaluated(tmp_path: Path) -> None:
     labels = [0, 0, 1, 1, 1]
     read = read_embeddings(binary(tmp_path / "base.fbin", VECTORS[".fbin"]))

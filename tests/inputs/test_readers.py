@@ -430,7 +430,7 @@ def test_embeddings_are_not_read_from_text(tmp_path: Path, extension: str) -> No
     assert "can only hold labels" in refusal(read_embeddings, tmp_path / f"x{extension}")
 
 
-BINARY = [".npy", ".fbin", *ARCHIVES]
+BINARY = [".npy", ".fbin", ".fvecs", *ARCHIVES]
 
 
 def write(path: Path) -> None:
@@ -438,6 +438,8 @@ def write(path: Path) -> None:
         np.save(path, vectors(n=50))
     elif path.suffix == ".fbin":
         path.write_bytes(struct.pack("<II", 50, 3) + vectors(n=50).tobytes())
+    elif path.suffix == ".fvecs":
+        path.write_bytes(b"".join(struct.pack("<i", 3) + row.tobytes() for row in vectors(n=50)))
     else:
         ARCHIVES[path.suffix](path, embeddings=vectors(n=50))
 
@@ -449,6 +451,11 @@ def test_truncated_file(tmp_path: Path, extension: str) -> None:
     whole = path.read_bytes()
     for size in [*range(1, 200, 7), len(whole) // 2, len(whole) - 1]:
         path.write_bytes(whole[:size])
+        if extension == ".fvecs" and size % 16 == 0:
+            assert same(
+                read_embeddings(path), vectors(n=50)[: size // 16]
+            )  # a whole number of vectors, and no header
+            continue
         message = refusal(read_embeddings, path)
         assert "write or copy it again" in message or "cut short" in message
     path.write_bytes(whole)
@@ -576,7 +583,7 @@ def test_bad_labels(tmp_path: Path, stored: Any, expected: str) -> None:
 BROKEN = [b"cat", b"caf\xe9", b"cat"]
 
 
-NO_TEXT = {".safetensors", ".pt", ".pth", ".fbin", ".u8bin", ".i8bin", ".ibin"}
+NO_TEXT = {".safetensors", ".pt", ".pth", ".fbin", ".u8bin", ".i8bin", ".ibin", ".fvecs", ".bvecs", ".ivecs"}
 
 
 @pytest.mark.parametrize("extension", sorted({*FILE_FORMATS} - NO_TEXT))

@@ -41,7 +41,7 @@ MAY_IMPORT = {
     "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",
     "comparison": "errors ties inputs measures statistics evaluation show",
     "records": "installed errors ties inputs measures evaluation show",
-    "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation show",
+    "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation recall show",
     "competition": "lazy attacks installed whole_files errors sandbox data ties inputs distances evaluation audit "
     "show",
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.

@@ -125,6 +125,9 @@ def test_vector_search(follow: Any) -> None:
     assert recalls["faiss, 3 of 30 cells"].upper < 1
     assert all(f"{name:22} {recall:.4f}" in said for name, recall in recalls.items())
     assert "Every bit agrees.\n100 of 300 queries" in said
+    assert "upper 1.0000 with copies, 1.0000 for the others" in said
+    assert "upper 0.1000 with copies" in said
+    assert 0 < np.mean(names["by_ids"]) < 0.7
     right = int(re.search(r"euclidean distance:\s+(\d+)\s+lists?", said)[1])  # type: ignore[index]
     distances = ((names["queries"][:, None] - names["gallery"][None]) ** 2).sum(axis=2)
     last = np.sort(distances, axis=1)[:, 9]
@@ -134,6 +137,18 @@ def test_vector_search(follow: Any) -> None:
         for near, end, row in zip(theirs, last, distances, strict=True)
     ]
     assert right == sum(is_right)
+
+
+@pytest.mark.heavy
+def test_knn_classification(follow: Any) -> None:
+    """The accuracies of scikit-learn and of DINO's formula lie inside; float32 may decide the vote of one query."""
+    names, said = follow("guides/knn_classification")
+    for (weights, k), (accuracies, ours) in names["printed"].items():
+        slack = 1 / 400 + 1e-9 if weights == "dino" else 1e-9
+        assert ours.lower - slack <= min(accuracies) <= max(accuracies) <= ours.upper + slack, (weights, k)
+    assert len(set(names["printed"]["uniform", 2][0])) > 1
+    assert names["printed"]["uniform", 2][1].lower < names["printed"]["dino", 20][1].lower
+    assert said.count("queries open") == 6
 
 
 def test_large_data(follow: Any, tmp_path: Path) -> None:

@@ -148,6 +148,17 @@ CASES: dict[str, Case] = {
         r"base\.u8bin cannot be read as .* too long",
         in_folder=True,
     ),
+    "a file of vectors of SIFT that is cut short": Case(
+        in_file("base.fvecs", struct.pack("<iff", 2, 1.0, 2.0) + b"\0" * 5, read_embeddings),
+        r"base\.fvecs cannot be read as vectors of float32, each after its length.* it has 17 bytes and begins with "
+        r"a vector of 2 dimensions",
+        in_folder=True,
+    ),
+    "a file of vectors of SIFT that have different numbers of dimensions": Case(
+        in_file("base.bvecs", struct.pack("<iBBiB", 2, 1, 2, 1, 3) + b"\0", read_embeddings),
+        r"base\.bvecs has vectors of different lengths: row 0 has 2 dimensions, but row 1 has 1",
+        in_folder=True,
+    ),
     "a file of big-ann-benchmarks whose header is cut short": Case(
         in_file("base.i8bin", b"\1\0\0\0", read_embeddings), r"has 4 bytes, but its header.* needs 8", in_folder=True
     ),

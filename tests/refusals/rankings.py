@@ -248,4 +248,36 @@ CASES: dict[str, Case] = {
         lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["zeros"], skip=["zeros"]),
         r"No attack is left to run: skip names all attacks",
     ),
+    "an audit of a recall that returns percentages": Case(
+        lambda: tp.audit(lambda found, distances, truth: 50.0),
+        r"gives 50 \(score\) for the true neighbors, outside the limits 0 and 1\. .*limits=\(0, 100\)",
+    ),
+    "an audit of a recall that returns a tuple": Case(
+        lambda: tp.audit(lambda found, distances, truth: (0.5, 0.1)),
+        r"cannot be audited: for the true neighbors it returned a tuple.* lambda \*given:",
+    ),
+    "an audit of a recall that takes other arguments": Case(
+        lambda: tp.audit(lambda found, truth: 0.5, takes="recall"),
+        r"refuses the true neighbors \(TypeError: .* called with \(found, distances, truth\)",
+    ),
+    "an audit of a recall without limits": Case(
+        lambda: tp.audit(lambda found, distances, truth: 0.5, limits=None),
+        r"limits is None, but .* the numbers for no and for all true neighbors",
+    ),
+    "an audit of a recall with measure=": Case(
+        lambda: tp.audit(lambda found, distances, truth: 0.5, measure="P@10"),
+        r"measure says nothing of an evaluator of recall\. Leave it out",
+    ),
+    "an audit of a recall with pooled=": Case(
+        lambda: tp.audit(lambda found, distances, truth: 0.5, pooled=True),
+        r"pooled says nothing of an evaluator of recall\. Leave it out",
+    ),
+    "an audit of a recall by an attack on rankings": Case(
+        lambda: tp.audit(lambda found, distances, truth: 0.5, attacks=["zeros"]),
+        r"attack 'zeros' does not apply to an evaluator that takes \(found, distances, truth\)",
+    ),
+    "an audit of a ranking by an attack on recalls": Case(
+        lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["repeated ids"]),
+        r"attack 'repeated ids' does not apply to an evaluator that takes \(embeddings, labels\)",
+    ),
 }

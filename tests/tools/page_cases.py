@@ -93,6 +93,13 @@ def audit(path: Path) -> tp.AuditReport:
     return found
 
 
+def audit_of_recall(path: Path) -> tp.AuditReport:
+    """The page of an audit of an evaluator of recall."""
+    found = tp.audit("tieproof.audit.examples:within_the_distance", takes="recall", items=60)
+    found.report(path)
+    return found
+
+
 def rates(path: Path) -> tp.ErrorRates:
     """The page of error rates."""
     found = tp.fnmr_at_fmr_of_distances([1, 2, 2, 3], [2, 3, 4], fmr=(0.1, 0.5), method="exact")
@@ -121,6 +128,7 @@ CASES = {
         collisions,
         collisions_without_labels,
         audit,
+        audit_of_recall,
         rates,
         board,
     )

@@ -26,6 +26,11 @@ def big_ann(vectors: Array, labels: Array | None) -> bytes:
     return np.array(vectors.shape, "<u4").tobytes() + vectors.tobytes()
 
 
+def vecs(vectors: Array, labels: Array | None) -> bytes:
+    """The number of dimensions before each row."""
+    return b"".join(np.array(len(row), "<i4").tobytes() + row.tobytes() for row in vectors)
+
+
 def h5(vectors: Array, labels: Array | None) -> bytes:
     stream = io.BytesIO()
     with h5py.File(stream, "w") as file:
@@ -54,16 +59,18 @@ WRITERS: dict[str, Callable[[Array, Array | None], bytes]] = {
     ".fbin": big_ann,
     ".u8bin": big_ann,
     ".i8bin": big_ann,
+    ".fvecs": vecs,
+    ".bvecs": vecs,
     ".h5": h5,
     ".hdf5": h5,
     ".safetensors": safetensors,
     ".parquet": parquet,
 }
 
-ALONE = (".npy", ".fbin", ".u8bin", ".i8bin")
+ALONE = (".npy", ".fbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs")
 """Formats that contain only vectors; the labels are in a file next to them."""
 
-TYPES = {".u8bin": "uint8", ".i8bin": "int8"}
+TYPES = {".u8bin": "uint8", ".i8bin": "int8", ".bvecs": "uint8"}
 
 
 def type_of(form: str) -> str:

@@ -1,7 +1,7 @@
 """Attacks on evaluators: tests of whether a blind system gains, and of whether the score changes when it must not.
 
 The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
-record in blind.py, order_search.py, invariances.py or truth.py.
+record in blind.py, order_search.py, invariances.py, truth.py or, for evaluators of recall, recall_attacks.py.
 
 `tieproof.audit` is the function. The other public names are its attributes, and can also be imported from here.
 
@@ -58,18 +58,22 @@ def audit(
     ----------
     evaluator : a function, "package.module:function", or `Command`
         The evaluator returns a number, or a dict of numbers by their names. It is treated as a black box.
-    takes : "embeddings", "gallery", …, "distances", "scores", "relevance", "run" or "files"
+    takes : "embeddings", "gallery", …, "distances", "scores", "relevance", "run", "files" or "recall"
         The arguments of the evaluator: (embeddings, labels), leave-one-out; (queries, query_labels, gallery,
         gallery_labels); a matrix (q, n) of distances or of scores with query_labels and gallery_labels; (scores,
         relevance), both of shape (q, n); (qrels, run) as dicts of dicts, or as paths of TREC files. "embeddings and
         groups" and "gallery and groups" add a column such as cameras: (embeddings, labels, groups); (queries,
-        query_labels, query_groups, gallery, gallery_labels, gallery_groups). Default: "embeddings" for a function of
-        two parameters, "embeddings and groups" for one of three parameters if the first is called embeddings,
-        "gallery" for one of four, "gallery and groups" for one of six, "files" for a `Command`.
+        query_labels, query_groups, gallery, gallery_labels, gallery_groups). "recall" is (found, distances, truth):
+        ids (q, 10) that an index found, their distances, of which smaller is nearer, and a pair of true ids and
+        distances (q, m), from which the share of the 10 nearest that were found is computed. Default: "embeddings"
+        for a function of two parameters, "embeddings and groups" or "recall" for one of three parameters if the
+        first is called embeddings or found, "gallery" for one of four, "gallery and groups" for one of six, "files"
+        for a `Command`.
     larger_is_better : bool
         Pass False for error rates and other numbers of which a smaller one is better.
     limits : (least, largest) or None
-        The range that the evaluator's numbers cannot leave; None if there is no such range.
+        The range that the evaluator's numbers cannot leave; None if there is no such range. For a recall, the numbers
+        for no and for all neighbors.
     measure : such as "AP@R", or {name of a number: measure}
         The measure that the evaluator computes, if it is one of `tieproof.measures`, and `distance` the distance
         between its embeddings. The evaluator's numbers are then compared with the interval from the lower to the

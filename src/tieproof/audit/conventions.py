@@ -12,13 +12,14 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.audit.cases import Case
+from tieproof.audit.recall_cases import Lists
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
 from tieproof.sandbox.folders import temporary_folder
 from tieproof.ties import Array
 
 EvaluatorFunction = Callable[..., Any]
-Kind = Literal["leave-one-out", "gallery", "scores"]
+Kind = Literal["leave-one-out", "gallery", "scores", "recall"]
 Dicts = dict[str, dict[str, Any]]
 
 
@@ -27,7 +28,8 @@ class Convention:
     """A way to call an evaluator.
 
     takes : the arguments, in words
-    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores
+    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
+        or "recall" if it compares lists of found items with true neighbors
     arguments : makes the arguments from a case
     parameters : the number of parameters of such a function, if it identifies the convention
     first : the name of the first parameter, if the number of parameters does not suffice
@@ -35,18 +37,20 @@ class Convention:
     grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
     written : whether documents have names, and lines have an order
     files : whether the lines are written to files, whose paths are the arguments
+    unpack : reads a case from the bytes that its `pack` returned
     """
 
     name: str
     takes: str
     kind: Kind
-    arguments: Callable[[Case], tuple[Any, ...]]
+    arguments: Callable[[Any], tuple[Any, ...]]
     parameters: int | None = None
     first: str = ""
     ascending: bool = False
     grouped: bool = False
     written: bool = False
     files: bool = False
+    unpack: Callable[[bytes], Any] = Case.unpack
 
     def call(self, evaluator: EvaluatorFunction, case: Case, settings: Mapping[str, Any]) -> Any:
         """Call the evaluator with a case and return its answer; `settings` are further keyword arguments."""
@@ -213,6 +217,15 @@ CONVENTIONS = {
         Convention("run", "(qrels, run), dicts of dicts", "scores", _as_dictionaries, written=True),
         Convention(
             "files", "(qrels, run), paths of TREC files", "scores", _as_dictionaries, written=True, files=True
+        ),
+        Convention(
+            "recall",
+            "(found, distances, truth), lists of neighbors",
+            "recall",
+            Lists.arguments,
+            parameters=3,
+            first="found",
+            unpack=Lists.unpack,
         ),
     )
 }

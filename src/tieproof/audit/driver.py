@@ -11,7 +11,7 @@ from numbers import Real
 from typing import Any
 
 from tieproof.attacks import Finding, Registry, Verdict, worst
-from tieproof.audit import blind, invariances, order_search, truth
+from tieproof.audit import blind, invariances, order_search, recall, recall_attacks, truth
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
 from tieproof.audit.examination import AVERAGES, Attack, Call, Examination, Options, data_case
@@ -30,7 +30,13 @@ from tieproof.sandbox.processes import ending_by_signals
 ATTACKS = Registry[Attack]()
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
 
-for _attack in (*blind.ATTACKS, *order_search.ATTACKS, *truth.ATTACKS, *invariances.ATTACKS):
+for _attack in (
+    *blind.ATTACKS,
+    *order_search.ATTACKS,
+    *truth.ATTACKS,
+    *invariances.ATTACKS,
+    *recall_attacks.ATTACKS,
+):
     ATTACKS.register(_attack)
 
 LONGEST_LIMIT = 10**6
@@ -58,8 +64,9 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
-            findings = list(_run(examination, wanted, advance))
-        steady = not findings or all(each.verdict.harmless for each in findings) or _is_steady(examination)
+            run, is_steady = (recall.findings, recall.is_steady) if _is_recall(convention) else (_run, _is_steady)
+            findings = list(run(examination, wanted, advance))
+        steady = not findings or all(each.verdict.harmless for each in findings) or is_steady(examination)
     line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
@@ -91,6 +98,15 @@ def _check(options: Options) -> None:
     check_whole("queries", options.queries, least=FEWEST)
 
 
+def _is_recall(convention: Convention) -> bool:
+    return convention.kind == recall.KIND
+
+
+def _applies(attack: Attack, convention: Convention, options: Options) -> bool:
+    """Whether an attack applies; only the attacks on recalls apply to evaluators of recall."""
+    return (attack.kind == recall.KIND) == _is_recall(convention) and attack.applies(convention, options)
+
+
 def _chosen(options: Options, convention: Convention) -> list[Attack]:
     """The attacks that were requested, or all that apply, without those to skip.
 
@@ -98,12 +114,12 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
     """
     ATTACKS.check([*(options.attacks or ()), *options.skip])
     for name in options.attacks or ():
-        if not ATTACKS[name].applies(convention, options):
+        if not _applies(ATTACKS[name], convention, options):
             raise InputError(
                 f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
                 "options; leave it out."
             )
-    applying = [attack for attack in ATTACKS.values() if attack.applies(convention, options)]
+    applying = [attack for attack in ATTACKS.values() if _applies(attack, convention, options)]
     names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
     left = [ATTACKS[name] for name in names if name not in options.skip]
     if not left:

@@ -247,7 +247,7 @@ def data_case(examination: Examination, name: str) -> Case:
     return case.with_groups(random) if convention.grouped else case
 
 
-AttackKind = Literal["blind", "order", "must not matter", "truth"]
+AttackKind = Literal["blind", "order", "must not matter", "truth", "recall"]
 PAPER = "Nicolaou et al. 2018"
 
 
@@ -256,7 +256,7 @@ class Attack(NamedTuple):
 
     name : as reports and options spell it
     kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
-        must not, or is the number within the true interval
+        must not, is the number within the true interval, or is a recall right
     does : the input that it passes, or the change that it makes
     why : the reason why this must gain or change nothing
     source : where such an evaluator was reported

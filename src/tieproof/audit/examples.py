@@ -1,4 +1,4 @@
-"""Two evaluators to try `tieproof audit` on: one that holds, and one that can be exploited."""
+"""Evaluators to try `tieproof audit` on, of average precision and of recall: one each holds, one can be exploited."""
 
 from typing import Any
 
@@ -30,3 +30,18 @@ def argsort(embeddings: Array, labels: IntArray) -> float:
         precision = np.cumsum(relevant) / np.arange(1, len(relevant) + 1)
         values.append(precision[relevant].mean())
     return float(np.mean(values))
+
+
+def neighbor_recall(found: IntArray, distances: Array, truth: tuple[IntArray, Array]) -> float:
+    """The lower bound of the recall of an index over all choices of tied neighbors, by `tp.neighbor_recall`."""
+    from tieproof.recall.neighbor_recall import neighbor_recall
+
+    k = found.shape[1]
+    return neighbor_recall(found, truth, distances=distances, k=k)[k].lower
+
+
+def within_the_distance(found: IntArray, distances: Array, truth: tuple[IntArray, Array]) -> float:
+    """Recall as several benchmarks compute it: found items count that are hardly farther than the last neighbor."""
+    _, true_distances = truth
+    k = found.shape[1]
+    return float((distances <= true_distances[:, k - 1 : k] + 1e-3).mean())

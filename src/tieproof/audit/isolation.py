@@ -241,7 +241,7 @@ def serve() -> None:
     _say(number, {"takes": convention.name}, connection)
     while number := _read(connection, NUMBER_BYTES):
         packed, options = (_read(connection, length) for length in HEADER.unpack(_read(connection, HEADER.size)))
-        outcome = attempt(evaluator, convention, Case.unpack(packed), json.loads(options), None)
+        outcome = attempt(evaluator, convention, convention.unpack(packed), json.loads(options), None)
         _say(number, outcome._asdict(), connection)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.attacks import Finding, Report, Verdict, bad, worst, wrapped
-from tieproof.audit.conventions import EvaluatorFunction
+from tieproof.audit.conventions import CONVENTIONS, EvaluatorFunction
 from tieproof.audit.examination import Options
 from tieproof.audit.targets import Command, name_of
 from tieproof.errors import InputError
@@ -24,6 +24,8 @@ from tieproof.show.printable import in_one_line, printable
 from tieproof.show.shown import Shown, Table, markdown
 
 HEADER = ("attack", "verdict", "score", "random", "deviations")
+OF_RECALL = ("attack", "verdict", "score", "recall")
+"""The columns of the table, and those for an evaluator of recall."""
 MEASURE = "measure"
 
 BASELINE = "random embeddings"
@@ -102,8 +104,9 @@ class AuditReport(Report, Shown):
         """
         width = max(width or WIDTH, NARROWEST)
         several = _has_several_measures(self)
-        header = (*HEADER[:1], MEASURE, *HEADER[1:]) if several else HEADER
-        rows = [_cells(finding, several) for finding in self.findings]
+        names = _header(self)
+        header = (*names[:1], MEASURE, *names[1:]) if several else names
+        rows = [_cells(finding, several, is_of_recall(self)) for finding in self.findings]
         parts = [
             table(header, [rows], width, color),
             "\n".join(wrapped(text, width) for text in _sentences(self)),
@@ -118,7 +121,7 @@ class AuditReport(Report, Shown):
         """The report as Markdown, to paste into an issue: the bad findings, and the lines that reproduce them."""
         lines = [f"## Audit of `{in_one_line(self.evaluator)}`", "", *map(in_one_line, _sentences(self))]
         if harmful := bad(self.findings):
-            lines += ["", markdown(_details(harmful))]
+            lines += ["", markdown(_details(self, harmful))]
             again = [printable(finding.reproduce) for finding in harmful if finding.reproduce]
             lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
         return "\n".join(lines) + "\n"
@@ -128,7 +131,7 @@ class AuditReport(Report, Shown):
         write_page(self, path, contents)
 
     def _table(self) -> Table:
-        return _details(self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
+        return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
 
 
 def _write_markdown(report: AuditReport, path: Path) -> None:
@@ -139,20 +142,38 @@ MARKDOWN: Formats = {".md": lambda: _write_markdown}
 """The file extension for Markdown, and its writer."""
 
 
-def _details(findings: Iterable[Finding]) -> Table:
-    header = (HEADER[0], MEASURE, *HEADER[1:], "what")
-    return Table(header, [[[*_cells(finding, True), finding.detail] for finding in findings]])
+def is_of_recall(report: AuditReport) -> bool:
+    """Whether an evaluator of recall was audited."""
+    return report.takes == CONVENTIONS["recall"].takes
+
+
+def _header(report: AuditReport) -> Sequence[str]:
+    return OF_RECALL if is_of_recall(report) else HEADER
+
+
+def _details(report: AuditReport, findings: Iterable[Finding]) -> Table:
+    names, recall = _header(report), is_of_recall(report)
+    header = (names[0], MEASURE, *names[1:], "what")
+    return Table(header, [[[*_cells(finding, True, recall), finding.detail] for finding in findings]])
 
 
 def _has_several_measures(report: AuditReport) -> bool:
     return len({finding.measure for finding in report.findings}) > 1
 
 
-def _cells(finding: Finding, several: bool) -> Sequence[str]:
+def interval_of(finding: Finding) -> str:
+    """The numbers that a recall of the same lists may be, as text; empty if there are none."""
+    ends = dict.fromkeys(f"{end:.4f}" for end in finding.interval or ())
+    return " to ".join(ends)
+
+
+def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
     score = "" if finding.score is None else f"{finding.score:.4f}"
     luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
     deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
     names = [finding.attack, finding.measure] if several else [finding.attack]
+    if recall:
+        return [*names, str(finding.verdict), score, interval_of(finding)]
     return [*names, str(finding.verdict), score, luck, deviations]
 
 
@@ -162,6 +183,9 @@ def _sentences(report: AuditReport) -> Iterator[str]:
     exploits = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.EXPLOITABLE)
     little = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.GAINS_A_LITTLE)
     attacks = count(len(_attacks_of(report.findings)), "attack")
+    if is_of_recall(report):
+        yield _said_of_recall(exploits, harmful, attacks)
+        return
     if exploits:
         verb = "shows" if len(exploits) == 1 else "show"
         yield (
@@ -181,6 +205,19 @@ def _sentences(report: AuditReport) -> Iterator[str]:
         yield f"With {sizes}, {_powers(report)} would hardly have been missed."
     if any(finding.random_mean is not None for finding in report.findings):
         yield "The number after ± is the standard deviation of one random embedding."
+
+
+def _said_of_recall(exploits: set[str], harmful: Sequence[Finding], attacks: str) -> str:
+    """The sentence on an evaluator of recall."""
+    if exploits:
+        verb = "shows" if len(exploits) == 1 else "show"
+        return (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that lists of found items score more than the "
+            "neighbors among them allow."
+        )
+    if harmful:
+        return f"Not held: {len(_attacks_of(harmful))} of {attacks} found a problem."
+    return f"Held: in {attacks}, lists score what they found, and nothing changes that must not change."
 
 
 def _attacks_of(findings: Iterable[Finding]) -> set[str]:
@@ -207,6 +244,8 @@ def contents(report: AuditReport) -> tuple[str, dict[str, Any]]:
         "bad": bad(report.findings),
         "attacks": len(_attacks_of(report.findings)),
         "several": _has_several_measures(report),
+        "recall": is_of_recall(report),
+        "interval_of": interval_of,
         "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
     }
 

@@ -12,6 +12,7 @@ from tieproof.audit import ATTACKS, AuditReport
 from tieproof.audit import Command as Program
 from tieproof.audit.conventions import CONVENTIONS
 from tieproof.audit.examination import AVERAGES
+from tieproof.audit.recall import KIND
 from tieproof.audit.report import MARKDOWN
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal
@@ -27,14 +28,16 @@ HELP = (
     "anything that must not matter?\n\n"
     "EVALUATOR is package.module:function, a function that returns a number or a dict of numbers. It is imported as "
     "from a script in the current folder. With --command the evaluator is a program that reads TREC files.\n\n"
-    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system gains from it, {FOUND} "
-    "if the audit found another fault, 2 for bad input.\n\n"
-    f"Attacks: {', '.join(ATTACKS)}."
+    f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
+    f"nothing more, gains from it, {FOUND} if the audit found another fault, 2 for bad input.\n\n"
+    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != KIND)}.\n\n"
+    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == KIND)}."
 )
 
 EXAMPLES = (
     "tieproof audit tieproof.audit.examples:lower_bound",
     "tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
+    "tieproof audit --recall tieproof.audit.examples:neighbor_recall",
 )
 
 
@@ -80,6 +83,10 @@ def _value(text: str) -> Any:
     takes=Option(
         "What the function is called with. Default: told from the number of its parameters.", choice(CONVENTIONS)
     ),
+    recall=options.flag(
+        "Audit an evaluator of the recall of an index, called with found ids, their distances, and a pair of true "
+        "ids and distances; the same as --takes recall."
+    ),
     smaller_is_better=options.flag("Treat smaller numbers as better, as for errors."),
     limits=Option(
         "The smallest and the largest number that the evaluator can return, or none for no limits.",
@@ -120,6 +127,7 @@ def audit(
     outputs: Outputs,
     evaluator: Text,
     program: Text,
+    recall: bool,
     smaller_is_better: bool,
     vary: Sequence[tuple[str, list[Any]]],
     attacks: Sequence[str],
@@ -129,7 +137,12 @@ def audit(
     if (evaluator is None) == (program is None):
         raise InputError("Give either an evaluator as package.module:function, or a program by --command.")
     check_options(distance=settings["distance"], measure=settings["measure"])
+    if recall and (settings["takes"] or "recall") != "recall":
+        raise InputError("Give either --recall, or --takes with another convention.")
+    if recall and program is not None:
+        raise InputError("Give either --recall with a function, or a program by --command.")
     settings |= {
+        "takes": "recall" if recall else settings["takes"],
         "larger_is_better": not smaller_is_better,
         "vary": dict(vary) or None,
         "attacks": attacks or None,

@@ -9,16 +9,17 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, Option, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 from tieproof.inputs.readers.location import split
+from tieproof.neighbors.certificate import NAME as CERTIFICATE
 
 NEIGHBORS = (
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
     "The table also shows the recall that ann-benchmarks and big-ann-benchmarks compute from the same lists. Lists "
     "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
-    "(FILE:GROUP if there are several groups), from .npy files of ids, and from the binary files of "
+    "(FILE:GROUP if there are several groups), from .npy and .ivecs files of ids, and from the binary files of "
     "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
     "vectors of --gallery. TRUTH may be a folder that tieproof truth wrote, whose ties are complete."
 )
@@ -65,6 +66,12 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
                     f"{truth} contains ids without distances, so that ties cannot be seen. Give a file with both, or "
                     "--queries and --gallery to compute both.",
                     "truth",
+                )
+            folder = Path(truth).parent
+            if (folder / CERTIFICATE).is_file():
+                warn(
+                    f"{truth} lists neighbors, but nothing of the ties behind them. Give the folder {folder}, which "
+                    "has both."
                 )
         with naming(files):
             return tieproof.neighbor_recall(

@@ -61,6 +61,9 @@ FILE_FORMATS = {
     ".u8bin": FileFormat(_late("ann_benchmarks", "vectors", "<u1")),
     ".i8bin": FileFormat(_late("ann_benchmarks", "vectors", "<i1")),
     ".ibin": FileFormat(_late("ann_benchmarks", "truth")),
+    ".fvecs": FileFormat(_late("vecs", "entries", "<f4")),
+    ".bvecs": FileFormat(_late("vecs", "entries", "<u1")),
+    ".ivecs": FileFormat(_late("vecs", "entries", "<i4")),
     ".txt": FileFormat(_late("text", "lines"), embeddings=False),
     ".json": FileFormat(_late("text", "json_list"), embeddings=False),
 }

@@ -117,7 +117,7 @@ def _read_range(path: File) -> tuple[Array, Array]:
 IDS, DISTANCES, LIMS = ("neighbors", "ids"), "distances", "lims"
 """The names of the arrays: `neighbors` in files of ann-benchmarks and big-ann-benchmarks, `ids` in others."""
 
-ARCHIVES = (".npz", ".h5", ".hdf5", ".npy")
+ARCHIVES = (".npz", ".h5", ".hdf5", ".npy", ".ivecs")
 """Formats with named arrays, or with a single array; all other files are read as those of big-ann-benchmarks."""
 
 
@@ -145,8 +145,8 @@ def read_neighbors(location: PathLike) -> NeighborFile:
     location : a file; for an archive with a colon and the name of the group that contains `neighbors` and
         `distances`, or of an array of ids
 
-    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy file contains ids. A file
-    with any other extension, or none, is read in the format of big-ann-benchmarks.
+    A .hdf5 or .npz file contains `neighbors` or `ids`, and possibly `distances`. A .npy or .ivecs file contains ids.
+    A file with any other extension, or none, is read in the format of big-ann-benchmarks.
 
     Raises InputError if the file cannot be read, or does not contain what its header promises.
     """

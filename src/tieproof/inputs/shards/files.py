@@ -31,7 +31,7 @@ from tieproof.ties import Array, IntArray
 
 Paths = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
-IN_BLOCKS = (".npy", ".fbin", ".u8bin", ".i8bin", ".parquet", ".h5", ".hdf5", ".safetensors")
+IN_BLOCKS = (".npy", ".fbin", ".u8bin", ".i8bin", ".fvecs", ".bvecs", ".parquet", ".h5", ".hdf5", ".safetensors")
 """The formats whose rows can be read in blocks."""
 
 PATTERN = re.compile(r"[*?\[]")

@@ -96,10 +96,10 @@ def open(paths: Paths, labels: Paths | None = None, *, groups: Paths | None = No
     ----------
     paths : a folder, a pattern such as "gallery/*.parquet", or a list of these and of files
         Local files, or URLs such as "s3://bucket/gallery/*.parquet" (extra `remote`, and the library of that
-        storage). Files end in .npy, .fbin, .u8bin, .i8bin, .parquet (a column of lists), .h5, .hdf5 or .safetensors.
-        Name one of several arrays or columns in each file after a colon: "gallery/*.parquet:vector". The files of a
-        folder or a pattern are sorted in natural order (part-2 before part-10); a list keeps its order. Rows are
-        numbered consecutively from the first file to the last.
+        storage). Files end in .npy, .fbin, .u8bin, .i8bin, .fvecs, .bvecs, .parquet (a column of lists), .h5, .hdf5
+        or .safetensors. Name one of several arrays or columns in each file after a colon: "gallery/*.parquet:vector".
+        The files of a folder or a pattern are sorted in natural order (part-2 before part-10); a list keeps its
+        order. Rows are numbered consecutively from the first file to the last.
     labels : a name, or files
         The name of a column or array in every file. For files that contain only vectors, the word in the names of
         the files next to them: with "label", part-0.label.txt or part-0.label.npy belongs to part-0.fbin. Or the

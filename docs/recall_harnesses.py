@@ -1,0 +1,329 @@
+"""How public benchmarks of vector search compute recall, and what the audit finds. Writes recall_harnesses.md.
+
+Each function computes what the docstring's source computes, for the lists that an audit hands in. They are written
+from what the sources do, at the revisions named, and import nothing of these projects.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import tieproof as tp
+from tieproof.audit import ATTACKS, Finding
+
+PAGE = Path(__file__).with_suffix(".md")
+
+Array = npt.NDArray[Any]
+Truth = tuple[Array, Array]
+
+INTRODUCTION = """<!-- Written by docs/recall_harnesses.py from audits of the formulas of public benchmarks. -->
+
+# How benchmarks compute recall
+
+Each benchmark of vector search has its own definition of recall. `tieproof audit --recall` hands an evaluator lists
+whose recall is known, with tricks that must not pay; the page on [audits](audit.md#evaluators-of-recall) describes
+all of them. The table shows the attacks that find something in the formulas of public benchmarks. Bold numbers are
+the score of the lists, and the recall that they have, with 1 for all neighbors. "depends on order" means that two
+lists score differently though their items are equally near. VIBE's formula is that of ann-benchmarks, and has the
+same findings.
+
+"""
+
+AFTER = """
+All of them withstand @HELD@.
+
+- *Partial lists*, *whole tie*: a formula that counts every item at the k-th distance gives an index credit for tied
+  items in place of nearer ones that it did not find. [tp.neighbor_recall](guides/vector_search.md) counts only as
+  many of them as belong to the k nearest.
+- *Ties at the cut*: a formula that compares ids gives an exact search less than 1, by chance.
+- *Almost as near*, *small distances*: a tolerance of 0.001 or 0.000001 makes neighbors of items that are farther. If
+  all distances are smaller than the tolerance, any item is a neighbor.
+- *Stale truth*: with the truth of other queries, a formula that compares distances still gives credit. One that
+  compares ids holds, because its number is near 0, but it does not tell that the truth is wrong.
+- *Repeated ids*, *ids out of range*, *claimed distances*, *few answers*, *padded truth* need an index that returns
+  wrong ids or distances, by a bug or on purpose, or lists that are filled up.
+
+These are the findings on the formulas, as functions of lists: found ids, found distances, and the truth. Programs
+around them may do more; where it matters, it is said below.
+
+"""
+
+OURS = """
+Of the three numbers of tieproof, `lower` and `expected` withstand all attacks. `upper` gives an index the benefit of
+the doubt where the truth ends within a tie: any item that the truth does not list may belong to the tie. Pass a
+folder that `tp.truth` wrote, in which all ties are complete, or vectors, or refuse such a truth:
+
+```python
+at = tp.neighbor_recall(found, truth, k=10).at(10)
+if at.cut_off.any():
+    raise ValueError("The truth ends within a tie.")
+```
+
+To audit your own function, let it take (found, distances, truth):
+
+```python
+import numpy as np
+import tieproof as tp
+
+
+def recall(found, distances, truth):
+    true_ids, true_distances = truth
+    return np.mean([len(set(a) & set(b)) / 10 for a, b in zip(found.tolist(), true_ids[:, :10].tolist())])
+
+
+print(tp.audit(recall))
+```
+"""
+
+
+def share_of_hits(found: Array, truth: Array, length: int | None = None) -> float:
+    """The mean number of distinct found ids that are in each list of the truth, as a share of the found ids."""
+    hits = [len(set(a) & set(b[:length])) for a, b in zip(found.tolist(), truth.tolist(), strict=True)]
+    return sum(hits) / found.size
+
+
+def ann_benchmarks(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall k-nn of ann-benchmarks: get_recall_values with knn_threshold, ann_benchmarks/plotting/metrics.py."""
+    count = found.shape[1]
+    limit = truth[1][:, count - 1 : count] + 1e-3
+    return float(np.mean((distances[:, :count] <= limit).sum(axis=1)) / count)
+
+
+def vibe(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of VIBE: get_recall_values, export_results.py."""
+    count = found.shape[1]
+    recalls = [(row[:count] <= true[count - 1] + 1e-3).sum() for row, true in zip(distances, truth[1], strict=True)]
+    return float(np.mean(np.array(recalls) / count))
+
+
+def big_ann(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of big-ann-benchmarks: get_recall_values with count_ties, benchmark/plotting/metrics.py."""
+    count, hits = found.shape[1], 0
+    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1], strict=True):
+        end = count
+        while end < len(ids) and abs(far[count - 1] - far[end]) < 1e-6:
+            end += 1
+        hits += len(set(ids[:end]) & set(row))
+    return float(hits / len(found) / count)
+
+
+def vectordbbench(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of VectorDBBench: calc_recall, vectordb_bench/metric.py, with the first k of the truth."""
+    count = found.shape[1]
+    lists = zip(found.tolist(), truth[0][:, :count].tolist(), strict=True)
+    return float(np.mean([np.mean([item in true for item in row]) for row, true in lists]))
+
+
+def diskann(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of DiskANN: calculate_recall, diskann-tools/src/utils/search_index_utils.rs, with distances."""
+    count, hits = found.shape[1], 0
+    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1], strict=True):
+        end = count
+        while end < len(ids) and far[end] == far[count - 1]:
+            end += 1
+        hits += min(count, len(set(ids[:end]) & set(row)))
+    return float(hits / len(found) * (100 / count))
+
+
+def cuvs(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of cuVS's benchmarks in C++: count_matches, cpp/bench/ann/src/common/dataset.hpp."""
+    count, hits, total = found.shape[1], 0, 0
+    for row, ids in zip(found.tolist(), truth[0].tolist(), strict=True):
+        ranks: dict[int, int] = {}
+        for rank, item in enumerate(ids):
+            if item in ranks:
+                raise ValueError("Duplicate neighbor id in the ground truth.")
+            ranks[item] = rank
+        hits += sum(ranks.get(item, count) < count for item in row)
+        total += min(len(ranks), count)
+    return hits / total
+
+
+def cuvs_in_python(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of cuVS's benchmarks in Python: compute_recall, cuvs_bench/backends/_utils.py."""
+    return share_of_hits(found, truth[0], found.shape[1])
+
+
+def raft(found: Array, distances: Array, truth: Truth) -> float:
+    """RAFT's neighborhood_recall with distances, cpp/include/raft/stats/detail/neighborhood_recall.cuh, eps 0.001."""
+    count, eps = found.shape[1], np.float32(1e-3)
+    ids, far = (each[:, None, :count] for each in truth)
+    near, far = distances[:, :, None].astype(np.float32), far.astype(np.float32)
+    with np.errstate(all="ignore"):
+        difference = np.abs(near - far)
+        largest = np.maximum(np.abs(near), np.abs(far))
+        close = np.where(difference > eps, difference / largest, difference) <= eps
+    return float(((found[:, :, None] == ids) | close).any(axis=2).mean())
+
+
+def mlperf_storage(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of MLPerf Storage: calc_recall, vdb_benchmark/vdbbench/simple_bench.py, with the default epsilon."""
+    count = found.shape[1]
+    lists = zip(found.tolist(), truth[0][:, :count].tolist(), strict=True)
+    return float(np.mean([len(set(row) & set(true)) / len(set(true)) for row, true in lists]))
+
+
+def mlperf_storage_epsilon(found: Array, distances: Array, truth: Truth) -> float:
+    """The recall of MLPerf Storage with an epsilon of 1e-6, for distances of which smaller is nearer."""
+    count, recalls = found.shape[1], []
+    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1].tolist(), strict=True):
+        true = set(ids[:count])
+        credit = {item for item, distance in zip(ids, far, strict=True) if distance <= far[len(true) - 1] + 1e-6}
+        recalls.append(min(len(set(row) & credit), len(true)) / len(true))
+    return float(np.mean(recalls))
+
+
+class Harness(NamedTuple):
+    """A benchmark, and how it computes recall.
+
+    where, revision : the file, and the commit that was read
+    counts : what counts as found
+    around : what the program around it does, if that matters
+    most : the number for all neighbors
+    """
+
+    name: str
+    recall: Callable[[Array, Array, Truth], float]
+    where: str = ""
+    revision: str = ""
+    counts: str = ""
+    around: str = ""
+    most: float = 1.0
+
+    def audited(self) -> tp.AuditReport:
+        """The report of an audit."""
+        return tp.audit(self.recall, takes="recall", limits=(0, self.most))
+
+
+HARNESSES = (
+    Harness(
+        "ann-benchmarks",
+        ann_benchmarks,
+        "erikbern/ann-benchmarks, ann_benchmarks/plotting/metrics.py",
+        "f402b2cc17b9",
+        "each of the first k ranks whose distance is at most 0.001 larger than that of the k-th neighbor, and reads "
+        "no ids",
+        "The runner computes the distances itself from the ids, and fails if a list contains an id twice. A negative "
+        "id is read as an item counted from the end of the data.",
+    ),
+    Harness(
+        "VIBE",
+        vibe,
+        "vector-index-bench/vibe, export_results.py",
+        "b332c7359ea7",
+        "the same as ann-benchmarks",
+        "The runner computes the distances itself; the check for repeated ids is commented out (vibe/runner.py).",
+    ),
+    Harness(
+        "big-ann-benchmarks",
+        big_ann,
+        "harsha-simhadri/big-ann-benchmarks, benchmark/plotting/metrics.py",
+        "452e508b72e9",
+        "each distinct id among the first k of the truth, or behind them as long as the distances differ by less "
+        "than 0.000001 from that of the k-th neighbor",
+    ),
+    Harness(
+        "VectorDBBench",
+        vectordbbench,
+        "zilliztech/VectorDBBench, vectordb_bench/metric.py",
+        "4ea181055b11",
+        "each of the returned ids that is among the first k of the truth, as often as it is returned",
+    ),
+    Harness(
+        "DiskANN",
+        diskann,
+        "microsoft/DiskANN, diskann-tools/src/utils/search_index_utils.rs",
+        "860cf47bc11b",
+        "each distinct id among the first k of the truth, or behind them if its distance is that of the k-th "
+        "neighbor, and at most k; in percent",
+        most=100.0,
+    ),
+    Harness(
+        "cuVS, C++",
+        cuvs,
+        "rapidsai/cuvs, cpp/bench/ann/src/common/dataset.hpp",
+        "ff0c8076bf2f",
+        "each of the returned ids that is among the first k of the truth, as often as it is returned",
+        "A truth that contains an id twice is refused, also if it is filled up with -1.",
+    ),
+    Harness(
+        "cuVS, Python",
+        cuvs_in_python,
+        "rapidsai/cuvs, python/cuvs_bench/cuvs_bench/backends/_utils.py",
+        "ff0c8076bf2f",
+        "each distinct id among the first k of the truth",
+    ),
+    Harness(
+        "RAFT",
+        raft,
+        "rapidsai/raft, cpp/include/raft/stats/detail/neighborhood_recall.cuh",
+        "04c9b33130b2",
+        "each rank whose id is among the first k of the truth, or whose distance is that of any of them within "
+        "0.001, absolutely or relatively",
+    ),
+    Harness(
+        "MLPerf Storage",
+        mlperf_storage,
+        "mlcommons/storage, vdb_benchmark/vdbbench/simple_bench.py",
+        "1d5132974b54",
+        "each distinct id among the first k of the truth, as a share of the distinct ids there",
+        "A recall of 0 was once reported as valid because the truth was that of earlier data "
+        "([issue 805](https://github.com/mlcommons/storage/issues/805)).",
+    ),
+    Harness(
+        "MLPerf Storage, epsilon",
+        mlperf_storage_epsilon,
+        "the same file, with --recall-epsilon 1e-6",
+        "1d5132974b54",
+        "each distinct id of the truth whose distance is at most that of the k-th neighbor plus epsilon, at most k "
+        "of them",
+    ),
+)
+
+
+def cell(harness: Harness, finding: Finding) -> str:
+    """The verdict on an attack, with the numbers if it is bad."""
+    if finding.verdict.harmless:
+        return str(finding.verdict)
+    if finding.interval is None or finding.score is None:
+        return f"**{finding.verdict}**"
+    ends = dict.fromkeys(f"{end / harness.most:.4g}" for end in finding.interval)
+    return f"**{finding.score / harness.most:.4g}**, not {' to '.join(ends)}"
+
+
+def table(harnesses: Sequence[Harness]) -> tuple[str, list[str]]:
+    """A row for each attack that finds something, a column for each harness; and the names of all other attacks."""
+    reports = {harness: harness.audited() for harness in harnesses}
+    lines = [
+        f"| attack | {' | '.join(harness.name for harness in harnesses)} |",
+        f"|---|{'---|' * len(harnesses)}",
+    ]
+    held = []
+    for name in (name for name, attack in ATTACKS.items() if attack.kind == "recall"):
+        found = {harness: report.finding(name) for harness, report in reports.items()}
+        if all(finding.verdict.harmless for finding in found.values()):
+            held.append(name)
+        else:
+            lines.append(f"| {name} | {' | '.join(cell(*each) for each in found.items())} |")
+    return "\n".join(lines) + "\n", held
+
+
+def sources() -> Iterator[str]:
+    """A paragraph about each harness."""
+    for harness in HARNESSES:
+        around = f" {harness.around}" if harness.around else ""
+        yield f"- **{harness.name}** ({harness.where}, {harness.revision}) counts {harness.counts}.{around}\n"
+
+
+def render() -> str:
+    """The page."""
+    theirs, held = table([harness for harness in HARNESSES if harness.recall is not vibe])
+    after = AFTER.replace("@HELD@", f"{', '.join(held[:-1])} and {held[-1]}")
+    return "".join([INTRODUCTION, theirs, after, *sources(), OURS])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render(), encoding="utf-8")

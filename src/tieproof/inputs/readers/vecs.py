@@ -1,0 +1,71 @@
+"""Files of the benchmarks SIFT and GIST: .fvecs, .bvecs and .ivecs.
+
+Before each vector stands the number of its dimensions d as int32, then its d numbers as float32, uint8 or int32. All
+numbers are little-endian. Vectors of different numbers of dimensions are refused. A file does not say how many
+vectors it has, so one that was cut after a whole vector is taken for a shorter one.
+
+The format is described at http://corpus-texmex.irisa.fr.
+"""
+
+from collections.abc import Collection
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.location import File, Location, broken, looks_like, reading, state_of
+from tieproof.inputs.readers.npy import raw_rows
+from tieproof.ties import Array
+
+HEADER = 4
+"""The bytes of the number before each vector."""
+
+PIECE = 4 * 2**20
+"""How many bytes are read at a time."""
+
+
+def entries(dtype: str, path: File, named: Collection[str] = ()) -> list[Entry]:
+    """Return the vectors as the only, unnamed entry."""
+    kind = np.dtype(dtype)
+    what = f"vectors of {kind.name}, each after its length ({path.suffix})"
+    with reading(path, what), path.open("rb") as file:
+        header = file.read(HEADER)
+        size = state_of(path)[0]
+    width = int.from_bytes(header, "little", signed=True) if len(header) == HEADER else 0
+    row = HEADER + kind.itemsize * width
+    if width < 1 or size % row:
+        if looks_like(path):
+            raise InputError(broken(path, what))
+        begins = f"begins with a vector of {width:,} dimensions" if header else "is empty"
+        raise InputError(
+            f"{path} cannot be read as {what}: it has {size:,} bytes and {begins}, which is no whole number of such "
+            "vectors; write or copy it again, or give the right file or extension."
+        )
+    shape = size // row, width
+    stored = raw_rows(Location(path), np.dtype(np.uint8), 0, row)
+
+    def rows(start: int, stop: int) -> Array:
+        """The vectors from one up to another, without the numbers before them."""
+        values, step = np.empty((stop - start, width), kind), max(1, PIECE // row)
+        for first in range(start, stop, step):
+            read = stored(first, min(first + step, stop))
+            widths = np.ascontiguousarray(read[:, :HEADER]).view("<i4")[:, 0]
+            if (widths != width).any():
+                other = int(np.argmax(widths != width))
+                raise InputError(
+                    f"{path} has vectors of different lengths: row 0 has {width:,} dimensions, but row "
+                    f"{first + other:,} has {widths[other]:,}; write or copy it again, or give the right file or "
+                    "extension."
+                )
+            values[first - start : first - start + len(read)] = np.ascontiguousarray(read[:, HEADER:]).view(kind)
+        return values
+
+    def load() -> Array:
+        before = state_of(path)
+        values = rows(0, shape[0])
+        if before != state_of(path):
+            raise InputError(f"{path} changed while it was read; read it again when nothing writes to it.")
+        return values
+
+    return [Entry("", shape, holds(kind, shape), load, rows=rows)]
