@@ -12,12 +12,12 @@ A task is a pure function of its arguments, so a lost task can be repeated and g
 import os
 import socket
 from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tieproof.cluster.layout import Unit
-from tieproof.cluster.tasks import Job, SurveyedRows, count_blocks, count_group, gather, look, rank
+from tieproof.cluster.tasks import Job, SurveyedRows, Task, count_blocks, count_group, gather, look, rank
 from tieproof.engine import Others, RankedQueries
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
 from tieproof.inputs.identities import Words
@@ -115,15 +115,15 @@ class OnRay:
                 "for a worker. Let threads and memory, which apply to each worker, be less.",
                 ("cluster", "threads", "memory"),
             )
-        options = {"num_cpus": budget.threads, "memory": budget.memory, "max_retries": RETRIES}
-        self.tasks = {
-            task: ray.remote(**options)(checked(task)) for task in (gather, count_group, count_blocks, rank, look)
-        }
+        self.remote = ray.remote(num_cpus=budget.threads, memory=budget.memory, max_retries=RETRIES)
+        self.tasks: dict[Task, Any] = {}
         self.ranked: dict[int, Any] = {}
         self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
 
-    def submit(self, task: Callable[..., Any], *given: Any) -> Any:
+    def submit(self, task: Task, *given: Any) -> Any:
         """Submit a task; returns a reference to its answer."""
+        if task not in self.tasks:
+            self.tasks[task] = self.remote(checked(task))
         return self.tasks[task].remote(__version__, *given)
 
     def fitting(self, node: dict[str, Any]) -> int:
@@ -131,6 +131,22 @@ class OnRay:
         if not node["Alive"]:
             return 0
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
+
+    def each(
+        self, task: Task, given: Any, units: Iterable[Any], pairs: Callable[[Any], int], progress: Progress
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        shared, todo, waiting = self.ray.put(given), deque(units), dict[Any, Any]()
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < AHEAD * self.workers:
+                    waiting[self.submit(task, shared, todo[0])] = todo.popleft()
+                done, _ = self.ray.wait(list(waiting), num_returns=1)
+                unit, answer = waiting.pop(done[0]), self.get(done[0])
+                progress(pairs(unit))
+                yield unit, answer
+        finally:
+            self.cancel(list(waiting))
 
     def look(
         self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
@@ -214,8 +230,8 @@ class OnRay:
                 raise cause from None
             what = "lost a task repeatedly" if isinstance(cause, exceptions.RayError) else "failed to run a task"
             raise ClusterError(
-                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; with "
-                "checkpoint= the evaluation continues where it stopped."
+                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; a truth, and "
+                "with checkpoint= an evaluation, continues where it stopped."
             ) from error
 
     def cancel(self, refs: list[Any]) -> None:
@@ -230,7 +246,7 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-def checked(task: Callable[..., Any]) -> Callable[..., Any]:
+def checked(task: Task) -> Task:
     """A task that is given the driver's version, and raises InputError if its own version differs."""
 
     def run(version: str, *given: Any) -> Any:
