@@ -161,6 +161,17 @@ def truth_of(rows: Any, queries: Any, folder: Path, **options: Any) -> dict[str,
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def arm_the_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let sources fail once all rows were digested."""
+    find = search.find
+
+    def arming(*given: Any) -> Any:
+        (folder / "armed").touch()
+        return find(*given)
+
+    monkeypatch.setattr(truth_module, "find", arming)
+
+
 @pytest.mark.usefixtures("three_nodes")
 @pytest.mark.parametrize("kind", [None, Killing, KilledAtOnce, Slow])
 def test_a_truth_by_workers_some_of_which_are_killed(
@@ -169,13 +180,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
     monkeypatch.setattr(search, "QUERIES", 30)
     monkeypatch.setattr(search, "LISTED", 1)
-    find = search.find
-
-    def arming(*given: Any) -> Any:
-        (tmp_path / "armed").touch()
-        return find(*given)
-
-    monkeypatch.setattr(truth_module, "find", arming)
+    arm_the_search(monkeypatch, tmp_path)
     gallery = cut(DATA) if kind is None else kind.over(DATA, tmp_path)
     made = truth_of(gallery, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
     assert made == truth_of(DATA, DATA[:80], tmp_path / "whole")
@@ -186,10 +191,12 @@ def test_a_truth_by_workers_some_of_which_are_killed(
 def test_a_truth_whose_worker_is_killed_each_time_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
     monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
-    (tmp_path / "armed").touch()
     source = AlwaysKilled.over(DATA, tmp_path)
+    find = search.find
+    arm_the_search(monkeypatch, tmp_path)
     with pytest.raises(ClusterError, match=r"lost a task repeatedly .* a truth, and with checkpoint="):
         truth_of(source, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
     (tmp_path / "armed").unlink()
+    monkeypatch.setattr(truth_module, "find", find)
     made = truth_of(source, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
     assert made == truth_of(DATA, DATA[:80], tmp_path / "whole")

@@ -140,7 +140,8 @@ class OnRay:
         try:
             while todo or waiting:
                 while todo and len(waiting) < AHEAD * self.workers:
-                    waiting[self.submit(task, shared, todo[0])] = todo.popleft()
+                    unit = todo.popleft()
+                    waiting[self.submit(task, shared, unit)] = unit
                 done, _ = self.ray.wait(list(waiting), num_returns=1)
                 unit, answer = waiting.pop(done[0]), self.get(done[0])
                 progress(pairs(unit))

@@ -144,12 +144,12 @@ class Sides(NamedTuple):
         """The problem of all queries among all items."""
         nothing = np.zeros((0, 2), dtype=np.int64)
         with calling_queries():
-            rows, items = (Side(side.array if isinstance(side, ArraySource) else side) for side in self)
+            rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
             return as_sharded(make_problem(rows, items, distance, budget, relevance=nothing, bits=bits))
 
     def check_self_matches(self, problem: ShardedProblem, digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
-        if not all(isinstance(side, ArraySource) for side in self):
+        if not all(type(side) is ArraySource for side in self):
             check_self_matches(problem.whole, digests)
 
     def digests(self, runner: Runner, threads: int) -> tuple[Words, Words]:
@@ -186,6 +186,7 @@ def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
     """The digests (n, 2) of all rows."""
     digests = np.empty((source.shape[0], 2), dtype=np.uint64)
     shared = Rows(source, threads)
+    runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
     for (start, stop), words in runner.each(digested, shared, spans_of(source), lambda _: 0, _unseen):
         digests[start:stop] = words
     return digests
