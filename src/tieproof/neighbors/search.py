@@ -35,8 +35,11 @@ PIECES_EACH = 4
 SMALLEST_PIECE = 2**11
 """The fewest items of a piece that is made for a worker of a cluster, rather than for the memory."""
 
-READ = 2**26
-"""The most bytes of rows that are read to be digested or written."""
+READ = 2**22
+"""The most bytes of rows that are read at a time to be digested, compared or written."""
+
+DIGESTED = 2**26
+"""The most bytes of rows that one task digests."""
 
 MERGED = 8
 """The most lists of a query that are merged at a time."""
@@ -176,10 +179,13 @@ class Rows(NamedTuple):
     threads: int
 
 
-def spans_of(source: RowSource) -> list[Span]:
-    """Spans of rows that are read at a time."""
-    count, width = source.shape
-    return _spans(count, max(1, READ // (width * source.dtype.itemsize)))
+def spans_of(source: RowSource, most: int = READ) -> list[Span]:
+    """Spans of rows of at most so many bytes."""
+    return _spans(source.shape[0], _rows_in(most, source))
+
+
+def _rows_in(size: int, source: RowSource) -> int:
+    return max(1, size // (source.shape[1] * source.dtype.itemsize))
 
 
 def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
@@ -187,15 +193,20 @@ def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
     digests = np.empty((source.shape[0], 2), dtype=np.uint64)
     shared = Rows(source, threads)
     runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
-    for (start, stop), words in runner.each(digested, shared, spans_of(source), lambda _: 0, _unseen):
+    for (start, stop), words in runner.each(digested, shared, spans_of(source, DIGESTED), lambda _: 0, _unseen):
         digests[start:stop] = words
     return digests
 
 
 def digested(rows: Rows, span: Span, progress: Progress | None = None) -> Words:
     """The digests of a span of rows."""
-    start, stop = span
-    return rows_digests(rows.source.read(start, stop), np.zeros(stop - start, dtype=np.uint64), rows.threads)
+    digests = np.empty((span[1] - span[0], 2), dtype=np.uint64)
+    size = _rows_in(READ * rows.threads, rows.source)
+    for start in range(*span, size):
+        piece = rows.source.read(start, min(start + size, span[1]))
+        own = slice(start - span[0], start - span[0] + len(piece))
+        digests[own] = rows_digests(piece, np.zeros(len(piece), dtype=np.uint64), rows.threads)
+    return digests
 
 
 def _unseen(pairs: int) -> None:
@@ -282,14 +293,13 @@ def duplicates_of(source: RowSource, digests: Words) -> int:
     order = np.lexsort((digests[:, 1], digests[:, 0]))
     ranked = digests[order]
     group = np.cumsum(np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1)))
-    size = max(1, READ // (source.shape[1] * source.dtype.itemsize))
     duplicates = 0
     while len(order):
         first = np.append(True, group[1:] != group[:-1])
         leader = order[np.flatnonzero(first)[np.cumsum(first) - 1]]
         order, group, leader = order[~first], group[~first], leader[~first]
         equal = np.zeros(len(order), dtype=np.bool_)
-        for start, stop in _spans(len(order), size):
+        for start, stop in _spans(len(order), _rows_in(READ, source)):
             rows, leaders = source.take(order[start:stop]), source.take(leader[start:stop])
             equal[start:stop] = (rows == leaders).all(axis=1)
         duplicates += int(equal.sum())
