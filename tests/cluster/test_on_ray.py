@@ -188,7 +188,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
 
 
 @pytest.mark.usefixtures("three_nodes")
-def test_a_truth_whose_worker_is_killed_each_time_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
     monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
     source = AlwaysKilled.over(DATA, tmp_path)
