@@ -219,7 +219,7 @@ def of_parts(found: dict[str, Any]) -> dict[str, Any]:
             f"| {row['machines']:,} | {row['hours']:.1f} | {row['tasks']:,} | {row['efficiency']:.2f} |"
             for row in usual
         ),
-        "driver": usual[0]["driver"] / 1e9,
+        "driver": found["driver"] / 1e9,
     }
 
 

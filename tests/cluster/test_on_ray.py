@@ -12,7 +12,7 @@ import pytest
 
 import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, Array, armed, expected, found, many_parts, running, same
-from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow
+from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow, Waiting
 from tieproof.cluster import evaluation
 from tieproof.errors import ClusterError, InputError
 from tieproof.inputs.shards.source import ArraySource
@@ -173,10 +173,11 @@ def arm_the_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("three_nodes")
-@pytest.mark.parametrize("kind", [None, Killing, KilledAtOnce, Slow])
+@pytest.mark.parametrize("kind", [None, Killing, KilledAtOnce, Slow, Waiting])
 def test_a_truth_by_workers_some_of_which_are_killed(
     kind: type[Faulty] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """A task that never ends is repeated by another worker."""
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
     monkeypatch.setattr(search, "QUERIES", 30)
     monkeypatch.setattr(search, "LISTED", 1)

@@ -135,15 +135,28 @@ class OnRay:
     def each(
         self, task: Task, given: Any, units: Iterable[Any], pairs: Callable[[Any], int], progress: Progress
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit.
+
+        At the end, workers without a task repeat those that have not ended yet, some of which may be slow.
+        """
         shared, todo, waiting = self.ray.put(given), deque(units), dict[Any, Any]()
+        unrepeated = list(todo)
         try:
             while todo or waiting:
                 while todo and len(waiting) < AHEAD * self.workers:
                     unit = todo.popleft()
                     waiting[self.submit(task, shared, unit)] = unit
+                while not todo and unrepeated and len(waiting) < self.workers:
+                    unit = unrepeated.pop(0)
+                    waiting[self.submit(task, shared, unit)] = unit
                 done, _ = self.ray.wait(list(waiting), num_returns=1)
                 unit, answer = waiting.pop(done[0]), self.get(done[0])
+                copies = [ref for ref, other in waiting.items() if other == unit]
+                self.cancel(copies)
+                for ref in copies:
+                    del waiting[ref]
+                if unit in unrepeated:
+                    unrepeated.remove(unit)
                 progress(pairs(unit))
                 yield unit, answer
         finally:
