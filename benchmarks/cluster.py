@@ -144,7 +144,7 @@ def seconds_of_a_pair(items: int) -> float:
     """The time of the processor for a pair of a query and an item of a gallery, of many dimensions."""
     data, labels = clustered(items + items // 10, WIDE, items // RELEVANT)
     queries, gallery = slice(items, None), slice(0, items)
-    own = {"gallery": data[gallery], "gallery_labels": labels[gallery], "threads": 1}
+    own: dict[str, Any] = {"gallery": data[gallery], "gallery_labels": labels[gallery], "threads": 1}
     times = take_turns({"evaluate": lambda: tp.evaluate(data[queries], labels[queries], **own)}, processor_seconds)
     return min(times["evaluate"]) / (items * (items // 10))
 

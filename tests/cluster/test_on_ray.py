@@ -179,6 +179,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
 ) -> None:
     """A task that never ends is repeated by another worker."""
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
+    monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
     monkeypatch.setattr(search, "QUERIES", 30)
     monkeypatch.setattr(search, "LISTED", 1)
     arm_the_search(monkeypatch, tmp_path)
@@ -191,6 +192,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
 @pytest.mark.usefixtures("three_nodes")
 def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
+    monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
     monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
     source = AlwaysKilled.over(DATA, tmp_path)
     find = search.find

@@ -15,6 +15,7 @@ from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.exact.bounds import single_threaded
+from tieproof.inputs.relevance import ranges
 from tieproof.problem import Problem
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -25,12 +26,16 @@ ProblemOf = Callable[[IntArray, IntArray], Problem]
 def merged_lists(
     parts: Sequence[NearestLists], k: int, problem_of: ProblemOf, most: int, admit: Admit
 ) -> NearestLists:
-    """The k nearest items of the same queries in all parts together; ids are those of the whole gallery.
+    """The k nearest items of the same queries in all parts together, which have at least k items in their lists.
+
+    Ids are those of the whole gallery.
 
     most : about how many items are compared exactly at a time
     """
     count = len(parts[0].query)
-    entries = [_entries(part) for part in parts]
+    of_all = np.concatenate([part.distances for part in parts], axis=1)
+    bound = np.partition(of_all, k - 1, axis=1)[:, k - 1]
+    entries = [_entries(part, bound) for part in parts]
     number = np.repeat(np.arange(len(parts)), [len(of_part.query) for of_part in entries])
     query, item, level = (np.concatenate([of_part[at] for of_part in entries]) for at in (0, 1, 2))
     distance = np.concatenate([of_part.distance for of_part in entries])
@@ -64,16 +69,19 @@ class Entries(NamedTuple):
     distance: FloatArray
 
 
-def _entries(part: NearestLists) -> Entries:
-    """The items of a part, with all items of its last ties."""
-    before = (part.nearer >= 0) & (part.nearer < part.tie_starts[:, None])
-    query, rank = np.nonzero(before)
-    of_tie = np.repeat(np.arange(len(part.query)), np.diff(part.tie_indptr))
+def _entries(part: NearestLists, bound: FloatArray) -> Entries:
+    """The items of a part, with all items of its last ties, that are not farther than a bound of each query."""
+    near = (part.nearer < part.tie_starts[:, None]) & (part.distances <= bound[:, None])
+    query, rank = np.nonzero(near)
+    last = part.distances[:, -1]
+    ties = np.flatnonzero(last <= bound)
+    place, index = ranges(part.tie_indptr[ties], np.diff(part.tie_indptr)[ties])
+    of_tie = ties[place]
     return Entries(
         np.concatenate([query, of_tie]),
-        np.concatenate([part.ids[query, rank], part.tie_ids]),
+        np.concatenate([part.ids[query, rank], part.tie_ids[index]]),
         np.concatenate([part.nearer[query, rank], part.tie_starts[of_tie]]),
-        np.concatenate([part.distances[query, rank], part.distances[:, -1][of_tie]]),
+        np.concatenate([part.distances[query, rank], last[of_tie]]),
     )
 
 

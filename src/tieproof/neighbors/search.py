@@ -29,11 +29,11 @@ from tieproof.ties import Array, IntArray
 QUERIES, LISTED = 1000, 2**20
 """The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has."""
 
-PIECES_EACH = 4
+PARTS_EACH = 4
 """The approximate number of parts for each worker of a cluster, so that all have work until the end."""
 
-SMALLEST_PIECE = 2**11
-"""The fewest items of a piece that is made for a worker of a cluster, rather than for the memory."""
+SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
+"""The fewest queries and items of parts that are made for workers of a cluster, rather than for the memory."""
 
 READ = 2**22
 """The most bytes of rows that are read at a time to be digested, compared or written."""
@@ -97,13 +97,13 @@ class Search(NamedTuple):
         size = max(QUERIES, LISTED // k)
         if not is_array(problem.queries):
             size = max(1, min(size, memory // 8 // least))
-        blocks = _spans(n_queries, size)
         most = n_items
         if not is_array(problem.items) and not fits(problem):
             most = max(1, memory // 2 // least)
         if workers > 1:
-            most = min(most, max(SMALLEST_PIECE, -(-n_items * len(blocks) // (PIECES_EACH * workers))))
-        return cls(problem, k, blocks, list(groups_of(problem.items.source.bounds.tolist(), most)))
+            size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
+        pieces = groups_of(problem.items.source.bounds.tolist(), most)
+        return cls(problem, k, _spans(n_queries, size), list(pieces))
 
     def parts(self) -> list[Part]:
         """All parts, piece after piece."""
@@ -125,6 +125,19 @@ class Search(NamedTuple):
 def is_array(rows: RankedRows) -> bool:
     """Whether rows are in memory already."""
     return isinstance(rows.source, ArraySource)
+
+
+def for_workers(n_queries: int, n_items: int, size: int, most: int, parts: int) -> Span:
+    """Smaller sizes of blocks and of pieces, for so many parts.
+
+    Both are divided by about the same number: small blocks read the gallery more often, and the lists of small pieces
+    take longer to merge.
+    """
+    blocks, pieces = -(-n_queries // size), -(-n_items // most)
+    factor = max(1.0, (parts / (blocks * pieces)) ** 0.5)
+    size = min(size, max(SMALLEST_BLOCK, round(n_queries / (blocks * factor))))
+    factor = max(1.0, parts / (-(-n_queries // size) * pieces))
+    return size, min(most, max(SMALLEST_PIECE, round(n_items / (pieces * factor))))
 
 
 def _spans(count: int, size: int) -> list[Span]:
