@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -42,6 +43,7 @@ from measuring import (
     take_turns,
     where,
 )
+from tieproof.cluster import evaluation as evaluation_in_parts
 from tieproof.cluster import layout
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.problem import ShardedProblem
@@ -180,10 +182,13 @@ class Shape:
     bytes_read: float  # by a task: its group, and its block with the relevant items
 
     @classmethod
-    def of(cls, queries: int, items: int, machine: Machine, relevant: int) -> "Shape":
+    def of(cls, queries: int, items: int, machine: Machine, machines: int, relevant: int) -> "Shape":
         """The parts that `layout` chooses."""
         rows = int(machine.memory / 8 / (WIDE * 4 + layout.BYTES_BESIDE))
         in_block = max(1, min(rows // (1 + relevant), int(machine.memory / 4 / layout.BYTES_PER_PAIR / relevant)))
+        at_least = ceil(sqrt(2 * evaluation_in_parts.PARTS_EACH * machines * machine.workers))
+        in_block = min(in_block, max(layout.SMALLEST_BLOCK, -(-queries // at_least)))
+        rows = min(rows, max(layout.SMALLEST_BLOCK, -(-items // at_least)))
         blocks, groups = -(-queries // in_block), -(-items // rows)
         read = (items / groups / machine.sharing + in_block * (1 + relevant)) * WIDE * 4
         return cls(blocks * groups, queries / blocks * items / groups, read)
@@ -230,6 +235,7 @@ def ended(ends: list[float], usual: float) -> float:
 
 def schedules(usual: Machine) -> list[Measured]:
     """A large evaluation on more and more machines, with each constant made worse, and without each kind of loss."""
+    whole: dict[str, Any] = {"workers": 1, "memory": 16 * usual.memory, "pair": usual.pair / 16}
     changed = {
         "as measured": usual,
         "a hundredth of the network": replace(usual, network=usual.network / 100),
@@ -241,11 +247,12 @@ def schedules(usual: Machine) -> list[Measured]:
         "nothing to read": replace(usual, network=np.inf, storage=np.inf),
         "neither": replace(usual, slow=0.0, network=np.inf, storage=np.inf),
         "idle workers repeat the last tasks": replace(usual, copies=True),
-        "and workers of a machine read together": replace(usual, copies=True, sharing=usual.workers),
-        "and have 2 GiB": replace(usual, copies=True, sharing=usual.workers, memory=2.0**31),
+        "workers of a machine read together": replace(usual, sharing=usual.workers),
+        "a worker of 16 threads and 128 GiB": replace(usual, **whole),
+        "the same, idle workers repeat": replace(usual, **whole, copies=True),
     }
     return [
-        {"case": name, **simulate(machine, machines, Shape.of(QUERIES, ITEMS, machine, RELEVANT))}
+        {"case": name, **simulate(machine, machines, Shape.of(QUERIES, ITEMS, machine, machines, RELEVANT))}
         for name, machine in changed.items()
         for machines in MACHINES
     ]

@@ -7,7 +7,7 @@ The script measures, in seconds of the processor with one thread:
 
 - a pair of a query and an item for `nearest` with k = 100, at 128 dimensions of uint8 and at 768 of float32
 - the digest of a row
-- the merging of two lists of a query, of data without ties and of data with many
+- the merging of two lists of a query, of these data, which have few ties, and of three numbers, which have many
 
 From these figures and the assumptions of cluster.py about machines, a schedule is simulated: 10,000 queries against a
 billion items. Figures are written to truth.json unless sizes are chosen.
@@ -54,7 +54,8 @@ KINDS = {"128 × uint8": Data(128, in_bytes), "768 × float32": Data(768, lambda
 def priced(name: str, n_queries: int, n_items: int) -> Measured:
     """Seconds of a pair, of the digest of a row, and of merging a list of a query."""
     dimensions, made = KINDS[name]
-    rows = made(white(n_queries + n_items, dimensions))
+    numbers = white(n_queries + n_items, dimensions)
+    rows, few = made(numbers), made(np.sign(numbers[: MERGED_QUERIES + 20 * K * PIECES]))
     queries, gallery = rows[:n_queries], rows[n_queries:]
     source = ArraySource.of(gallery)
     calls: dict[str, Call] = {
@@ -66,8 +67,8 @@ def priced(name: str, n_queries: int, n_items: int) -> Measured:
         "case": name,
         "pair": least["pair"] / (n_queries * n_items),
         "row": least["row"] / n_items,
-        "merge": merging(rows[: MERGED_QUERIES + 20 * K * PIECES]),
-        "merge with ties": merging(np.sign(rows[: MERGED_QUERIES + 20 * K * PIECES])),
+        "merge": merging(rows[: len(few)]),
+        "merge with ties": merging(few),
         "bytes": rows.dtype.itemsize * dimensions,
     }
 

@@ -12,7 +12,7 @@ A task is a pure function of its arguments, so a lost task can be repeated and g
 import os
 import socket
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -133,34 +133,46 @@ class OnRay:
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
 
     def each(
-        self, task: Task, given: Any, units: Iterable[Any], pairs: Callable[[Any], int], progress: Progress
+        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit.
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        shared = self.ray.put(given)
+        for unit, answer in self.answers(units, lambda unit: [self.submit(task, shared, unit)], 1):
+            progress(pairs(unit))
+            yield unit, answer
 
-        At the end, workers without a task repeat those that have not ended yet, some of which may be slow.
+    def answers(
+        self, units: Sequence[Any], begin: Callable[[Any], list[Any]], tasks: int
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of each unit, as units end.
+
+        At the end, workers without a task repeat the units that have not ended, some of which may be slow.
+
+        begin : submits the tasks of a unit, of which the last one returns the answer
+        tasks : the approximate number of tasks of a unit
         """
-        shared, todo, waiting = self.ray.put(given), deque(units), dict[Any, Any]()
-        unrepeated = list(todo)
+        todo, waiting, unrepeated = deque(units), dict[Any, tuple[Any, list[Any]]](), dict.fromkeys(units)
+        most = max(2, AHEAD * self.workers // tasks)
+
+        def start(unit: Any) -> None:
+            refs = begin(unit)
+            waiting[refs[-1]] = unit, refs
+
         try:
             while todo or waiting:
-                while todo and len(waiting) < AHEAD * self.workers:
-                    unit = todo.popleft()
-                    waiting[self.submit(task, shared, unit)] = unit
-                while not todo and unrepeated and len(waiting) < self.workers:
-                    unit = unrepeated.pop(0)
-                    waiting[self.submit(task, shared, unit)] = unit
-                done, _ = self.ray.wait(list(waiting), num_returns=1)
-                unit, answer = waiting.pop(done[0]), self.get(done[0])
-                copies = [ref for ref, other in waiting.items() if other == unit]
-                self.cancel(copies)
-                for ref in copies:
-                    del waiting[ref]
-                if unit in unrepeated:
-                    unrepeated.remove(unit)
-                progress(pairs(unit))
+                while todo and len(waiting) < most:
+                    start(todo.popleft())
+                while not todo and unrepeated and (len(waiting) + 1) * tasks <= self.workers:
+                    start(unrepeated.popitem()[0])
+                [ended], _ = self.ray.wait(list(waiting), num_returns=1)
+                unit, _ = waiting.pop(ended)
+                answer = self.get(ended)
+                unrepeated.pop(unit, None)
+                for ref in [ref for ref, (other, _) in waiting.items() if other == unit]:
+                    self.cancel(waiting.pop(ref)[1])
                 yield unit, answer
         finally:
-            self.cancel(list(waiting))
+            self.cancel([ref for _, refs in waiting.values() for ref in refs])
 
     def look(
         self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
@@ -174,24 +186,14 @@ class OnRay:
         """The counts of each unit, as units end; a block's rows are dropped after the last unit that needs them."""
         given, blocks = self.ray.put(job), dict[int, Any]()
         uses = Counter(block for unit in units for block in unit.blocks)
-        todo, waiting = deque(units), dict[Any, tuple[Unit, list[Any]]]()
-        most = max(2, AHEAD * self.workers // max(1, len(job.layout.groups)))
-        try:
-            while todo or waiting:
-                while todo and len(waiting) < most:
-                    refs = self.begin(given, job, todo[0], blocks)
-                    waiting[refs[-1]] = todo.popleft(), refs
-                done, _ = self.ray.wait(list(waiting), num_returns=1)
-                unit, _ = waiting.pop(done[0])
-                counts = self.get(done[0])
-                for block in unit.blocks:
-                    uses[block] -= 1
-                    if not uses[block]:
-                        del blocks[block]
-                progress(job.layout.pairs_of(unit))
-                yield unit, counts
-        finally:
-            self.cancel([ref for _, refs in waiting.values() for ref in refs])
+        tasks = max(1, len(job.layout.groups))
+        for unit, counts in self.answers(units, lambda unit: self.begin(given, job, unit, blocks), tasks):
+            for block in unit.blocks:
+                uses[block] -= 1
+                if not uses[block]:
+                    del blocks[block]
+            progress(job.layout.pairs_of(unit))
+            yield unit, counts
 
     def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
         """Submit the tasks of a unit; the last one returns its counts."""

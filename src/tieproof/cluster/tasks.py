@@ -1,6 +1,6 @@
 """The tasks of an evaluation, for any process on any machine: the first pass over all rows, and counting."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -160,7 +160,7 @@ class Local:
         self.kept = 0
 
     def each(
-        self, task: Task, given: Any, units: Iterable[Any], pairs: Callable[[Any], int], progress: Progress
+        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
     ) -> Iterator[tuple[Any, Any]]:
         """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
         for unit in units:
