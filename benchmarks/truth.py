@@ -161,6 +161,8 @@ def main() -> None:
     measured = {
         "queries": options.queries,
         "gallery": options.gallery,
+        "k": K,
+        "planned": {"queries": QUERIES, "items": ITEMS},
         "prices": prices,
         "plan": [plan(price, machines) for price in prices for machines in MACHINES],
         "setting": setting(),
