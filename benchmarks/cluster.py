@@ -113,7 +113,8 @@ def on_ray(data: Array, labels: Array) -> list[Measured]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     rows = []
     for workers in (1, 2):
-        ray.init(num_cpus=workers, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+        here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "log_to_driver": False}
+        ray.init(address="local", num_cpus=workers, **here)
         evaluation(data[:3000], labels[:3000], 1, cluster="auto")()
         times = take_turns(
             {
