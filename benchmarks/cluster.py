@@ -8,7 +8,7 @@ The script measures on this machine:
 - evaluations of rows that are read in parts, with more and more blocks and shards, compared with evaluations of
   arrays in memory, in seconds of the processors
 - one and two Ray workers with one thread each, compared with as many threads of one process, in wall-clock seconds
-- the cost of a task that counts almost nothing
+- the cost of a task that counts almost nothing, and of a pair of a query and an item at 768 dimensions
 - the bytes that are moved for each pair
 
 From these figures, a schedule is simulated with machines that are sometimes slow or lost, networks and disks. Runs
@@ -21,6 +21,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -42,6 +43,7 @@ from measuring import (
     take_turns,
     where,
 )
+from tieproof.cluster import evaluation as evaluation_in_parts
 from tieproof.cluster import layout
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.problem import ShardedProblem
@@ -54,6 +56,9 @@ MEMORY = "256MiB"
 """The memory of each measured worker."""
 
 QUERIES, ITEMS, WIDE = 10**6, 10**8, 768
+DRIVER = 40
+"""The bytes of the driver for an item, until counting begins: labels, classes, members, digests."""
+
 MACHINES = (10, 100, 1000)
 
 
@@ -108,7 +113,8 @@ def on_ray(data: Array, labels: Array) -> list[Measured]:
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     rows = []
     for workers in (1, 2):
-        ray.init(num_cpus=workers, include_dashboard=False, _node_ip_address="127.0.0.1", log_to_driver=False)
+        here: dict[str, Any] = {"include_dashboard": False, "_node_ip_address": "127.0.0.1", "log_to_driver": False}
+        ray.init(address="local", num_cpus=workers, **here)
         evaluation(data[:3000], labels[:3000], 1, cluster="auto")()
         times = take_turns(
             {
@@ -137,6 +143,15 @@ def seconds_of_a_task(data: Array, labels: Array) -> float:
     return max(0.0, many - few) / (count * (count + 1) // 2 - 1)
 
 
+def seconds_of_a_pair(items: int) -> float:
+    """The time of the processor for a pair of a query and an item of a gallery, of many dimensions."""
+    data, labels = clustered(items + items // 10, WIDE, items // RELEVANT)
+    queries, gallery = slice(items, None), slice(0, items)
+    own: dict[str, Any] = {"gallery": data[gallery], "gallery_labels": labels[gallery], "threads": 1}
+    times = take_turns({"evaluate": lambda: tp.evaluate(data[queries], labels[queries], **own)}, processor_seconds)
+    return min(times["evaluate"]) / (items * (items // 10))
+
+
 def bytes_per_pair(rows: int, dimensions: int, of_counts: int) -> float:
     """The bytes moved for a block of rows against another block: both blocks, and the counts of the first one."""
     return (2 * rows * dimensions * 4 + rows * of_counts * 16) / rows**2
@@ -146,7 +161,7 @@ def bytes_per_pair(rows: int, dimensions: int, of_counts: int) -> float:
 class Machine:
     """The speed of a machine, and how often it is slow or lost."""
 
-    pair: float  # seconds of a worker for a pair at 768 dimensions
+    pair: float  # seconds of a worker for a pair
     task: float  # seconds in addition
     workers: int = 16
     memory: float = 8 * 2**30  # of each worker
@@ -155,35 +170,37 @@ class Machine:
     slow: float = 0.01  # share of tasks that take five times as long
     lost: float = 1 / 1000 / 3600  # losses per second and machine
     submitted: float = 1 / 2000  # seconds of the driver per task
+    sharing: int = 1  # the workers of a machine that read a group together
+    copies: bool = False  # whether idle workers repeat the task that would end last
 
 
 @dataclass(frozen=True)
 class Shape:
     """The parts of an evaluation for workers with a given memory."""
 
-    blocks: int
-    groups: int
-    queries: float
-    items: float
+    tasks: int
+    pairs: float  # of a task
     bytes_read: float  # by a task: its group, and its block with the relevant items
 
     @classmethod
-    def of(cls, queries: int, items: int, machine: Machine, relevant: int) -> "Shape":
+    def of(cls, queries: int, items: int, machine: Machine, machines: int, relevant: int) -> "Shape":
         """The parts that `layout` chooses."""
         rows = int(machine.memory / 8 / (WIDE * 4 + layout.BYTES_BESIDE))
         in_block = max(1, min(rows // (1 + relevant), int(machine.memory / 4 / layout.BYTES_PER_PAIR / relevant)))
+        at_least = ceil(sqrt(2 * evaluation_in_parts.PARTS_EACH * machines * machine.workers))
+        in_block = min(in_block, max(layout.SMALLEST_BLOCK, -(-queries // at_least)))
+        rows = min(rows, max(layout.SMALLEST_BLOCK, -(-items // at_least)))
         blocks, groups = -(-queries // in_block), -(-items // rows)
-        read = (items / groups + in_block * (1 + relevant)) * WIDE * 4
-        return cls(blocks, groups, queries / blocks, items / groups, read)
+        read = (items / groups / machine.sharing + in_block * (1 + relevant)) * WIDE * 4
+        return cls(blocks * groups, queries / blocks * items / groups, read)
 
 
-def simulate(machine: Machine, machines: int, queries: int, items: int, seed: int = 0) -> Measured:
+def simulate(machine: Machine, machines: int, shape: Shape, seed: int = 0) -> Measured:
     """Hours of a schedule: the worker that is free first does the next task; tasks of a lost machine start again."""
-    random, shape = np.random.default_rng(seed), Shape.of(queries, items, machine, RELEVANT)
-    workers, tasks = machines * machine.workers, shape.blocks * shape.groups
+    random = np.random.default_rng(seed)
+    workers, tasks = machines * machine.workers, shape.tasks
     speed = min(machine.network / machine.workers, machine.storage / workers)
-    reading = shape.bytes_read / speed
-    counting = shape.queries * shape.items * machine.pair
+    reading, counting = shape.bytes_read / speed, shape.pairs * machine.pair
     ends = [0.0] * min(workers, tasks)
     repeated = 0
     factors = np.where(random.random(tasks) < machine.slow, 5.0, 1.0)
@@ -194,7 +211,7 @@ def simulate(machine: Machine, machines: int, queries: int, items: int, seed: in
             begin += spent * random.random()
             repeated += 1
         heapq.heappush(ends, begin + spent)
-    last = max(ends)
+    last = ended(ends, reading + counting + machine.task) if machine.copies else max(ends)
     return {
         "machines": machines,
         "hours": last / 3600,
@@ -202,12 +219,24 @@ def simulate(machine: Machine, machines: int, queries: int, items: int, seed: in
         "repeated": repeated,
         "efficiency": tasks * counting / (last * workers),
         "reading": reading / (reading + counting),
-        "driver": 72 * items,  # labels, classes, members, digests
     }
 
 
+def ended(ends: list[float], usual: float) -> float:
+    """When all tasks have ended, if each worker that becomes idle repeats the one that would end last."""
+    idle = sorted(ends)
+    running = [-end for end in ends]
+    heapq.heapify(running)
+    for free in idle:
+        if free + usual >= -running[0]:
+            break
+        heapq.heapreplace(running, -(free + usual))
+    return -running[0]
+
+
 def schedules(usual: Machine) -> list[Measured]:
-    """A large evaluation on more and more machines, and with each constant made worse."""
+    """A large evaluation on more and more machines, with each constant made worse, and without each kind of loss."""
+    whole: dict[str, Any] = {"workers": 1, "memory": 16 * usual.memory, "pair": usual.pair / 16}
     changed = {
         "as measured": usual,
         "a hundredth of the network": replace(usual, network=usual.network / 100),
@@ -215,9 +244,16 @@ def schedules(usual: Machine) -> list[Measured]:
         "one task in ten slow": replace(usual, slow=0.1),
         "a machine lost each hour of a hundred": replace(usual, lost=10 * usual.lost),
         "workers of 1 GiB": replace(usual, memory=2.0**30),
+        "no slow tasks": replace(usual, slow=0.0),
+        "nothing to read": replace(usual, network=np.inf, storage=np.inf),
+        "neither": replace(usual, slow=0.0, network=np.inf, storage=np.inf),
+        "idle workers repeat the last tasks": replace(usual, copies=True),
+        "workers of a machine read together": replace(usual, sharing=usual.workers),
+        "a worker of 16 threads and 128 GiB": replace(usual, **whole),
+        "the same, idle workers repeat": replace(usual, **whole, copies=True),
     }
     return [
-        {"case": name, **simulate(machine, machines, QUERIES, ITEMS)}
+        {"case": name, **simulate(machine, machines, Shape.of(QUERIES, ITEMS, machine, machines, RELEVANT))}
         for name, machine in changed.items()
         for machines in MACHINES
     ]
@@ -252,7 +288,7 @@ def render(measured: Measured) -> str:
         for row in measured["simulated"]
     ]
     headings = ("case", "machines", "hours", "tasks", "repeated", "efficiency", "share of reading")
-    pair = f"a pair at {WIDE} dimensions: {1e9 * measured['pair']:.0f} ns of a processor"
+    pair = f"a pair at {WIDE} dimensions: {1e9 * measured['pair']:.1f} ns of a processor"
     return (
         table(title, ("case", "in memory, s", "in parts, s", "ratio", "at most"), cells)
         + missed(targets)
@@ -273,8 +309,7 @@ def main() -> None:
     data, labels = clustered(options.items, DIMENSIONS, options.items // RELEVANT)
     evaluation(data[:2000], labels[:2000], None)()
     ray = on_ray(data, labels)
-    # Leave-one-out computes a product for two pairs; other queries and items need one for each.
-    pair = 2 * ray[0]["reference"] / options.items**2 * WIDE / DIMENSIONS
+    pair = seconds_of_a_pair(options.items)
     [task] = [row["seconds"] for row in ray if row["case"] == "a task"]
     measured = {
         "items": options.items,
@@ -286,6 +321,7 @@ def main() -> None:
         "moved": [{"rows": rows, "bytes": bytes_per_pair(rows, WIDE, RELEVANT)} for rows in (10**4, 10**5, 10**6)],
         "simulated": schedules(Machine(pair, task)),
         "pair": pair,
+        "driver": DRIVER * ITEMS,
         "setting": setting(),
     }
     print(render(measured), end="")

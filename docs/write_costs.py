@@ -112,19 +112,50 @@ the processors, summed over all threads:
 {parts}
 
 A task has an overhead of {task:.0f} ms. Two blocks of 100,000 rows of 768 dimensions move {moved:.2f} bytes for each
-pair. A pair of 768 dimensions took {pair:.0f} ns of a processor in the same run. From these constants, the following
-schedule was simulated, in which some tasks are slow, some machines are lost, and networks and storage have a limited
-speed: {simulated_queries:,} queries against {simulated_items:,} items of 768 dimensions, on machines of 16 workers with
-8 GiB each:
+pair. A pair of a query and an item of 768 dimensions took {pair:.1f} ns of a processor, so the {simulated_queries:,}
+queries against {simulated_items:,} items of the following schedule take {simulated_hours:,.0f} core hours. The schedule
+was simulated from these constants. Some tasks are slow, some machines are lost, each machine receives at most
+1.25 GB/s, and all machines together read at most 200 GB/s. Each machine has 16 workers with 8 GiB:
 
-| machines | hours | tasks | efficiency |
-|---|---|---|---|
+| schedule | machines | hours | tasks | share of reading | efficiency |
+|---|---|---|---|---|---|
 {schedule}
 
-The limits of this schedule: with 1,000 machines there is about one task for each worker, so the slowest tasks decide when
-the evaluation ends. Workers with less memory have more tasks and read more. If storage or network is a hundred times
-slower, reading takes nearly all the time. The driver keeps about 72 bytes for each item, {driver:.0f} GB here, so with a
-billion items it needs a machine of its own. Lost machines cost almost nothing, because tasks are short.
+The cheaper a pair is, the more of the time is reading. With 1,000 machines, it is {reading:.0%}: all workers together
+read the gallery once for each block of queries, and small blocks for many workers read it more often. What remains is
+lost to tasks that take five times as long as others, and to the last tasks, of which there are not as many as workers.
+
+- **Let a machine have one worker**, with `threads=` its processors and `memory=` most of its memory: it reads a row once
+  for all of its threads, and blocks are larger.
+- Workers without a task repeat the tasks that have not ended, and the first answer counts: a task is a pure function, so
+  both answers have the same bits. A slow task cannot be cut while it runs, because Ray shows nothing of a task before
+  its end, and the reading of a block, which all of its tasks wait for, is not repeated.
+- If storage or network is a hundred times slower, reading takes nearly all the time. Lost machines cost almost nothing,
+  because tasks are short.
+
+The driver keeps about 40 bytes for each item, {driver:.0f} GB here, until counting begins, and half of that afterwards:
+8 for its label, 4 for its class, 4 for its place among the items of its class, and at first 16 for the digest of its row.
+
+## The true neighbors of a billion items
+
+`tp.truth` searches pieces of the gallery and merges their lists exactly ([vector
+search](guides/vector_search.md)). With k = {truth_k} and one thread, without and with many ties (`benchmarks/truth.py`):
+
+| rows | a pair | the digest of a row | merging a list of a query |
+|---|---|---|---|
+{prices}
+
+From this, a schedule was simulated as above, in which idle workers repeat the last tasks: {truth_queries:,} queries
+against {truth_items:,} items. Workers digest all rows first (included in the hours) and search; the driver merges. It
+keeps {truth_driver:.0f} GB, and the lists of all pieces in a folder of up to {truth_parts:,.0f} GB, whose writing and
+reading are not included:
+
+| rows | machines | hours | of searching | of merging | pieces | each machine reads |
+|---|---|---|---|---|---|---|
+{truth_plan}
+
+With 1,000 machines, merging the lists of so many pieces in the driver takes longer than finding them. Clusters of items
+are not left out by the triangle inequality.
 """
 
 
@@ -189,6 +220,7 @@ def render() -> str:
         shard=MANY_ITEMS / machines * MANY_DIMENSIONS * 2 / 1e9,
         codes=codes[1] * 1e-9 * pairs / 3600,
         **of_parts(parts),
+        **of_truths(figures("truth")),
     )
 
 
@@ -204,7 +236,8 @@ def table(measured: dict[str, Any]) -> str:
 
 def of_parts(found: dict[str, Any]) -> dict[str, Any]:
     """The figures on the page for evaluations in parts."""
-    usual = [row for row in found["simulated"] if row["case"] == "as measured"]
+    shown = ("as measured", "a worker of 16 threads and 128 GiB", "the same, idle workers repeat")
+    usual = [row for name in shown for row in found["simulated"] if row["case"] == name]
     compared = [row for row in [*found["local"], *found["ray"]] if "ratio" in row]
     return {
         "part_items": found["items"],
@@ -216,10 +249,35 @@ def of_parts(found: dict[str, Any]) -> dict[str, Any]:
         "simulated_queries": found["queries"],
         "simulated_items": found["gallery"],
         "schedule": "\n".join(
-            f"| {row['machines']:,} | {row['hours']:.1f} | {row['tasks']:,} | {row['efficiency']:.2f} |"
+            f"| {row['case']} | {row['machines']:,} | {row['hours']:.2f} | {row['tasks']:,} | {row['reading']:.2f} "
+            f"| {row['efficiency']:.2f} |"
             for row in usual
         ),
-        "driver": usual[0]["driver"] / 1e9,
+        "reading": next(row["reading"] for row in usual if row["machines"] == 1000),
+        "simulated_hours": found["pair"] * found["queries"] * found["gallery"] / 3600,
+        "driver": found["driver"] / 1e9,
+    }
+
+
+def of_truths(found: dict[str, Any]) -> dict[str, Any]:
+    """The figures on the page for truths."""
+    plan = found["plan"]
+    return {
+        "truth_k": found["k"],
+        "truth_queries": found["planned"]["queries"],
+        "truth_items": found["planned"]["items"],
+        "truth_driver": max(row["driver"] for row in plan) / 1e9,
+        "truth_parts": max(row["parts"] for row in plan) / 1e9,
+        "prices": "\n".join(
+            f"| {row['case']} | {1e9 * row['pair']:.1f} ns | {1e9 * row['row']:.0f} ns "
+            f"| {1e6 * row['merge']:.0f} µs, {1e6 * row['merge with ties']:.0f} µs |"
+            for row in found["prices"]
+        ),
+        "truth_plan": "\n".join(
+            f"| {row['case']} | {row['machines']:,} | {row['hours'] + row['digests'] + row['merging']:.2f} "
+            f"| {row['hours']:.2f} | {row['merging']:.2f} | {row['pieces']:,} | {row['read'] / 1e9:,.0f} GB |"
+            for row in plan
+        ),
     }
 
 

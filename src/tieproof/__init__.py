@@ -55,13 +55,13 @@ if TYPE_CHECKING:
     from tieproof.neighbors.certificate import Certificate as Certificate
     from tieproof.neighbors.classification import KnnAccuracy as KnnAccuracy
     from tieproof.neighbors.classification import knn_accuracy as knn_accuracy
+    from tieproof.neighbors.examination import TruthExamination as TruthExamination
+    from tieproof.neighbors.examination import examine_truth as examine_truth
     from tieproof.neighbors.nearest import nearest as nearest
-    from tieproof.neighbors.referee import TruthExamination as TruthExamination
-    from tieproof.neighbors.referee import TruthVerification as TruthVerification
-    from tieproof.neighbors.referee import examine_truth as examine_truth
-    from tieproof.neighbors.referee import verify_truth as verify_truth
     from tieproof.neighbors.result import Neighbors as Neighbors
     from tieproof.neighbors.truth import truth as truth
+    from tieproof.neighbors.verification import TruthVerification as TruthVerification
+    from tieproof.neighbors.verification import verify_truth as verify_truth
     from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
     from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
     from tieproof.rates.result import ErrorRates as ErrorRates

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
+from tieproof.inputs import identities
 
 Array = npt.NDArray[Any]
 
@@ -253,3 +254,13 @@ def test_words_of_runs_and_lists() -> None:
     lists = relevant(tp.evaluate_scores(SCORES, RELEVANCE))
     assert relevant(tp.evaluate_scores(-SCORES, RELEVANCE)) == lists
     assert relevant(tp.evaluate_scores(SCORES, np.clip(RELEVANCE, -1, 1))) != lists
+
+
+def test_digests_sorted_in_parts_have_the_same_fingerprint(monkeypatch: pytest.MonkeyPatch) -> None:
+    digests = np.random.default_rng(0).integers(0, 2**64, size=(500, 2), dtype=np.uint64)
+    digests[::3, 0] = digests[0, 0]
+    digests[1:5] = [[0, 3], [2**64 - 1, 1], [2**64 - 1, 0], [0, 2]]
+    whole = identities.Digests("toy", (digests, digests[:1])).hashed()
+    for at_a_time in (1, 2, 70, 400):
+        monkeypatch.setattr(identities, "SORTED", at_a_time)
+        assert identities.Digests("toy", (digests[::-1], digests[:1])).hashed() == whole

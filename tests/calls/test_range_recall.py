@@ -1,6 +1,8 @@
 """The recall of range search, compared with sets, query by query, and with big-ann-benchmarks."""
 
 import json
+import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,3 +86,46 @@ def test_ids_that_are_too_large_are_about_their_lists() -> None:
     with pytest.raises(tp.InputError, match="found ids contain 9223372036854775808") as caught:
         tp.range_recall(([0, 1], [2**63]), ([0, 1], [1]))
     assert caught.value.argument == "found"
+
+
+# The folder of a truth
+
+
+RADII = (-1, 0, 0.5, 1, np.sqrt(2), 1.5, np.sqrt(3), 2, 100, np.inf)
+
+
+@pytest.mark.parametrize("k", [3, 20, 40])
+@pytest.mark.parametrize("radius", RADII)
+def test_a_radius_is_certified_or_refused_by_name(radius: float, k: int, tmp_path: Path) -> None:
+    """By definition: all items at most so far; certified if fewer than all are listed and the last one is farther."""
+    random = np.random.default_rng(8)
+    gallery, queries = random.integers(0, 3, (40, 3)), random.integers(0, 3, (9, 3))
+    tp.truth(gallery, queries, k, out=tmp_path / "truth", distance="euclidean")
+    squares = [
+        [sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in gallery.tolist()] for x in queries.tolist()
+    ]
+    far = [[math.sqrt(square) for square in row] for row in squares]
+    found = as_pair([random.permutation(40)[:7].tolist() for _ in queries])
+    open_ = [query for query, row in enumerate(far) if k < 40 and sorted(row)[k - 1] <= radius]
+    if open_:
+        with pytest.raises(
+            tp.InputError, match=f"not for {len(open_)} quer.*, first query {open_[0]} with"
+        ) as caught:
+            tp.range_recall(found, tmp_path / "truth", radius=radius)
+        assert caught.value.argument == "radius"
+        return
+    true = as_pair([[item for item, distance in enumerate(row) if distance <= radius] for row in far])
+    assert (
+        tp.range_recall(found, tmp_path / "truth", radius=radius).to_dict() == tp.range_recall(found, true).to_dict()
+    )
+
+
+def test_distances_that_are_equal_in_float64_are_within_the_same_radius(tmp_path: Path) -> None:
+    """The item at rank 2 is farther than 1 by less than float64 shows, so others may hide behind it."""
+    gallery = [[1.0, 0.0], [1.0, 1e-9], [3.0, 0.0]]
+    for k in (2, 3):
+        tp.truth(gallery, [[0.0, 0.0]], k, out=tmp_path / str(k), distance="euclidean")
+    with pytest.raises(tp.InputError, match=r"first query 0 with 1\.0. Pass a radius below 1\.0"):
+        tp.range_recall(([0, 1], [0]), tmp_path / "2", radius=1.0)
+    assert tp.range_recall(([0, 1], [0]), tmp_path / "3", radius=1.0).recall == 0.5
+    assert tp.range_recall(([0, 0], []), tmp_path / "2", radius=0.5).recall == 1.0

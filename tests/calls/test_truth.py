@@ -17,9 +17,10 @@ import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import KEYS
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
-from tieproof.neighbors import truth as module
+from tieproof.neighbors import search
 from tieproof.neighbors.certificate import NAME, _digest, read_truth, sha256_of
 from tieproof.neighbors.formats import FORMATS
+from tieproof.neighbors.nearest import neighbors_of
 
 RANDOM = np.random.default_rng(31)
 GALLERY = RANDOM.integers(0, 3, size=(60, 4)).astype(np.float32)
@@ -145,14 +146,15 @@ def kill_after(number: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Make the search of a part fail after so many; the list grows with each part that is computed."""
     done: list[int] = []
 
-    def nearest(*given: Any, **options: Any) -> tp.Neighbors:
+    def searched(*given: Any) -> tp.Neighbors:
         if len(done) == number:
             raise KilledError
         done.append(1)
-        return tp.nearest(*given, **options)
+        return neighbors_of(*given)
 
-    monkeypatch.setattr(module, "QUERIES", 4)
-    monkeypatch.setattr(module, "nearest", nearest)
+    monkeypatch.setattr(search, "QUERIES", 4)
+    monkeypatch.setattr(search, "LISTED", 1)
+    monkeypatch.setattr(search, "neighbors_of", searched)
     return done
 
 

@@ -69,6 +69,19 @@ def test_the_recall_by_a_truth(capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
+def test_a_range_search_by_a_truth(capsys: pytest.CaptureFixture[str]) -> None:
+    write()
+    capsys.readouterr()
+    radius = float(FOUND.distances[:, -1].min()) / 2
+    inside = FOUND.distances <= radius
+    np.savez("found.npz", neighbors=FOUND.ids[inside], lims=np.append(0, np.cumsum(inside.sum(axis=1))))
+    assert exit_status("range-recall", "found.npz", "truth", "--radius", str(radius), "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["recall"] == 1
+    assert exit_status("range-recall", "found.npz", "truth", "--radius", "inf") == 2
+    assert "truth: The radius is inf, but the truth lists the 8 nearest items" in capsys.readouterr().err
+    assert exit_status("range-recall", "found.npz", "truth") == 2
+
+
 def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> None:
     ids = FOUND.ids.copy()
     ids[2, 0] = 99

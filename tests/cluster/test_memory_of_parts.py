@@ -52,6 +52,18 @@ def peak(folder: str) -> int:
     return resident("VmHWM") - before
 
 
+def peak_of_a_truth(folder: str) -> int:
+    """The peak of a truth of shards, as of an evaluation."""
+    paths = [str(path) for path in sorted(Path(folder).glob("part*.npy"))]
+    first, shards = tp.open(paths[:1]), tp.open(paths)
+    queries = shards.read(0, 200) + 1
+    tp.truth(first, queries, 10, out=Path(folder, "first"), memory=BUDGET, threads=1)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = resident("VmRSS")
+    tp.truth(shards, queries, 10, out=Path(folder, "truth"), memory=BUDGET, threads=1)
+    return resident("VmHWM") - before
+
+
 def children(process: int) -> list[int]:
     """The processes that a process has started."""
     found = []
@@ -126,6 +138,11 @@ def apart(call: Callable[[str], Any], folder: Path) -> Any:
 
 def test_within_the_budget(folder: Path) -> None:
     assert apart(peak, folder) <= BUDGET
+
+
+def test_a_truth_does_not_hold_the_gallery(folder: Path) -> None:
+    """In addition to the budget, the kernels and BLAS have working memory."""
+    assert apart(peak_of_a_truth, folder) < 3 * BUDGET
 
 
 def test_no_process_of_a_cluster_holds_the_gallery(folder: Path) -> None:

@@ -12,10 +12,12 @@ import pytest
 
 import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, Array, armed, expected, found, many_parts, running, same
-from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow
+from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow, Waiting
 from tieproof.cluster import evaluation
 from tieproof.errors import ClusterError, InputError
 from tieproof.inputs.shards.source import ArraySource
+from tieproof.neighbors import search
+from tieproof.neighbors import truth as truth_module
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]
 ray = pytest.importorskip("ray")
@@ -75,7 +77,9 @@ def test_workers_that_are_killed_and_slow_ones(
 def test_a_task_that_is_killed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     armed(monkeypatch, tmp_path)
     monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
-    with pytest.raises(ClusterError, match=r"lost a task repeatedly \(Worker.* with checkpoint= the evaluation"):
+    with pytest.raises(
+        ClusterError, match=r"lost a task repeatedly \(Worker.* with checkpoint= an evaluation, continues"
+    ):
         found(lambda array: AlwaysKilled.over(array, tmp_path), False)
 
 
@@ -146,3 +150,56 @@ def test_a_driver_that_is_killed(three_nodes: Any, tmp_path: Path) -> None:
 def test_refused(options: dict[str, Any], says: str) -> None:
     with pytest.raises(InputError, match=says):
         tp.evaluate(DATA, LABELS, **{"cluster": "auto", **options})
+
+
+# Truths
+
+
+def truth_of(rows: Any, queries: Any, folder: Path, **options: Any) -> dict[str, bytes]:
+    """The files of a truth."""
+    tp.truth(rows, queries, 6, out=folder, distance="euclidean", **options)
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def arm_the_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    """Let sources fail once all rows were digested."""
+    find = search.find
+
+    def arming(*given: Any) -> Any:
+        (folder / "armed").touch()
+        return find(*given)
+
+    monkeypatch.setattr(truth_module, "find", arming)
+
+
+@pytest.mark.usefixtures("three_nodes")
+@pytest.mark.parametrize("kind", [None, Killing, KilledAtOnce, Slow, Waiting])
+def test_a_truth_by_workers_some_of_which_are_killed(
+    kind: type[Faulty] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A task that never ends is repeated by another worker."""
+    monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
+    monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
+    monkeypatch.setattr(search, "QUERIES", 30)
+    monkeypatch.setattr(search, "LISTED", 1)
+    arm_the_search(monkeypatch, tmp_path)
+    gallery = cut(DATA) if kind is None else kind.over(DATA, tmp_path)
+    made = truth_of(gallery, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
+    assert made == truth_of(DATA, DATA[:80], tmp_path / "whole")
+    assert kind is None or (tmp_path / "gone wrong").exists()
+
+
+@pytest.mark.usefixtures("three_nodes")
+def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
+    monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
+    monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
+    source = AlwaysKilled.over(DATA, tmp_path)
+    find = search.find
+    arm_the_search(monkeypatch, tmp_path)
+    with pytest.raises(ClusterError, match=r"lost a task repeatedly .* a truth, and with checkpoint="):
+        truth_of(source, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
+    (tmp_path / "armed").unlink()
+    monkeypatch.setattr(truth_module, "find", find)
+    made = truth_of(source, DATA[:80], tmp_path / "truth", cluster="auto", memory=MEMORY)
+    assert made == truth_of(DATA, DATA[:80], tmp_path / "whole")

@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "statistics cluster show",
     "rates": "errors ties inputs native exact distances problem evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
-    "neighbors": "installed whole_files errors ties inputs exact distances problem engine evaluation show",
+    "neighbors": "installed whole_files errors ties inputs exact distances problem engine cluster evaluation show",
     "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",
     "comparison": "errors ties inputs measures statistics evaluation show",
     "records": "installed errors ties inputs measures evaluation show",

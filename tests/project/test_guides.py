@@ -137,6 +137,7 @@ def test_vector_search(follow: Any) -> None:
         for near, end, row in zip(theirs, last, distances, strict=True)
     ]
     assert right == sum(is_right)
+    assert f"Of {(distances[:100] <= 4).sum()} true items of 100 queries" in said
 
 
 @pytest.mark.heavy

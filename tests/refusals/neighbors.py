@@ -135,6 +135,9 @@ CASES: dict[str, Case] = {
     "a true range search list with an id twice": Case(
         lambda: tp.range_recall(RANGES, ([0, 2], [4, 4])), r"true list of query 0 contains an item twice"
     ),
+    "a radius with lists of a range search": Case(
+        lambda: tp.range_recall(RANGES, RANGES, radius=1.0), r"radius was passed with lists.*Leave it out"
+    ),
     "more found range search lists than true lists": Case(
         lambda: tp.range_recall(([0, 1, 1], [4]), RANGES), r"found lists is 2, but the number of true lists is 1"
     ),

@@ -109,4 +109,22 @@ CASES: dict[str, Case] = {
         r"n_items is 4, but the truth in .* has 3 items",
         in_folder=True,
     ),
+    "a range search by a truth without a radius": Case(
+        lambda folder: [write()(folder), tp.range_recall(([0, 0], []), folder / "truth")],
+        r"radius must be a number with the folder of a truth, not None",
+        in_folder=True,
+    ),
+    "a radius that a truth does not certify": Case(
+        lambda folder: [
+            write(k=2, distance="euclidean")(folder),
+            tp.range_recall(([0, 0, 0, 0], []), folder / "truth", radius=1.5),
+        ],
+        r"radius is 1\.5, but the truth lists the 2 nearest items.*not for 2 queries, first query 0 with 1\.0",
+        in_folder=True,
+    ),
+    "a range search that found an item that a truth does not have": Case(
+        lambda folder: [write()(folder), tp.range_recall(([0, 1], [3]), folder / "truth", radius=0)],
+        r"found ids contain 3, but the truth in .* has 3 items",
+        in_folder=True,
+    ),
 }

@@ -4,7 +4,7 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import FOLDER, TIE_STD, Kind, Option, Text, among, choice, command, shared
+from tieproof.cli.options import FOLDER, TIE_STD, Option, Text, choice, command, shared
 from tieproof.cli.output import Outputs, answer, showing, with_page
 from tieproof.inputs.options import FORMATS
 from tieproof.inputs.readers import FILE_FORMATS, read_labels
@@ -40,12 +40,7 @@ EXAMPLES = (
     **shared("embeddings labels gallery gallery_labels distance measures groups gallery_groups categories average"),
     **shared("confidence bits"),
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
-    **shared("empty memory threads"),
-    cluster=Option(
-        "Count on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
-        "then those of each worker.",
-        Kind("ADDRESS", complete=among(["auto", "local"])),
-    ),
+    **shared("empty memory threads cluster"),
     checkpoint=Option(
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
         FOLDER,

@@ -291,6 +291,11 @@ SHARED: dict[str, Option | str] = {
     "bits": "The number of bits of a packed code (hamming).",
     "empty": "How a query scores that has nothing relevant.",
     "memory": Option("The memory to use in addition to the embeddings.", Kind("SIZE")),
+    "cluster": Option(
+        "Compute on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
+        "then those of each worker.",
+        Kind("ADDRESS", complete=among(["auto", "local"])),
+    ),
     "threads": "The number of threads. Default: one per processor.",
     "ci": Option(
         "Also show confidence intervals over the queries, with this confidence, such as 0.95: what the choice of "

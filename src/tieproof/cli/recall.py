@@ -7,7 +7,7 @@ from typing import Any
 import tieproof
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
-from tieproof.cli.options import COUNT, Option, Text, check_options, command, repeated, shared
+from tieproof.cli.options import COUNT, Kind, Option, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
@@ -85,10 +85,14 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
 RANGES = (
     "Compute the share of the items within a radius of each query that an index found.\n\n"
     "Lists are read from .hdf5 and .npz files with neighbors and lims, and from the binary files of "
-    "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once."
+    "big-ann-benchmarks with any extension. An item that occurs twice in a list counts once. TRUTH may be a folder "
+    "that tieproof truth wrote, with --radius."
 )
 
-RANGE_EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
+RANGE_EXAMPLES = (
+    "tieproof range-recall ranges.hdf5 public.rangeres",
+    "tieproof range-recall ranges.hdf5 truth/ --radius 0.5",
+)
 
 
 @command(
@@ -97,15 +101,19 @@ RANGE_EXAMPLES = ("tieproof range-recall ranges.hdf5 public.rangeres",)
     RANGE_EXAMPLES,
     found="The items that an index found.",
     truth="The items that are within the radius.",
+    radius=Option(
+        "For the folder of a truth: the largest distance of an item that should be found.", Kind("RADIUS", float)
+    ),
     **shared("json per_query"),
 )
-def range_recall(outputs: Outputs, found: str, truth: str) -> None:
+def range_recall(outputs: Outputs, found: str, truth: str, radius: float | None) -> None:
     """Read the lists, compare them, write and show the recall; an error names the files that it is about."""
 
     def compared() -> tieproof.RangeRecall:
-        lists = read_ranges(found), read_ranges(truth)
-        with naming({"found": found, "truth": truth}):
-            return tieproof.range_recall(*lists)
+        true = truth if Path(truth).is_dir() else read_ranges(truth)
+        lists = read_ranges(found)
+        with naming({"found": found, "truth": truth, "radius": truth}):
+            return tieproof.range_recall(lists, true, radius=radius)
 
     read = [split(location).path for location in (found, truth)]
     answer(outputs, written(compared, read, outputs))

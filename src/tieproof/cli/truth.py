@@ -21,7 +21,8 @@ HELP = (
     "The folder OUT gets truth.npz, the files of --format and certificate.json, with digests of the data and of the "
     "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT GALLERY "
     "QUERIES checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
-    "Files of vectors are those that tieproof evaluate reads. A folder or a pattern of shards is read into memory."
+    "Files of vectors are those that tieproof evaluate reads. A folder, a pattern or a URL of shards is read piece "
+    "by piece within --memory, here or by the workers of --cluster."
 )
 
 EXAMPLES = (
@@ -50,7 +51,7 @@ CHOSEN = ("bigann", "vecs")
         "A format to write; repeat it for more. Default: bigann and vecs.", choice(FORMATS), "--format", default=None
     ),
     check=Option("The lists of true neighbors to examine, in place of --out.", FILE),
-    **shared("distance bits memory threads json per_query"),
+    **shared("distance bits memory threads cluster json per_query"),
 )
 def truth(
     outputs: Outputs,
@@ -70,7 +71,9 @@ def truth(
         raise InputError("--per-query writes the faults of each list; it needs --check.")
     if formats and out is None:
         raise InputError("--format is for a truth that is written to --out; leave it out.")
-    k = settings.pop("k")
+    if settings["cluster"] is not None and out is None:
+        raise InputError("--cluster is for a truth that is written to --out; leave it out.")
+    k, cluster = settings.pop("k"), settings.pop("cluster")
     files = {"gallery": gallery, "queries": queries, "truth": check}
     watched = is_terminal(sys.stderr)
 
@@ -80,19 +83,16 @@ def truth(
             if check is not None:
                 ids = read_neighbors(check).ids
                 return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
-            assert out is not None
-            return tieproof.truth(*sides, k or 100, out=out, formats=formats or CHOSEN, progress=watched, **settings)
+            given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
+            return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
     read = [split(location).path for location in (gallery, queries, check) if location]
     answer(outputs, written(made, read, outputs))
 
 
 def rows_of(location: str) -> Any:
-    """Read vectors, also those of a folder or pattern of shards, into memory."""
-    if are_shards(location):
-        shards = tieproof.open(location)
-        return shards.read(0, len(shards))
-    return read_embeddings(location)
+    """Read vectors into memory, or open those of shards, which are read piece by piece."""
+    return tieproof.open(location) if are_shards(location) else read_embeddings(location)
 
 
 def verified_folder(

@@ -8,9 +8,19 @@
 Counts are integers that are added up, so that neither the parts nor their order nor their machine can matter.
 """
 
-from tieproof.cluster.evaluation import count_all, survey
-from tieproof.cluster.layout import beside_all_rows, fits
+from tieproof.cluster.evaluation import Runner, count_all, survey
+from tieproof.cluster.layout import beside_all_rows, beside_rows, fits, groups_of
 from tieproof.cluster.on_ray import connected
 from tieproof.cluster.tasks import Local
 
-__all__ = ["Local", "beside_all_rows", "connected", "count_all", "fits", "survey"]
+__all__ = [
+    "Local",
+    "Runner",
+    "beside_all_rows",
+    "beside_rows",
+    "connected",
+    "count_all",
+    "fits",
+    "groups_of",
+    "survey",
+]

@@ -137,7 +137,8 @@ def groups_of(bounds: list[int], most: int) -> Iterator[tuple[int, int]]:
 def _blocks_of(problem: ShardedProblem, wanted: Sizes, most: Sizes) -> Iterator[IntArray]:
     """Blocks of the wanted size; queries with common relevant items are in the same block as far as possible."""
     relevance = problem.whole.relevance
-    order, pairs = relevance.order()[0], np.cumsum(relevance.at_most()[relevance.order()[0]])
+    order = relevance.query_order()
+    pairs = np.cumsum(relevance.at_most()[order])
     number = -(-len(order) // wanted.rows)
     number = max(number, -(-int(pairs[-1]) // wanted.pairs))
     for part in np.array_split(order, min(number, len(order))):

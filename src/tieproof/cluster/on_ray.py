@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tieproof.cluster.layout import Unit
-from tieproof.cluster.tasks import Job, SurveyedRows, count_blocks, count_group, gather, look, rank
+from tieproof.cluster.tasks import Job, SurveyedRows, Task, count_blocks, count_group, gather, look, rank
 from tieproof.engine import Others, RankedQueries
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
 from tieproof.inputs.identities import Words
@@ -115,15 +115,15 @@ class OnRay:
                 "for a worker. Let threads and memory, which apply to each worker, be less.",
                 ("cluster", "threads", "memory"),
             )
-        options = {"num_cpus": budget.threads, "memory": budget.memory, "max_retries": RETRIES}
-        self.tasks = {
-            task: ray.remote(**options)(checked(task)) for task in (gather, count_group, count_blocks, rank, look)
-        }
+        self.remote = ray.remote(num_cpus=budget.threads, memory=budget.memory, max_retries=RETRIES)
+        self.tasks: dict[Task, Any] = {}
         self.ranked: dict[int, Any] = {}
         self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
 
-    def submit(self, task: Callable[..., Any], *given: Any) -> Any:
+    def submit(self, task: Task, *given: Any) -> Any:
         """Submit a task; returns a reference to its answer."""
+        if task not in self.tasks:
+            self.tasks[task] = self.remote(checked(task))
         return self.tasks[task].remote(__version__, *given)
 
     def fitting(self, node: dict[str, Any]) -> int:
@@ -131,6 +131,48 @@ class OnRay:
         if not node["Alive"]:
             return 0
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
+
+    def each(
+        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        shared = self.ray.put(given)
+        for unit, answer in self.answers(units, lambda unit: [self.submit(task, shared, unit)], 1):
+            progress(pairs(unit))
+            yield unit, answer
+
+    def answers(
+        self, units: Sequence[Any], begin: Callable[[Any], list[Any]], tasks: int
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of each unit, as units end.
+
+        At the end, workers without a task repeat the units that have not ended, some of which may be slow.
+
+        begin : submits the tasks of a unit, of which the last one returns the answer
+        tasks : the approximate number of tasks of a unit
+        """
+        todo, waiting, unrepeated = deque(units), dict[Any, tuple[Any, list[Any]]](), dict.fromkeys(units)
+        most = max(2, AHEAD * self.workers // tasks)
+
+        def start(unit: Any) -> None:
+            refs = begin(unit)
+            waiting[refs[-1]] = unit, refs
+
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < most:
+                    start(todo.popleft())
+                while not todo and unrepeated and (len(waiting) + 1) * tasks <= self.workers:
+                    start(unrepeated.popitem()[0])
+                [ended], _ = self.ray.wait(list(waiting), num_returns=1)
+                unit, _ = waiting.pop(ended)
+                answer = self.get(ended)
+                unrepeated.pop(unit, None)
+                for ref in [ref for ref, (other, _) in waiting.items() if other == unit]:
+                    self.cancel(waiting.pop(ref)[1])
+                yield unit, answer
+        finally:
+            self.cancel([ref for _, refs in waiting.values() for ref in refs])
 
     def look(
         self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
@@ -144,24 +186,14 @@ class OnRay:
         """The counts of each unit, as units end; a block's rows are dropped after the last unit that needs them."""
         given, blocks = self.ray.put(job), dict[int, Any]()
         uses = Counter(block for unit in units for block in unit.blocks)
-        todo, waiting = deque(units), dict[Any, tuple[Unit, list[Any]]]()
-        most = max(2, AHEAD * self.workers // max(1, len(job.layout.groups)))
-        try:
-            while todo or waiting:
-                while todo and len(waiting) < most:
-                    refs = self.begin(given, job, todo[0], blocks)
-                    waiting[refs[-1]] = todo.popleft(), refs
-                done, _ = self.ray.wait(list(waiting), num_returns=1)
-                unit, _ = waiting.pop(done[0])
-                counts = self.get(done[0])
-                for block in unit.blocks:
-                    uses[block] -= 1
-                    if not uses[block]:
-                        del blocks[block]
-                progress(job.layout.pairs_of(unit))
-                yield unit, counts
-        finally:
-            self.cancel([ref for _, refs in waiting.values() for ref in refs])
+        tasks = max(1, len(job.layout.groups))
+        for unit, counts in self.answers(units, lambda unit: self.begin(given, job, unit, blocks), tasks):
+            for block in unit.blocks:
+                uses[block] -= 1
+                if not uses[block]:
+                    del blocks[block]
+            progress(job.layout.pairs_of(unit))
+            yield unit, counts
 
     def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
         """Submit the tasks of a unit; the last one returns its counts."""
@@ -214,8 +246,8 @@ class OnRay:
                 raise cause from None
             what = "lost a task repeatedly" if isinstance(cause, exceptions.RayError) else "failed to run a task"
             raise ClusterError(
-                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; with "
-                "checkpoint= the evaluation continues where it stopped."
+                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; a truth, and "
+                "with checkpoint= an evaluation, continues where it stopped."
             ) from error
 
     def cancel(self, refs: list[Any]) -> None:
@@ -230,7 +262,7 @@ def in_one_line(error: BaseException) -> str:
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
-def checked(task: Callable[..., Any]) -> Callable[..., Any]:
+def checked(task: Task) -> Task:
     """A task that is given the driver's version, and raises InputError if its own version differs."""
 
     def run(version: str, *given: Any) -> Any:

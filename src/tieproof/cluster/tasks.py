@@ -1,7 +1,7 @@
 """The tasks of an evaluation, for any process on any machine: the first pass over all rows, and counting."""
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -143,6 +143,9 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
     return job.problem.among(query_rows, item_rows, job.relevance.among(queries, items), budget)
 
 
+Task = Callable[..., Any]
+"""Called with what all units share, a unit, and on this machine a function that takes the number of pairs done."""
+
 KEPT = 16
 """One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
 
@@ -155,6 +158,16 @@ class Local:
     def __init__(self) -> None:
         self.ranked: dict[int, RankedQueries] = {}
         self.kept = 0
+
+    def each(
+        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        for unit in units:
+            step = Step(pairs(unit), progress)
+            answer = task(given, unit, step)
+            step.end()
+            yield unit, answer
 
     def look(
         self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]

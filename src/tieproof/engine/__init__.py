@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tieproof.engine.dense import last_ties as last_ties
     from tieproof.engine.dense import ties_of_lists as ties_of_lists
     from tieproof.engine.listed import NearestLists as NearestLists
+    from tieproof.engine.merging import merged_lists as merged_lists
     from tieproof.engine.nearest import Neighbors as Neighbors
     from tieproof.engine.nearest import nearest_of as nearest_of
     from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers

@@ -76,12 +76,13 @@ def label_words(relevance: Relevance) -> tuple[Words, Words]:
     sides: tuple[Array, Array] | None = None
     if isinstance(relevance, Labels | MultiLabels):
         sides = relevance.query_labels, relevance.item_labels
-    words = [np.zeros(count, dtype=np.uint64) for count in (relevance.n_queries, relevance.n_items)]
+    words: list[Words] = []
     for arrays in (sides, relevance.excluded.groups):
         if arrays is not None:
             own = words_of(arrays[0])
             both = own, own if arrays[1] is arrays[0] else words_of(arrays[1])
-            words = [word * SHIFT + more for word, more in zip(words, both, strict=True)]
+            words = [word * SHIFT + more for word, more in zip(words, both, strict=True)] if words else [*both]
+    words = words or [np.zeros(count, dtype=np.uint64) for count in (relevance.n_queries, relevance.n_items)]
     return words[0], words[1]
 
 

@@ -75,6 +75,10 @@ class Relevance(ABC):
         """Return orders of the queries and of the items in which those with common relevant items are adjacent."""
         return np.arange(self.n_queries), np.arange(self.n_items)
 
+    def query_order(self) -> IntArray:
+        """Return the order of the queries alone, which takes no memory for items."""
+        return self.order()[0]
+
     def block(self, queries: IntArray) -> RelevantBlock:
         """Return the relevant and the excluded items of `queries`."""
         position, item, grade = self.pairs(queries)
@@ -144,15 +148,15 @@ class Labels(Relevance):
 
     query_class, item_class : a number for each label, its class; a query whose label no item has gets one class more
     query_labels, item_labels : the labels themselves
-    members : the items, sorted by their class
+    members : the items, sorted by their class; as int32 where that is enough, as item_class
     start, size : the start and size of each class in `members`, and of the additional class, which is empty
     """
 
     query_labels: Array
     item_labels: Array
     query_class: IntArray
-    item_class: IntArray
-    members: IntArray
+    item_class: Array
+    members: Array
     start: IntArray
     size: IntArray
 
@@ -164,8 +168,9 @@ class Labels(Relevance):
         ordered = items[members]
         bounds = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1], [True]]))
         known, sizes = ordered[bounds[:-1]], bounds[1:] - bounds[:-1]
-        item_class = np.empty(len(items), dtype=np.int64)
-        item_class[members] = np.repeat(np.arange(len(known)), sizes)
+        small = np.dtype(np.int32 if len(items) < 2**31 else np.int64)
+        item_class = np.empty(len(items), dtype=small)
+        item_class[members] = np.repeat(np.arange(len(known), dtype=small), sizes)
         place = np.minimum(np.searchsorted(known, query_labels), len(known) - 1)
         return cls(
             n_queries=len(query_labels),
@@ -177,7 +182,7 @@ class Labels(Relevance):
             item_labels=items,
             query_class=np.where(known[place] == query_labels, place, len(known)),
             item_class=item_class,
-            members=members,
+            members=members.astype(small),
             start=bounds,
             size=np.concatenate([sizes, [0]]),
         )
@@ -205,20 +210,28 @@ class Labels(Relevance):
         for start, stop in zip(starts, np.append(starts, len(places))[1:], strict=True):
             members = places[start:stop]
             known = of_query[members[0]]
-            yield members, self.members[self.start[known] : self.start[known] + self.size[known]]
+            yield members, self._members(slice(self.start[known], self.start[known] + self.size[known]))
 
     def order(self) -> tuple[IntArray, IntArray]:
         """The queries and the items, each sorted by their class."""
-        return np.argsort(self.query_class, kind="stable"), self.members
+        return self.query_order(), self._members(slice(None))
+
+    def query_order(self) -> IntArray:
+        """The queries, sorted by their class."""
+        return np.argsort(self.query_class, kind="stable")
+
+    def _members(self, places: slice | IntArray) -> IntArray:
+        """Some of the members."""
+        return self.members[places].astype(np.int64)
 
     def related(self, queries: IntArray) -> IntArray:
         """The members of the queries' classes."""
         classes = np.unique(self.query_class[queries])
-        return np.sort(self.members[ranges(self.start[classes], self.size[classes])[1]])
+        return np.sort(self._members(ranges(self.start[classes], self.size[classes])[1]))
 
     def among(self, queries: IntArray, items: IntArray) -> "Labels":
         """The classes, as labels."""
-        of_items = None if self.leave_one_out else self.item_class[items]
+        of_items = None if self.leave_one_out else self.item_class[items].astype(np.int64)
         return Labels.of(self.query_class[queries], of_items, self.excluded_among(queries, items))
 
     def ranked(self, queries: IntArray) -> IntArray:
@@ -231,7 +244,7 @@ class Labels(Relevance):
         """Every member of the query's class."""
         of_query = self.query_class[queries]
         position, index = ranges(self.start[of_query], self.size[of_query])
-        return position, self.members[index], None
+        return position, self._members(index), None
 
 
 def _stable_order(labels: Array) -> IntArray:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.identities import Digests, Words, add_digests, rows_digests
+from tieproof.inputs.identities import Digests, Words, add_digests
+from tieproof.inputs.shards.source import RowSource
 from tieproof.installed import __version__
 from tieproof.neighbors.result import Neighbors
 from tieproof.show.parts import count, distance_meant
@@ -51,16 +52,11 @@ class RowsMeant:
     in_order: str
 
     @classmethod
-    def of(cls, rows: Array, digests: Words) -> "RowsMeant":
+    def of(cls, rows: RowSource, digests: Words) -> "RowsMeant":
         """Return the description of rows that have these digests."""
         count, width = rows.shape
         ordered = hashlib.sha256(digests.astype("<u8", copy=False).tobytes()).hexdigest()
         return cls(count, width, rows.dtype.name, Digests("rows", (digests,), (width,)).hashed().fingerprint, ordered)
-
-
-def digests_of(rows: Array, threads: int) -> Words:
-    """Return the digests (n, 2) of rows."""
-    return rows_digests(rows, np.zeros(len(rows), dtype=np.uint64), threads)
 
 
 @dataclass(frozen=True, repr=False)

@@ -8,18 +8,18 @@ import numpy as np
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.neighbors.result import Neighbors
+from tieproof.neighbors.search import Sides, spans_of
 from tieproof.ties import Array
 
 
-class Search(NamedTuple):
+class Found(NamedTuple):
     """The vectors of a search, and what was found."""
 
-    gallery: Array
-    queries: Array
-    found: Neighbors
+    sides: Sides
+    neighbors: Neighbors
 
 
-Write = Callable[[Search, Path], None]
+Write = Callable[[Found, Path], None]
 
 
 def _int32(found: Neighbors) -> Array:
@@ -39,12 +39,12 @@ def _float32(found: Neighbors) -> Array:
         return found.distances.astype("<f4")
 
 
-def _ibin(search: Search, path: Path) -> None:
+def _ibin(search: Found, path: Path) -> None:
     """Write the number of queries and of neighbors as uint32, all ids, and all distances."""
     with path.open("wb") as file:
-        file.write(np.array(search.found.ids.shape, dtype="<u4").tobytes())
-        file.write(_int32(search.found).tobytes())
-        file.write(_float32(search.found).tobytes())
+        file.write(np.array(search.neighbors.ids.shape, dtype="<u4").tobytes())
+        file.write(_int32(search.neighbors).tobytes())
+        file.write(_float32(search.neighbors).tobytes())
 
 
 def _vectors(rows: Array, path: Path) -> None:
@@ -53,12 +53,12 @@ def _vectors(rows: Array, path: Path) -> None:
     np.concatenate([widths, rows], axis=1).tofile(path)
 
 
-def _ivecs(search: Search, path: Path) -> None:
-    _vectors(_int32(search.found), path)
+def _ivecs(search: Found, path: Path) -> None:
+    _vectors(_int32(search.neighbors), path)
 
 
-def _fvecs(search: Search, path: Path) -> None:
-    _vectors(_float32(search.found), path)
+def _fvecs(search: Found, path: Path) -> None:
+    _vectors(_float32(search.neighbors), path)
 
 
 ANGULAR = {"cosine": "angular"}
@@ -71,13 +71,16 @@ def _hdf5() -> Write:
     except ImportError:
         raise MissingExtraError("Writing a .hdf5 file", "h5") from None
 
-    def write(search: Search, path: Path) -> None:
-        found = search.found
+    def write(search: Found, path: Path) -> None:
+        found = search.neighbors
         with h5py.File(path, "w") as file:
-            file.attrs["type"], file.attrs["dimension"] = "dense", search.gallery.shape[1]
+            file.attrs["type"], file.attrs["dimension"] = "dense", search.sides.gallery.shape[1]
             file.attrs["distance"] = ANGULAR.get(found.distance, found.distance)
-            arrays = {"train": search.gallery, "test": search.queries, "neighbors": found.ids}
-            for name, array in (arrays | {"distances": found.distances}).items():
+            for name, side in (("train", search.sides.gallery), ("test", search.sides.queries)):
+                vectors = file.create_dataset(name, side.shape, side.dtype)
+                for start, stop in spans_of(side):
+                    vectors[start:stop] = side.read(start, stop)
+            for name, array in (("neighbors", found.ids), ("distances", found.distances)):
                 file.create_dataset(name, data=array)
 
     return write
@@ -90,8 +93,8 @@ def _parquet() -> Write:
     except ImportError:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
-    def write(search: Search, path: Path) -> None:
-        found = search.found
+    def write(search: Found, path: Path) -> None:
+        found = search.neighbors
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
         columns = {"id": np.arange(len(found.ids)), **{name: list(rows) for name, rows in lists.items()}}
         columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])

@@ -95,17 +95,17 @@ def nearest(
     check_whole("k", k)
     if k > MOST:
         raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
-    with _called_queries():
+    with calling_queries():
         nothing = np.zeros((0, 2), dtype=np.int64)
         sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
         problem = in_memory(make_problem(*sides, distance, budget, relevance=nothing, exclude=exclude, bits=bits))
         problem = replace(problem, relevance=Unjudged.of(problem.relevance))
-        return _found(problem, int(k), watched(progress))
+        return neighbors_of(problem, int(k), watched(progress), _duplicates(problem))
 
 
-def _found(problem: Problem, k: int, watch: Watch) -> Neighbors:
-    """The nearest items of all queries of a problem."""
+def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int) -> Neighbors:
+    """The nearest items of all queries of a problem, whose gallery has so many duplicates."""
     from tieproof.engine import nearest_lists
 
     n_queries = problem.relevance.n_queries
@@ -130,7 +130,7 @@ def _found(problem: Problem, k: int, watch: Watch) -> Neighbors:
         tie_ids=tie_ids,
         n_ties=n_ties,
         nearer=nearer,
-        duplicates=_duplicates(problem),
+        duplicates=duplicates,
         k=k,
         n_items=problem.relevance.n_items,
         distance=problem.called,
@@ -164,7 +164,7 @@ def _duplicates(problem: Problem) -> int:
 
 
 @contextmanager
-def _called_queries() -> Iterator[None]:
+def calling_queries() -> Iterator[None]:
     """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
     try:
         yield

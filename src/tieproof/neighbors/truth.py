@@ -1,44 +1,31 @@
 """`truth`: the true neighbors of all queries, written to a folder with a certificate; a killed run is resumed."""
 
-import json
+import hashlib
 import os
-from collections.abc import Iterable, Sequence
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from tieproof.distances import reported
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_finite_embeddings, unchanged_files
-from tieproof.inputs.options import check_choice, check_whole, one_or_several, parse_threads
+from tieproof.evaluation.problems import watched
+from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.options import check_choice, check_whole, one_or_several
 from tieproof.installed import __version__
 from tieproof.neighbors.certificate import (
     ARRAYS,
-    NAME,
     Certificate,
     RowsMeant,
-    digests_of,
     fingerprint_of,
-    read_arrays,
     sha256_of,
     ties_of,
     write_arrays,
     write_certificate,
 )
-from tieproof.neighbors.formats import FORMATS, Search, Write
-from tieproof.neighbors.nearest import nearest
-from tieproof.neighbors.result import Neighbors
-from tieproof.ties import Array
-from tieproof.whole_files import UNFINISHED, atomic_write, naming
-
-PARTS, TITLE = "parts", "search.json"
-"""The folder of the parts of an unfinished truth, and the file in it that says which search they belong to."""
-
-QUERIES = 1000
-"""The number of queries in a part."""
+from tieproof.neighbors.formats import FORMATS, Found, Write
+from tieproof.neighbors.parts import Parts
+from tieproof.neighbors.search import Search, Sides, budget_of, duplicates_of, find, runner_of
+from tieproof.whole_files import atomic_write
 
 
 @unchanged_files
@@ -54,26 +41,31 @@ def truth(
     threads: int | None = None,
     progress: bool = False,
     bits: int | None = None,
+    cluster: str | None = None,
 ) -> Certificate:
     """Write the k nearest items of each query to a folder, with all ties at rank k and a certificate.
 
     The folder contains `truth.npz`, with the arrays `neighbors` (q, k), `distances`, and the fields `nearer`,
     `tie_starts`, `tie_indptr`, `tie_ids` and `n_ties` of `Neighbors`; the files of `formats`; and
-    `certificate.json`, which is written last. The neighbors of every 1,000 queries are stored as they are found: if
-    the run is killed, the same call continues it.
+    `certificate.json`, which is written last. The search is divided into parts, whose neighbors are stored as they
+    are found: if the run is killed, the same call continues it. The parts do not change a bit of the result.
 
     Parameters
     ----------
-    gallery : (n, d) floats, integers or bools of at most 64 bits
-        The items; the ids of the neighbors are their positions.
-    queries : (q, d)
+    gallery : (n, d) floats, integers or bools of at most 64 bits, or shards
+        The items; the ids of the neighbors are their positions. Shards (`tieproof.open`) are read piece by piece, as
+        many rows at a time as half of the memory holds.
+    queries : (q, d), or shards
         The queries.
     k : whole number
         How many nearest items to list; all items if the gallery has fewer, which the certificate says.
     out : path of a folder
         A new or an empty folder, or one with an unfinished truth of the same data and options.
     distance, bits, memory, threads, progress :
-        As in `evaluate`. The gallery must fit into memory in addition.
+        As in `evaluate`. Arrays, the neighbors of all queries, and 16 bytes for each row are in memory in addition.
+    cluster : "auto", "local" or the address host:port of a Ray cluster
+        Search on the workers of a cluster, each with `threads` (default: 1) and `memory`, as in `evaluate`. Workers
+        read shards themselves; the files of parts are written by this process.
     formats : "bigann", "vecs", "hdf5", "parquet", or several
         `truth.ibin` of big-ann-benchmarks; `neighbors.ivecs` and `distances.fvecs`; `truth.hdf5` of ann-benchmarks,
         which contains the vectors, too (extra `h5`); `truth.parquet` with the columns of VectorDBBench (extra
@@ -88,7 +80,10 @@ def truth(
     ------
     InputError
         As `nearest` does; if the folder contains other files, a finished truth, or an unfinished one of other
-        data; if a file can't be written. An error leaves no file half written.
+        data, or of the same in other parts, as another memory or number of workers makes them of shards; if a shard
+        changed; if a file can't be written. An error leaves no file half written.
+    ClusterError
+        If the cluster repeatedly failed to search a part. The same call continues.
     MissingExtraError
         If the library of a format is not installed.
 
@@ -115,38 +110,40 @@ def truth(
         )
     with about("distance"):
         called = reported(distance)
-    items, rows = as_side(gallery, "gallery"), as_side(queries, "queries")
-    digests = [digests_of(side, parse_threads(threads)) for side in (items, rows)]
-    meant = [RowsMeant.of(side, own) for side, own in zip((items, rows), digests, strict=True)]
-    title = {
-        "gallery": meant[0].in_order,
-        "queries": meant[1].in_order,
-        "distance": called,
-        "bits": str(bits),
-        "k": str(k),
-        "version of tieproof": __version__,
-    }
-    listed = min(int(k), len(items))
-    parts = Parts(folder, title, {"k": listed, "n_items": len(items), "distance": called})
-    options: dict[str, Any] = {"distance": distance, "memory": memory, "threads": threads, "bits": bits}
-    for start in range(0, len(rows), QUERIES):
-        if start not in parts:
-            parts.keep(start, nearest(rows[start : start + QUERIES], items, listed, progress=progress, **options))
-    found = _joined([parts.read(start) for start in range(0, len(rows), QUERIES)])
+    budget = budget_of(memory, threads, cluster)
+    sides = Sides.of(queries, gallery)
+    problem = sides.problem(distance, bits, budget)
+    with runner_of(cluster, budget) as runner:
+        digests = sides.digests(runner, budget.threads)
+        meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
+        search = Search.of(problem, min(int(k), len(problem.items)), runner.workers)
+        title = {
+            "gallery": meant[1].in_order,
+            "queries": meant[0].in_order,
+            "distance": called,
+            "bits": str(bits),
+            "k": str(k),
+            "version of tieproof": __version__,
+            "memory or the workers": hashlib.sha256(repr(search[1:]).encode()).hexdigest(),
+        }
+        parts = Parts(folder, title, search)
+        sides.check_self_matches(problem, digests)
+        watch = watched(progress, None if cluster is None else runner.workers)
+        found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
     for name, write in chosen.items():
         with atomic_write(folder / name) as unfinished:
-            write(Search(items, rows, found), unfinished)
+            write(Found(sides, found), unfinished)
     certificate = Certificate(
         distance=called,
         bits=bits,
         k=int(k),
-        listed=listed,
-        queries=meant[1],
-        gallery=meant[0],
+        listed=search.k,
+        queries=meant[0],
+        gallery=meant[1],
         ties=ties_of(found),
         duplicates=found.duplicates,
-        neighbors=fingerprint_of(found, digests[1], digests[0]),
+        neighbors=fingerprint_of(found, *digests),
         files={name: sha256_of(folder / name) for name in (ARRAYS, *chosen)},
         version=__version__,
     )
@@ -167,91 +164,3 @@ def _as_folder(out: Any) -> Path:
     if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
         raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
     return Path(os.fsdecode(out))
-
-
-def as_side(values: Any, name: str) -> Array:
-    """Return the rows of the gallery or of the queries as an array of finite numbers, called so in errors."""
-    try:
-        return as_finite_embeddings(values, name)
-    except InputError as error:
-        error.argument = name
-        raise
-
-
-class Parts:
-    """The neighbors of parts of the queries in a folder, each in a file that is written whole or not at all.
-
-    The folder is created with the first part, so that input that is refused leaves nothing.
-
-    title : what identifies the search; each property must be equal
-    known : what `read_arrays` must know
-    """
-
-    def __init__(self, folder: Path, title: dict[str, str], known: dict[str, Any]) -> None:
-        self.folder, self.parts, self.title, self.known = folder, folder / PARTS, title, known
-        self._check()
-
-    def __contains__(self, start: int) -> bool:
-        """Whether the part that begins with this query is stored."""
-        return (self.parts / f"{start}.npz").exists()
-
-    def keep(self, start: int, found: Neighbors) -> None:
-        """Store a part."""
-        path = self.parts / TITLE
-        if not path.exists():
-            with naming(self.parts):
-                self.parts.mkdir(parents=True, exist_ok=True)
-            with atomic_write(path) as unfinished:
-                unfinished.write_text(json.dumps(self.title, indent=2), "utf-8")
-        write_arrays(self.parts / f"{start}.npz", found)
-
-    def read(self, start: int) -> Neighbors:
-        """Return a part."""
-        return read_arrays(self.parts / f"{start}.npz", self.known)
-
-    def remove(self) -> None:
-        """Remove all parts; what cannot be removed does no harm."""
-        with suppress(OSError):
-            for path in self.parts.iterdir():
-                path.unlink()
-            self.parts.rmdir()
-
-    def _check(self) -> None:
-        """Refuse a folder with anything but an unfinished truth of the same search."""
-        folder = self.folder
-        if folder.exists() and not folder.is_dir():
-            raise InputError(f"{folder} is a file, but a truth is written to a folder. Name another one.", "out")
-        names = {each.name for each in folder.iterdir()} if folder.exists() else set()
-        if NAME in names:
-            raise InputError(
-                f"{folder} contains a finished truth already. Name another folder, or remove this one.", "out"
-            )
-        if PARTS not in names:
-            strange = sorted(name for name in names if not name.startswith(UNFINISHED))
-            if strange:
-                raise InputError(
-                    f"{folder} contains other files, such as {strange[0]}. Name a new folder, or an empty one.", "out"
-                )
-            return
-        try:
-            written = json.loads((self.parts / TITLE).read_text("utf-8"))
-            differing = next((name for name, value in self.title.items() if written.get(name) != value), None)
-        except FileNotFoundError:
-            return
-        except (OSError, ValueError, RecursionError, AttributeError):
-            raise InputError(f"{self.parts / TITLE} cannot be read. Name a new folder.", "out") from None
-        if differing:
-            raise InputError(
-                f"{folder} contains an unfinished truth of another search: it differs in the {differing}. Continue "
-                "with the same data and options, or name a new folder.",
-                "out",
-            )
-
-
-def _joined(parts: Sequence[Neighbors]) -> Neighbors:
-    """Return the neighbors of all queries."""
-    ends = np.cumsum([0, *(len(part.tie_ids) for part in parts)])
-    pointers = [part.tie_indptr[:-1] + start for part, start in zip(parts, ends, strict=False)]
-    several = ("ids", "distances", "nearer", "tie_starts", "n_ties", "tie_ids")
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(part, name) for part in parts]) for name in several}
-    return replace(parts[0], tie_indptr=np.concatenate([*pointers, ends[-1:]]), **arrays)

@@ -1,4 +1,4 @@
-"""Certified true neighbors, whose ties are all known, as a truth of `neighbor_recall`."""
+"""Certified true neighbors, whose ties are all known, as a truth of `neighbor_recall` and of `range_recall`."""
 
 import os
 from collections.abc import Sequence
@@ -12,7 +12,8 @@ from tieproof.measures import parse
 from tieproof.neighbors.certificate import read_truth
 from tieproof.neighbors.result import Neighbors
 from tieproof.recall.lists import FoundItems, FoundLists
-from tieproof.ties import BoolArray, FloatArray, Ties
+from tieproof.show.parts import count
+from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 
 
 @dataclass(frozen=True)
@@ -65,6 +66,26 @@ class CertifiedTruth:
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance may lack items: never, because all of them are known."""
         return np.zeros(self.n_queries, dtype=np.bool_)
+
+    def within(self, radius: float) -> tuple[IntArray, IntArray]:
+        """Return the items whose rounded distance is at most a radius, as (lims, ids).
+
+        InputError if they are not certified: if the radius is not below the distance at the last rank of each query,
+        so that unlisted items may be within it, unless all items are listed.
+        """
+        near = self.neighbors
+        last = near.distances[:, -1]
+        open_ = np.flatnonzero((last <= radius) & (near.k < near.n_items))
+        if len(open_):
+            raise InputError(
+                f"The radius is {radius!r}, but the truth lists the {near.k:,} nearest items, which certifies a "
+                f"query only if the radius is below its distance at rank {near.k:,}. It is not for "
+                f"{count(len(open_), 'query')}, first query {open_[0]} with {float(last[open_[0]])!r}. Pass a radius "
+                f"below {float(last.min())!r}, leave these queries out, or write a truth with a larger k.",
+                "radius",
+            )
+        inside = near.distances <= radius
+        return np.concatenate([[0], np.cumsum(inside.sum(axis=1))]), near.ids[inside]
 
     def _ties(self, found: FoundItems) -> Ties:
         """Return the ties that contain found items, up to the last one; found items behind it count as missing."""

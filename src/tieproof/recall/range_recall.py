@@ -1,6 +1,8 @@
 """`range_recall`: the share of the items within a radius that an index found."""
 
 import math
+import numbers
+import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,6 +11,7 @@ import numpy as np
 from tieproof.errors import CountError, InputError, about
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
 from tieproof.inputs.identities import as_int64
+from tieproof.recall.certified import CertifiedTruth
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, FloatArray, IntArray
@@ -143,7 +146,7 @@ def _mean_of(values: FloatArray) -> float:
 
 
 @unchanged_files
-def range_recall(found: Any, truth: Any) -> RangeRecall:
+def range_recall(found: Any, truth: Any, *, radius: float | None = None) -> RangeRecall:
     """Compute the share of the items within a radius that an index found.
 
     Ties do not change which items are within the radius, so the recall is a single number and not an interval. An
@@ -153,7 +156,10 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     ----------
     found, truth : (lims, ids)
         The items of query q are ids[lims[q]], …, ids[lims[q + 1] - 1]. faiss returns (lims, distances, ids): pass
-        the first and the last.
+        the first and the last. The truth may also be the path of a folder that `truth` wrote.
+    radius : number
+        For the folder of a truth: the items are those whose distance, rounded once to float64, is at most this. The
+        k nearest items show all of them only if the radius is below the distance at rank k of each query.
 
     Returns
     -------
@@ -165,7 +171,8 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     ------
     InputError
         If the lists have different numbers of queries, if lims do not fit the ids, or if a true list contains an
-        item twice.
+        item twice. For the folder of a truth: if it does not certify the radius for some query, or if a found id is
+        not that of an item.
 
     Examples
     --------
@@ -174,7 +181,16 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
     <RangeRecall of 2 queries: 0.6667 overall, 0.7500 on average>
 
     """
-    (lengths, item), (true_lengths, true) = _as_range_lists(found, "found"), _as_range_lists(truth, "truth")
+    lengths, item = _as_range_lists(found, "found")
+    if isinstance(truth, str | os.PathLike):
+        truth = _within(truth, radius, item)
+    elif radius is not None:
+        raise InputError(
+            "radius was passed with lists, which contain the items within a radius already. Leave it out, or pass "
+            "the folder of a truth.",
+            "radius",
+        )
+    true_lengths, true = _as_range_lists(truth, "truth")
     n_queries = len(true_lengths)
     if len(lengths) != n_queries:
         raise CountError(
@@ -207,6 +223,24 @@ def range_recall(found: Any, truth: Any) -> RangeRecall:
         repeated=counts(places) - found_once,
         repeated_hits=counts(places[np.isin(places, right)]) - hits,
     )
+
+
+def _within(folder: str | os.PathLike[str], radius: Any, found: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (lims, ids) of the items in the folder of a truth that are within a radius; refuse other found items."""
+    if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or math.isnan(radius):
+        raise InputError(
+            f"radius must be a number with the folder of a truth, not {radius!r}. Pass the radius of the search, in "
+            "the distance of the truth.",
+            "radius",
+        )
+    known = CertifiedTruth.read(folder, None)
+    if found.max(initial=-1) >= known.n_items:
+        raise InputError(
+            f"The found ids contain {found.max()}, but the truth in {os.fspath(folder)} has {known.n_items} items. "
+            "Pass the positions of the items in the gallery.",
+            "found",
+        )
+    return known.within(float(radius))
 
 
 def _as_range_lists(values: Any, name: str) -> tuple[IntArray, IntArray]:

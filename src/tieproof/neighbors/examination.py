@@ -1,200 +1,26 @@
-"""`verify_truth` and `examine_truth`: certified neighbors are computed again, and those of others are examined."""
+"""`examine_truth`: the lists of true neighbors that others published, and what is wrong with them."""
 
-import math
-import os
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from tieproof.cluster import Local
 from tieproof.errors import CountError, InputError
+from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.options import as_shares, check_whole, parse_threads
-from tieproof.neighbors.certificate import RowsMeant, digests_of, fingerprint_of, read_truth
+from tieproof.inputs.options import check_whole
 from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.truth import as_side
-from tieproof.show.parts import NARROWEST, WIDTH, count, distance_meant, paragraph
-from tieproof.show.shown import AsFrame, AsJson, Shown, Table
+from tieproof.neighbors.search import Search, Sides, budget_of, digests_of, duplicates_of, find
+from tieproof.show.parts import count, distance_meant
+from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray
-
-SHARES = (0.01, 0.001)
-"""Shares of wrong queries for which the probability to escape a sample is told."""
 
 EXAMPLES = 3
 """The number of queries that show each fault as examples."""
-
-
-@dataclass(frozen=True)
-class TruthVerification(AsJson):
-    """The findings of `tp.verify_truth`.
-
-    agrees : the data is that of the certificate, and every bit of the checked neighbors was found again
-    queries, checked : the number of queries, and of those that were computed again
-    differences : what differs, in whole sentences; empty if everything agrees
-
-    >>> round(TruthVerification(True, 10_000, 300, ()).escapes(0.01), 4)
-    0.0468
-    """
-
-    agrees: bool
-    queries: int
-    checked: int
-    differences: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        """Whether everything agrees."""
-        return self.agrees
-
-    def escapes(self, share: float) -> float:
-        """The probability that no wrong query is among the checked ones if this share of all queries is wrong."""
-        (chosen,) = as_shares(share, "A share", "0.01")
-        wrong = math.ceil(Fraction(str(chosen)) * self.queries)
-        return math.comb(self.queries - wrong, self.checked) / math.comb(self.queries, self.checked)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain numbers, strings, lists and dictionaries."""
-        escapes = {str(share): self.escapes(share) for share in SHARES}
-        return {**asdict(self), "differences": list(self.differences), "escapes": escapes}
-
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The answer, then the differences, as the command line shows them; `color` changes nothing."""
-        width = max(width or WIDTH, NARROWEST)
-        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
-
-    def __str__(self) -> str:
-        """The sentences that the command line shows, in 80 columns."""
-        return self.to_text()
-
-    def _sentences(self) -> Iterator[str]:
-        yield "Every bit agrees." if self.agrees else "The truth does not agree with what was computed again."
-        yield from self.differences
-        if self.checked == self.queries:
-            yield f"All {count(self.queries, 'query')} were computed again."
-        elif self.checked:
-            chances = (f"{self.escapes(share):.2g} if {share:.1%} of all queries are wrong" for share in SHARES)
-            yield (
-                f"{self.checked:,} of {count(self.queries, 'query')}, chosen at random, were computed again. The "
-                f"probability that no wrong query is among them is {', and '.join(chances)}."
-            )
-
-
-@unchanged_files
-def verify_truth(
-    truth: str | os.PathLike[str],
-    gallery: Any,
-    queries: Any,
-    *,
-    sample: int | None = 300,
-    seed: int | None = None,
-    memory: str | int = "1GiB",
-    threads: int | None = None,
-    progress: bool = False,
-) -> TruthVerification:
-    """Check a folder that `truth` wrote: its files, its data, and the neighbors of some queries, computed again.
-
-    Parameters
-    ----------
-    truth : path of the folder
-    gallery, queries : (n, d) and (q, d)
-        The data, in the order in which the truth was computed.
-    sample : whole number, or None
-        How many queries, chosen at random, are computed again; None: all.
-    seed : whole number
-        The seed of the choice. Default: a new choice each time, which whoever wrote the truth cannot know.
-    memory, threads, progress :
-        As in `evaluate`.
-
-    Returns
-    -------
-    TruthVerification
-        `agrees` is True if every bit agrees; `differences` describes all differences in sentences.
-
-    Raises
-    ------
-    InputError
-        If the folder is not that of a finished truth, or if its files are not those that its certificate names.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import tieproof as tp
-    >>> gallery, queries = [[2.0], [1.0], [-1.0]], [[0.0], [3.0]]
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     certificate = tp.truth(gallery, queries, k=1, out=f"{folder}/truth", distance="euclidean")
-    ...     print(tp.verify_truth(f"{folder}/truth", gallery, queries))
-    ...     print(tp.verify_truth(f"{folder}/truth", gallery[::-1], queries).differences[0])
-    Every bit agrees.
-    All 2 queries were computed again.
-    The gallery has the rows of the truth in another order, so that its ids are those of other items.
-
-    """
-    if sample is not None:
-        check_whole("sample", sample, beside=", or None")
-    if seed is not None:
-        check_whole("seed", seed, 0, beside=", or None")
-    certificate, stored = read_truth(truth)
-    items, rows = as_side(gallery, "gallery"), as_side(queries, "queries")
-    digests = [digests_of(side, parse_threads(threads)) for side in (rows, items)]
-    differences: list[str] = []
-    for name, side, own in (("queries", rows, digests[0]), ("gallery", items, digests[1])):
-        differences += _about_rows(name, getattr(certificate, name), RowsMeant.of(side, own))
-    chosen = np.arange(0)
-    if not differences:
-        if fingerprint_of(stored, *digests) != certificate.neighbors:
-            differences.append("The digest of the neighbors is not that of the certificate.")
-        chosen = np.arange(len(rows))
-        if sample is not None and sample < len(rows):
-            chosen = np.sort(np.random.default_rng(seed).choice(len(rows), sample, replace=False))
-        found = nearest(
-            rows[chosen],
-            items,
-            certificate.listed,
-            distance=certificate.distance,
-            bits=certificate.bits,
-            memory=memory,
-            threads=threads,
-            progress=progress,
-        )
-        differences += _about_neighbors(stored, found, chosen)
-    return TruthVerification(not differences, len(stored.ids), len(chosen), tuple(differences))
-
-
-def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[str]:
-    """Yield how the rows of a side differ from those of a certificate."""
-    if certified.fingerprint == given.fingerprint and certified.rows == given.rows:
-        if certified.in_order != given.in_order:
-            yield (
-                f"The {name} {'has' if name == 'gallery' else 'have'} the rows of the truth in another order, so "
-                f"that its ids are those of other {'items' if name == 'gallery' else 'queries'}."
-            )
-        return
-    yield (
-        f"The {name} {'is' if name == 'gallery' else 'are'} not the data of the truth: {given.rows:,} rows of "
-        f"{given.dimensions:,} {given.type} with the fingerprint {given.fingerprint[:12]}, but the certificate has "
-        f"{certified.rows:,} rows of {certified.dimensions:,} {certified.type} with {certified.fingerprint[:12]}."
-    )
-
-
-def _about_neighbors(stored: Neighbors, found: Neighbors, chosen: IntArray) -> Iterator[str]:
-    """Yield how the neighbors of some queries differ from those that were found again."""
-    if stored.duplicates != found.duplicates:
-        yield f"The gallery has {count(found.duplicates, 'duplicate')}, but the truth says {stored.duplicates:,}."
-    for name, what in (("ids", "ids"), ("distances", "distances"), ("nearer", "ties"), ("n_ties", "numbers of ties")):
-        differs = getattr(stored, name)[chosen] != getattr(found, name)
-        wrong = chosen[differs.reshape(len(chosen), -1).any(axis=1)]
-        if len(wrong):
-            yield f"The {what} of {count(len(wrong), 'query')} differ, first of query {wrong[0]}."
-    ties = [query for at, query in enumerate(chosen.tolist()) if not np.array_equal(stored.tie(query), found.tie(at))]
-    if ties:
-        yield f"The tie at the last rank of {_queries(len(ties))} differs, first of query {ties[0]}."
-
-
-def _queries(number: int) -> str:
-    return count(number, "query")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -329,8 +155,8 @@ def examine_truth(
     ----------
     truth : (q, m) integers
         The ids of the neighbors, nearest first: positions in the gallery.
-    gallery, queries : (n, d) and (q, d)
-        The vectors.
+    gallery, queries : (n, d) and (q, d), arrays or shards
+        The vectors. Shards are read piece by piece, as in `truth`.
     k : whole number
         How many ids of each list are examined. Default: all.
     distance, bits, memory, threads, progress :
@@ -359,31 +185,35 @@ def examine_truth(
     if k is not None:
         check_whole("k", k, beside=", or None")
     wanted = width if k is None else int(k)
-    items, rows = as_side(gallery, "gallery"), as_side(queries, "queries")
-    if wanted > min(width, len(items)):
+    sides = Sides.of(queries, gallery)
+    n_queries, n_items = (side.shape[0] for side in sides)
+    if wanted > min(width, n_items):
         raise InputError(
-            f"k is {wanted}, but the lists have {width} ids, and the gallery has {count(len(items), 'item')}. Pass a "
+            f"k is {wanted}, but the lists have {width} ids, and the gallery has {count(n_items, 'item')}. Pass a "
             "smaller k.",
             "k",
         )
-    if len(array) != len(rows):
+    if len(array) != n_queries:
         raise CountError(
-            f"The number of true lists is {len(array)}, but the number of queries is {len(rows)}. Pass exactly one "
+            f"The number of true lists is {len(array)}, but the number of queries is {n_queries}. Pass exactly one "
             "for each, in the same order.",
             ("truth", "queries"),
         )
-    options: dict[str, Any] = {"distance": distance, "memory": memory, "threads": threads, "bits": bits}
-    found = nearest(rows, items, wanted, progress=progress, **options)
+    budget = budget_of(memory, threads)
+    search = Search.of(sides.problem(distance, bits, budget), wanted)
+    duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
+    found = find(search, Local(), {}, watched(progress), duplicates)
     listed = as_item_numbers(array[:, :wanted], "true ids")
     faults, said = _faults(listed, found)
 
     def far(query: int, item: int) -> float:
-        return float(nearest(rows[[query]], items[[item]], 1, **options).distances[0, 0])
+        row, other = sides.queries.take(np.array([query])), sides.gallery.take(np.array([item]))
+        return float(nearest(row, other, 1, distance=distance, bits=bits).distances[0, 0])
 
     return TruthExamination(
         k=wanted,
         distance=found.distance,
-        n_items=len(items),
+        n_items=n_items,
         duplicates=found.duplicates,
         cut=np.asarray(found.cut),
         examples=tuple(_examples(said, found, far)),

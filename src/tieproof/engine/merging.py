@@ -1,0 +1,113 @@
+"""The nearest items of a whole gallery from those of its parts, by exact comparison of equal rounded distances.
+
+An item among the k nearest of all, or tied with the last of them, has fewer than k nearer items in its own part, so
+it is among the k nearest there, or in the tie at rank k. Distances are rounded once, so a smaller one is a nearer
+item. Items of equal rounded distance are compared exactly, one of each tie.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.plan import Plan, cut
+from tieproof.engine.ranked import RoomToSort
+from tieproof.engine.ranking import exact_order
+from tieproof.exact.bounds import single_threaded
+from tieproof.inputs.relevance import ranges
+from tieproof.problem import Problem
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+ProblemOf = Callable[[IntArray, IntArray], Problem]
+"""Returns the problem of queries, given by their positions, and of items, given by their ids."""
+
+
+def merged_lists(
+    parts: Sequence[NearestLists], k: int, problem_of: ProblemOf, most: int, admit: Admit
+) -> NearestLists:
+    """The k nearest items of the same queries in all parts together, which have at least k items in their lists.
+
+    Ids are those of the whole gallery.
+
+    most : about how many items are compared exactly at a time
+    """
+    count = len(parts[0].query)
+    of_all = np.concatenate([part.distances for part in parts], axis=1)
+    bound = np.partition(of_all, k - 1, axis=1)[:, k - 1]
+    entries = [_entries(part, bound) for part in parts]
+    number = np.repeat(np.arange(len(parts)), [len(of_part.query) for of_part in entries])
+    query, item, level = (np.concatenate([of_part[at] for of_part in entries]) for at in (0, 1, 2))
+    distance = np.concatenate([of_part.distance for of_part in entries])
+    order = np.lexsort((item, level, number, distance, query))
+    query, item, level, number, distance = query[order], item[order], level[order], number[order], distance[order]
+    starts_run, starts_row = _changes(query, distance), _changes(query, distance, number, level)
+    starts = np.flatnonzero(starts_row)
+    weight = np.diff(np.append(starts, len(item)))
+    tied = TiedRows(query[starts], np.arange(len(starts)), starts_run[starts], weight).within(k)
+    several = np.repeat(tied.lengths() > 1, tied.lengths())
+    if several.any():
+        tied = _exactly_tied(tied, np.flatnonzero(several), item[starts], problem_of, most).within(k)
+    members = Members(np.append(starts, len(item)), item)
+    near = distance[starts[tied.row[tied.first()]]]
+    return listed(np.arange(count), tied, near, k, members, None, admit)
+
+
+def _changes(*columns: Array) -> BoolArray:
+    """Whether some column differs from its entry before; True for the first entries."""
+    new = np.ones(len(columns[0]), dtype=np.bool_)
+    new[1:] = np.any([column[1:] != column[:-1] for column in columns], axis=0)
+    return new
+
+
+class Entries(NamedTuple):
+    """All items of a part: their queries, how many items of the part are nearer, and their distances."""
+
+    query: IntArray
+    item: IntArray
+    level: IntArray
+    distance: FloatArray
+
+
+def _entries(part: NearestLists, bound: FloatArray) -> Entries:
+    """The items of a part, with all items of its last ties, that are not farther than a bound of each query."""
+    near = (part.nearer < part.tie_starts[:, None]) & (part.distances <= bound[:, None])
+    query, rank = np.nonzero(near)
+    last = part.distances[:, -1]
+    ties = np.flatnonzero(last <= bound)
+    place, index = ranges(part.tie_indptr[ties], np.diff(part.tie_indptr)[ties])
+    of_tie = ties[place]
+    return Entries(
+        np.concatenate([query, of_tie]),
+        np.concatenate([part.ids[query, rank], part.tie_ids[index]]),
+        np.concatenate([part.nearer[query, rank], part.tie_starts[of_tie]]),
+        np.concatenate([part.distances[query, rank], last[of_tie]]),
+    )
+
+
+def _exactly_tied(tied: TiedRows, open_: IntArray, item: IntArray, problem_of: ProblemOf, most: int) -> TiedRows:
+    """The rows with those at `open_`, of which several have one rounded distance, in exact order.
+
+    item : an item of each row, by its number
+    """
+    query, row, starts_tie, weight = tied.query, tied.row.copy(), tied.starts_tie.copy(), tied.weight.copy()
+    for part in cut(np.bincount(query[open_]), most):
+        places = open_[np.searchsorted(query[open_], part.start) : np.searchsorted(query[open_], part.stop)]
+        if not len(places):
+            continue
+        order, starts = _exact_order(query[places], item[row[places]], problem_of)
+        row[places], weight[places] = row[places[order]], weight[places[order]]
+        starts_tie[places] |= starts
+    return TiedRows(query, row, starts_tie, weight)
+
+
+def _exact_order(query: IntArray, item: IntArray, problem_of: ProblemOf) -> tuple[IntArray, BoolArray]:
+    """The exact order of pairs of a query, ascending, and an item, and whether a tie starts at each in that order."""
+    queries, position = np.unique(query, return_inverse=True)
+    items, place = np.unique(item, return_inverse=True)
+    problem = problem_of(queries, items)
+    with single_threaded():
+        space = Plan(problem.budget).space_of(problem)
+        room = RoomToSort.of(int(np.bincount(position).max()))
+        ordered = exact_order(space, space.queries.identity, position, space.items.identity[place], room)
+    return ordered.order, ordered.starts_tie
