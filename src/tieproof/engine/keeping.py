@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Space
+from tieproof.distances.codes import CodedTile
+from tieproof.distances.space import Form, Space
 from tieproof.engine.structures import Places, Targets, Tile
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
@@ -28,7 +29,6 @@ class Kept(NamedTuple):
     lowest : the smallest nearness in a tile that is not surely too far
     floor : the nearness that the k-th nearest item surely reaches, with ratios its root
     margin : the absolute error of the nearness in a tile
-    room : working memory for the items of one query
     """
 
     size: IntArray
@@ -38,7 +38,6 @@ class Kept(NamedTuple):
     margin: FloatArray
     item: npt.NDArray[np.int32]
     value: Array
-    room: Array
 
     @classmethod
     def of(cls, margin: FloatArray, room: int, enough: int, dtype: np.dtype[np.floating]) -> "Kept":
@@ -52,7 +51,6 @@ class Kept(NamedTuple):
             margin=margin,
             item=np.empty((count, room), dtype=np.int32),
             value=np.empty((count, room), dtype=dtype),
-            room=np.empty(room, dtype=dtype),
         )
 
     def with_room(self, room: int) -> "Kept":
@@ -60,7 +58,7 @@ class Kept(NamedTuple):
         item, value = np.empty((len(self.size), room), np.int32), np.empty((len(self.size), room), self.value.dtype)
         most = int(self.size.max())
         item[:, :most], value[:, :most] = self.item[:, :most], self.value[:, :most]
-        return self._replace(item=item, value=value, room=np.empty(room, dtype=value.dtype))
+        return self._replace(item=item, value=value)
 
     def candidates(self, queries: IntArray) -> "Candidates":
         """The items of some queries, query by query."""
@@ -87,20 +85,26 @@ def keep_near(
     tile: Tile,
     targets: Targets,
     kept: Output[Kept],
-    query: int,
     k: int,
     relative: float,
     plain: bool,
     close: Output[Places],
 ) -> int:
-    """Keep the near items of a tile for the queries from `query` on; return where to continue.
+    """Keep the near items of a tile, and return the number of queries.
 
-    This is a query before the last one if it has no room for the items of the tile.
+    If a query has no room for as many items as the tile has, its position is returned, and nothing is kept.
 
     relative : the error of entries in proportion to them
     plain : entries are the nearness
     close : working memory for the items of a tile
     """
+
+
+@native
+def keep_near_of_codes(
+    tile: CodedTile, form: Form, targets: Targets, kept: Output[Kept], k: int, relative: float
+) -> int:
+    """Keep the near items of a tile of codes, as `keep_near` does; `form` is that of its columns."""
 
 
 @native
@@ -122,7 +126,7 @@ class Candidates(NamedTuple):
 
 @native
 def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]) -> None:
-    """Write the k-th largest of the values start[q] … start[q + 1] - 1, which are reordered, or -inf if fewer."""
+    """Write the k-th largest of the values start[q] … start[q + 1] - 1, or -inf if fewer."""
 
 
 def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]) -> Candidates:
@@ -140,7 +144,7 @@ def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Outpu
             continue
         low, high = keys[0] - keys[1], keys[0] + keys[1]
         surely = np.empty(len(rows))
-        floors(np.concatenate([[0], np.cumsum(count)]), low.copy(), k, surely)
+        floors(np.concatenate([[0], np.cumsum(count)]), low, k, surely)
         found = found.where(~(high < surely[found.query]))
         if space.form.ratio:
             surely = np.copysign(np.sqrt(np.abs(surely)), surely)

@@ -1,6 +1,6 @@
 """The k nearest items of all queries with the whole tie at rank k: a loop over tiles with one threshold per query."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from threading import Event
 from typing import NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Space
-from tieproof.engine.keeping import Candidates, Kept, keep_near, narrow_all, nearer
+from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, joined, listed
 from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
@@ -118,7 +118,7 @@ class Stripe:
         self.targets = Targets(self.rows, *self.left_out.masks)
         margin, self.relative = self.space.margin(self.rows)
         height = int(self.rows[-1] - self.rows[0]) + 1
-        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
+        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)) // 32 * 32, len(self.space.items))
         self.kept = Kept.of(margin, 4 * self.k + 2 * self.width, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
@@ -151,21 +151,23 @@ class Stripe:
         for columns in scattered(len(space.items), self.width):
             if search.stop.is_set():
                 return
-            entries = space.tile(rows, columns)
-            tile = Tile(entries, space.form.part(columns), rows.start, columns.start)
-            query = self.keep(tile, 0)
-            while query < len(self.queries):
+            keep = self.keeper(rows, columns)
+            while (query := keep(self.kept)) < len(self.queries):
                 if not self.has_made_room(query):
                     search.advance(-done)
                     raise NoRoomError
-                query = self.keep(tile, query)
-            search.advance(entries.size)
-            done += entries.size
+            pairs = (rows.stop - rows.start) * (columns.stop - columns.start)
+            search.advance(pairs)
+            done += pairs
 
-    def keep(self, tile: Tile, query: int) -> int:
-        """Keep the near items of a tile for the queries from `query` on; return the first one without room."""
-        plain = self.space.entries_are_nearness
-        return keep_near(tile, self.targets, self.kept, query, self.k, self.relative, plain, self.close)
+    def keeper(self, rows: slice, columns: slice) -> Callable[[Kept], int]:
+        """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
+        space, form = self.space, self.space.form.part(columns)
+        coded = space.coded_tile(rows, columns)
+        if coded is not None:
+            return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k, self.relative)
+        tile, plain = Tile(space.tile(rows, columns), form, rows.start, columns.start), space.entries_are_nearness
+        return lambda kept: keep_near(tile, self.targets, kept, self.k, self.relative, plain, self.close)
 
     def has_made_room(self, query: int) -> bool:
         """Make room for as many items of a query as a tile has: more memory, or finer keys of crowded queries."""

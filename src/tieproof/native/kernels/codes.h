@@ -107,6 +107,8 @@ KERNEL void multiply_pairs_of_codes(
 {
     ProductOfCodes *product = fastest_product(way);
     for (int64_t i = 0; i < rows.length; i++) {
+        FETCH_AHEAD(y, columns, i);
+        FETCH_AHEAD(finer_y, columns, i);
         int64_t row = AT(rows, i), column = AT(columns, i);
         AT(out, i) = product(
             &AT2(x, row, 0),
