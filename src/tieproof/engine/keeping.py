@@ -13,8 +13,9 @@ import numpy.typing as npt
 from tieproof.distances.codes import CodedTile
 from tieproof.distances.space import Form, Space
 from tieproof.engine.structures import Places, Targets, Tile
+from tieproof.inputs.relevance import pointers
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 SLACK = 2.0**-50
 """Covers the rounding of a root and of the bounds that are computed from it, relative to the bound."""
@@ -28,7 +29,7 @@ class Kept(NamedTuple):
     enough : from so many items on, those that are surely too far are dropped
     lowest : the smallest nearness in a tile that is not surely too far
     floor : the nearness that the k-th nearest item surely reaches, with ratios its root
-    margin : the absolute error of the nearness in a tile
+    margin, relative : the absolute error of the nearness in a tile, and the error in proportion to it
     """
 
     size: IntArray
@@ -38,9 +39,12 @@ class Kept(NamedTuple):
     margin: FloatArray
     item: npt.NDArray[np.int32]
     value: Array
+    relative: float
 
     @classmethod
-    def of(cls, margin: FloatArray, room: int, enough: int, dtype: np.dtype[np.floating]) -> "Kept":
+    def of(
+        cls, margin: FloatArray, relative: float, room: int, enough: int, dtype: np.dtype[np.floating]
+    ) -> "Kept":
         """No items yet, for queries with these errors, and room for so many items of each."""
         count = len(margin)
         return cls(
@@ -51,6 +55,7 @@ class Kept(NamedTuple):
             margin=margin,
             item=np.empty((count, room), dtype=np.int32),
             value=np.empty((count, room), dtype=dtype),
+            relative=relative,
         )
 
     def with_room(self, room: int) -> "Kept":
@@ -61,23 +66,25 @@ class Kept(NamedTuple):
         return self._replace(item=item, value=value)
 
     def candidates(self, queries: IntArray) -> "Candidates":
-        """The items of some queries, query by query."""
-        place = np.arange(int(self.size[queries].max(initial=0)))
-        inside = place < self.size[queries, None]
-        query, column = np.nonzero(inside)
-        return Candidates(queries[query], self.item[queries[query], column].astype(np.int64), column)
+        """The items of some ascending queries, query by query."""
+        size = self.size[queries]
+        most = int(size.max(initial=0))
+        inside = np.arange(most) < size[:, None]
+        item, value = self.item[queries, :most][inside], self.value[queries, :most][inside]
+        return Candidates(np.repeat(queries, size), item.astype(np.int64), value.astype(np.float64))
 
-    def keep(self, queries: IntArray, kept: "Candidates", floor: FloatArray) -> None:
-        """Keep only some items of these queries, of which the k-th nearest surely reaches `floor`."""
-        value = self.value[kept.query, kept.column]
+    def keep(self, queries: IntArray, kept: "Candidates") -> None:
+        """Keep only some items of these queries."""
         count = np.bincount(kept.query, minlength=len(self.size))[queries]
-        start = np.cumsum(count) - count
-        place = np.arange(len(kept.query)) - np.repeat(start, count)
-        self.item[kept.query, place] = kept.item
-        self.value[kept.query, place] = value
+        place = np.arange(len(kept.query)) - np.repeat(np.cumsum(count) - count, count)
+        self.item[kept.query, place], self.value[kept.query, place] = kept.item, kept.value
         self.size[queries] = count
         self.enough[queries] = 0  # the kernel computes the limits at the next item
-        np.maximum.at(self.floor, queries, floor)
+
+    def reaching(self, found: "Candidates") -> BoolArray:
+        """Which items are not surely farther than the k-th nearest, by their nearness in tiles."""
+        lowest = self.floor - (self.margin + self.relative * np.abs(self.floor)) * (1 + SLACK)
+        return ~(found.value < lowest[found.query])
 
 
 @native
@@ -86,42 +93,44 @@ def keep_near(
     targets: Targets,
     kept: Output[Kept],
     k: int,
-    relative: float,
     plain: bool,
     close: Output[Places],
 ) -> int:
     """Keep the near items of a tile, and return the number of queries.
 
-    If a query has no room for as many items as the tile has, its position is returned, and nothing is kept.
+    If a query has no room for its items, its position is returned, and no item of the tile is kept.
 
-    relative : the error of entries in proportion to them
     plain : entries are the nearness
     close : working memory for the items of a tile
     """
 
 
 @native
-def keep_near_of_codes(
-    tile: CodedTile, form: Form, targets: Targets, kept: Output[Kept], k: int, relative: float
-) -> int:
+def keep_near_of_codes(tile: CodedTile, form: Form, targets: Targets, kept: Output[Kept], k: int) -> int:
     """Keep the near items of a tile of codes, as `keep_near` does; `form` is that of its columns."""
 
 
 @native
-def narrow_all(kept: Output[Kept], k: int, relative: float) -> None:
+def narrow_all(kept: Output[Kept], k: int) -> None:
     """Find out how near the k-th nearest item of every query surely is, and drop the items that are too far."""
 
 
 class Candidates(NamedTuple):
-    """Items that may be among the k nearest, by ascending query, and their columns in `Kept`."""
+    """Items that may be among the k nearest, by ascending query, and their nearness in tiles."""
 
     query: IntArray
     item: IntArray
-    column: IntArray
+    value: FloatArray
 
-    def where(self, chosen: npt.NDArray[np.bool_] | IntArray) -> "Candidates":
+    def where(self, chosen: BoolArray | IntArray) -> "Candidates":
         """The chosen ones."""
         return Candidates(*(part[chosen] for part in self))
+
+    def kth_largest(self, value: FloatArray, k: int, queries: int) -> FloatArray:
+        """The k-th largest of the values of each query's items, or -inf if they are fewer."""
+        found = np.empty(queries)
+        floors(pointers(self.query, queries), value, k, found)
+        return found
 
 
 @native
@@ -129,24 +138,28 @@ def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]
     """Write the k-th largest of the values start[q] … start[q + 1] - 1, or -inf if fewer."""
 
 
-def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]) -> Candidates:
-    """Drop the candidates that finer keys show to be too far.
+def nearer(space: Space, rows: IntArray, kept: Kept, queries: IntArray, k: int) -> Candidates:
+    """The items of some ascending queries that finer keys do not show to be too far; the floors are raised.
 
-    rows : the row of each query
-    floor : a nearness that each query's k-th nearest item surely reaches; it is raised (with ratios, roots)
+    rows : the row of each query of `kept`
     """
+    found = kept.candidates(queries)
     for keys_of in () if space.all_errors.certain else (space.quick_keys, space.keys):
-        count = np.bincount(found.query, minlength=len(rows))
-        if (count <= k).all():
+        if len(found.query) <= k * len(queries) and (np.bincount(found.query) <= k).all():
             break
-        keys = keys_of(rows[found.query], found.item)
-        if keys is None:
-            continue
-        low, high = keys[0] - keys[1], keys[0] + keys[1]
-        surely = np.empty(len(rows))
-        floors(np.concatenate([[0], np.cumsum(count)]), low, k, surely)
-        found = found.where(~(high < surely[found.query]))
-        if space.form.ratio:
-            surely = np.copysign(np.sqrt(np.abs(surely)), surely)
-        np.fmax(floor, surely - np.abs(surely) * SLACK, out=floor, where=np.isfinite(surely))
+        # The items that are nearest by their tiles raise the floors, so that fewer need finer keys.
+        asked = found.value >= found.kth_largest(found.value, k, len(rows))[found.query]
+        low, high = np.full((2, len(found.query)), -np.inf)
+        for _ in range(2):
+            keys = keys_of(rows[found.query[asked]], found.item[asked])
+            if keys is None:
+                break
+            low[asked], high[asked] = keys[0] - keys[1], keys[0] + keys[1]
+            surely = found.kth_largest(low, k, len(rows))
+            floor = np.copysign(np.sqrt(np.abs(surely)), surely) if space.form.ratio else surely
+            floor = floor - np.abs(floor) * SLACK
+            np.fmax(kept.floor, floor, out=kept.floor, where=np.isfinite(floor))
+            asked = (high == -np.inf) & kept.reaching(found)
+        else:
+            found = found.where(~(high < surely[found.query]))
     return found

@@ -29,6 +29,9 @@ SHARE, ROWS = 0.25, 0.3
 BYTES_PER_CANDIDATE, FEWEST_CANDIDATES = 300, 2**14
 """The memory for an item while its exact place is found, and how many items are always taken at a time."""
 
+ROOM, FEWEST = 8, 64
+"""There is room for so many times k items of a query, and so many more, before it is enlarged."""
+
 WIDEST = 2**13
 """The most items of a tile; tiles of few queries are wide."""
 
@@ -94,7 +97,7 @@ class Search:
         """Yield queries in the order of their rows."""
         order = np.argsort(self.space.queries.identity, kind="stable")
         entry = 4 + self.space.tile_type.itemsize
-        fitting = self.bytes // (entry * (4 * self.rows + 2 * self.side))
+        fitting = self.bytes // (entry * (ROOM * self.rows + FEWEST))
         size = max(1, min(self.side, -(-len(order) // self.threads), fitting))
         for start in range(0, len(order), size):
             yield order[start : start + size]
@@ -116,23 +119,22 @@ class Stripe:
         self.block = search.relevance.block(queries)
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
-        margin, self.relative = self.space.margin(self.rows)
         height = int(self.rows[-1] - self.rows[0]) + 1
         self.width = min(max(search.side, min(search.side**2 // height, WIDEST)) // 32 * 32, len(self.space.items))
-        self.kept = Kept.of(margin, 4 * self.k + 2 * self.width, 2 * self.k, self.space.tile_type)
+        self.kept = Kept.of(*self.space.margin(self.rows), ROOM * self.k + FEWEST, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
     def lists(self) -> NearestLists:
         """The nearest items of the queries, some queries at a time if there are many candidates."""
         self.pass_tiles()
-        narrow_all(self.kept, self.k, self.relative)
+        narrow_all(self.kept, self.k)
         most = max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES)
         return joined([self.lists_of(np.arange(part.start, part.stop)) for part in cut(self.kept.size, most)])
 
     def lists_of(self, places: IntArray) -> NearestLists:
         """The nearest items of the queries at consecutive places."""
         search = self.search
-        found = nearer(self.space, self.rows, self.kept.candidates(places), self.k, self.kept.floor)
+        found = nearer(self.space, self.rows, self.kept, places, self.k)
         found, starts_tie = self.ordered(found)
         weight, excluded = self.ranked_items(found)
         tied = TiedRows(found.query, found.item, starts_tie, weight).within(search.k)
@@ -151,9 +153,10 @@ class Stripe:
         for columns in scattered(len(space.items), self.width):
             if search.stop.is_set():
                 return
-            keep = self.keeper(rows, columns)
-            while (query := keep(self.kept)) < len(self.queries):
-                if not self.has_made_room(query):
+            keep, tries = self.keeper(rows, columns), 0
+            while keep(self.kept) < len(self.queries):
+                tries += 1
+                if not self.has_made_room(tries):
                     search.advance(-done)
                     raise NoRoomError
             pairs = (rows.stop - rows.start) * (columns.stop - columns.start)
@@ -165,29 +168,28 @@ class Stripe:
         space, form = self.space, self.space.form.part(columns)
         coded = space.coded_tile(rows, columns)
         if coded is not None:
-            return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k, self.relative)
+            return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k)
         tile, plain = Tile(space.tile(rows, columns), form, rows.start, columns.start), space.entries_are_nearness
-        return lambda kept: keep_near(tile, self.targets, kept, self.k, self.relative, plain, self.close)
+        return lambda kept: keep_near(tile, self.targets, kept, self.k, plain, self.close)
 
-    def has_made_room(self, query: int) -> bool:
-        """Make room for as many items of a query as a tile has: more memory, or finer keys of crowded queries."""
+    def has_made_room(self, tries: int) -> bool:
+        """Make room for the items of a tile: more memory or, the first time, by finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
         if several and len(self.queries) * 2 * room * entry > self.search.bytes:
             self.sift(np.flatnonzero(self.kept.size > room // 2))
-            return bool(self.kept.size[query] + self.width <= room)
+            return tries == 1
         self.kept = self.kept.with_room(2 * room)
         return True
 
     def sift(self, crowded: IntArray) -> None:
         """Drop what finer or exact keys show not to be among the nearest items of crowded queries so far."""
-        floor = np.full(len(self.queries), -np.inf)
-        found = nearer(self.space, self.rows, self.kept.candidates(crowded), self.k, floor)
+        found = nearer(self.space, self.rows, self.kept, crowded, self.k)
         if (np.bincount(found.query) > 2 * self.k).any():
             found, starts_tie = self.ordered(found)
             near = TiedRows(found.query, np.arange(len(found.query)), starts_tie, np.ones_like(found.query))
             found = found.where(near.within(self.k).row)
-        self.kept.keep(crowded, found, floor[crowded])
+        self.kept.keep(crowded, found)
 
     def ordered(self, found: Candidates) -> tuple[Candidates, BoolArray]:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""

@@ -10,6 +10,7 @@ typedef struct {
     Doubles floor, margin;
     Ints item;
     Reals value;
+    double relative;
 } OF(Kept);
 
 /* A tile of codes whose products are compared as they are computed. */
@@ -70,18 +71,18 @@ static inline REAL OF(rounded_down)(double number)
 }
 
 /* Find out how near the k-th nearest item of a query surely is, and drop the items that are surely farther. */
-static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double relative)
+static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k)
 {
     int64_t count = AT(kept->size, q), left = 0;
     REAL *value = ROW(kept->value, q).at;
     int32_t *item = ROW(kept->item, q).at;
     if (count >= k) {
         double kth = (double)OF(kth_largest)(value, count, k);
-        double surely = kth - (AT(kept->margin, q) + relative * fabs(kth));
+        double surely = kth - (AT(kept->margin, q) + kept->relative * fabs(kth));
         if (surely > AT(kept->floor, q))
             AT(kept->floor, q) = surely;
         double floor = AT(kept->floor, q);
-        AT(kept->lowest, q) = OF(rounded_down)(floor - (AT(kept->margin, q) + relative * fabs(floor)));
+        AT(kept->lowest, q) = OF(rounded_down)(floor - (AT(kept->margin, q) + kept->relative * fabs(floor)));
     }
     REAL lowest = AT(kept->lowest, q);
     for (int64_t i = 0; i < count; i++) {
@@ -94,10 +95,10 @@ static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double
 }
 
 /* Drop the items of every query that are surely farther than its k-th nearest item. */
-KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k, double relative)
+KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k)
 {
     for (int64_t q = 0; q < kept->size.length; q++)
-        OF(narrow)(kept, q, k, relative);
+        OF(narrow)(kept, q, k);
 }
 
 /* Whether any of `count` entries reaches `lowest`. */
@@ -137,31 +138,46 @@ APART int64_t OF(list_near)(
     return list_flags(flag, (uint32_t)start, close, found);
 }
 
-/* The first query that has no room for `width` more items, after those that are surely too far are dropped. */
-static inline int64_t OF(first_without_room)(const OF(Kept) *kept, int64_t width, int64_t k, double relative)
+/* Whether a query has room for `more` items, if need be after those that are surely too far are dropped. */
+static inline bool OF(has_room_for)(const OF(Kept) *kept, int64_t q, int64_t more, int64_t k)
+{
+    if (AT(kept->size, q) + more > kept->item.columns)
+        OF(narrow)(kept, q, k);
+    return AT(kept->size, q) + more <= kept->item.columns;
+}
+
+/* Drop the items first … last-1 of every query. */
+static inline void OF(forget)(const OF(Kept) *kept, int64_t first, int64_t last)
 {
     for (int64_t q = 0; q < kept->size.length; q++) {
-        if (AT(kept->size, q) + width > kept->item.columns)
-            OF(narrow)(kept, q, k, relative);
-        if (AT(kept->size, q) + width > kept->item.columns)
-            return q;
+        REAL *value = ROW(kept->value, q).at;
+        int32_t *item = ROW(kept->item, q).at;
+        int64_t left = 0;
+        for (int64_t i = 0; i < AT(kept->size, q); i++) {
+            value[left] = value[i];
+            item[left] = item[i];
+            left += item[i] < first || last <= item[i];
+        }
+        AT(kept->size, q) = left;
     }
-    return kept->size.length;
 }
 
 /* Keep the items of a tile. Returns a query that has no room for them, if there is one, and then keeps none. */
 KERNEL int64_t OF(keep_near)(
-    const OF(Tile) *tile, const Targets *targets, const OF(Kept) *kept, int64_t k, double relative, bool plain,
-    Places close)
+    const OF(Tile) *tile, const Targets *targets, const OF(Kept) *kept, int64_t k, bool plain, Places close)
 {
     const REAL *factor = tile->form.factor.at, *shift = tile->form.shift.at;
-    int64_t width = tile->entries.columns, without_room = OF(first_without_room)(kept, width, k, relative);
-    if (without_room < kept->size.length)
-        return without_room;
+    int64_t width = tile->entries.columns;
     for (int64_t q = 0; q < kept->size.length; q++) {
         const REAL *raw = ROW(tile->entries, AT(targets->row, q) - tile->row).at;
         int64_t found = OF(list_near)(raw, factor, shift, plain, AT(kept->lowest, q), width, close.at);
         found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), tile->column, found, close);
+        if (!found)
+            continue;
+        if (!OF(has_room_for)(kept, q, found, k)) {
+            OF(forget)(kept, tile->column, tile->column + width);
+            return q;
+        }
         int64_t count = AT(kept->size, q);
         REAL *value = ROW(kept->value, q).at + count;
         int32_t *item = ROW(kept->item, q).at + count;
@@ -171,8 +187,8 @@ KERNEL int64_t OF(keep_near)(
             item[i] = (int32_t)(tile->column + c);
         }
         AT(kept->size, q) = count + found;
-        if (found && count + found >= AT(kept->enough, q))
-            OF(narrow)(kept, q, k, relative);
+        if (count + found >= AT(kept->enough, q))
+            OF(narrow)(kept, q, k);
     }
     return kept->size.length;
 }
@@ -210,8 +226,7 @@ static inline int64_t OF(list_near_of_codes)(
 
 /* Keep the items of a tile of codes, as `keep_near`. */
 KERNEL int64_t OF(keep_near_of_codes)(
-    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k,
-    double relative)
+    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k)
 {
     DotWay dots = dot_way(tile->way);
     int32_t products[HIGHEST][WIDEST];
@@ -219,9 +234,6 @@ KERNEL int64_t OF(keep_near_of_codes)(
     Places close = {listed, WIDEST, 1, 1};
     int64_t columns = tile->item_scale.length, queries = kept->size.length;
     int64_t together = pieces_together(dots, tile->rows.columns), pieces = pieces_of(dots, tile->first, columns);
-    int64_t without_room = OF(first_without_room)(kept, columns, k, relative);
-    if (without_room < queries)
-        return without_room;
     for (int64_t start = 0; start < pieces; start += together)
         for (int64_t i = 0, first = 0; i < tile->rows.length; i += dots.rows) {
             int64_t last = first;
@@ -243,6 +255,10 @@ KERNEL int64_t OF(keep_near_of_codes)(
                     found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), column, found, close);
                     if (!found)
                         continue;
+                    if (!OF(has_room_for)(kept, q, found, k)) {
+                        OF(forget)(kept, tile->column, tile->column + columns);
+                        return q;
+                    }
                     int64_t count = AT(kept->size, q);
                     for (int64_t j = 0; j < found; j++) {
                         uint32_t c = listed[j];
@@ -251,7 +267,7 @@ KERNEL int64_t OF(keep_near_of_codes)(
                     }
                     AT(kept->size, q) = count + found;
                     if (count + found >= AT(kept->enough, q))
-                        OF(narrow)(kept, q, k, relative);
+                        OF(narrow)(kept, q, k);
                 }
             }
             first = last;
