@@ -13,9 +13,11 @@ import numpy.typing as npt
 from tieproof.distances.codes import CodedTile
 from tieproof.distances.space import Form, Space
 from tieproof.engine.structures import Places, Targets, Tile
-from tieproof.inputs.relevance import pointers
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+PAIRS = 2**17
+"""How many pairs get finer keys at a time."""
 
 SLACK = 2.0**-50
 """Covers the rounding of a root and of the bounds that are computed from it, relative to the bound."""
@@ -81,10 +83,27 @@ class Kept(NamedTuple):
         self.size[queries] = count
         self.enough[queries] = 0  # the kernel computes the limits at the next item
 
-    def reaching(self, found: "Candidates") -> BoolArray:
-        """Which items are not surely farther than the k-th nearest, by their nearness in tiles."""
-        lowest = self.floor - (self.margin + self.relative * np.abs(self.floor)) * (1 + SLACK)
-        return ~(found.value < lowest[found.query])
+    def sharpen(self, space: Space, rows: IntArray, k: int) -> None:
+        """Raise the floors by finer keys of the k items that are nearest by their tiles, if they are fast to compute.
+
+        rows : the row of each query
+        """
+        queries = np.flatnonzero(self.size >= k)
+        for start in range(0, len(queries), size := max(1, PAIRS // k)):
+            some = queries[start : start + size]
+            nearest = np.empty((len(some), k), dtype=np.int64)
+            list_nearest(self, some, nearest)
+            keys = space.quick_keys(np.repeat(rows[some], k), nearest.ravel())
+            if keys is None:
+                return
+            self.raise_floors(some, (keys[0] - keys[1]).reshape(nearest.shape).min(axis=1), space)
+        narrow_all(self, k)
+
+    def raise_floors(self, queries: IntArray, surely: FloatArray, space: Space) -> None:
+        """Raise the floors of some queries to a nearness that their k-th nearest items surely reach."""
+        floor = np.copysign(np.sqrt(np.abs(surely)), surely) if space.form.ratio else surely
+        floor = np.where(np.isfinite(floor), floor - np.abs(floor) * SLACK, -np.inf)
+        self.floor[queries] = np.maximum(self.floor[queries], floor)
 
 
 @native
@@ -111,6 +130,11 @@ def keep_near_of_codes(tile: CodedTile, form: Form, targets: Targets, kept: Outp
 
 
 @native
+def list_nearest(kept: Kept, queries: IntArray, item: Output[IntArray]) -> None:
+    """Write as many items of each query as `item` has columns: those that are nearest by their tiles."""
+
+
+@native
 def narrow_all(kept: Output[Kept], k: int) -> None:
     """Find out how near the k-th nearest item of every query surely is, and drop the items that are too far."""
 
@@ -126,12 +150,6 @@ class Candidates(NamedTuple):
         """The chosen ones."""
         return Candidates(*(part[chosen] for part in self))
 
-    def kth_largest(self, value: FloatArray, k: int, queries: int) -> FloatArray:
-        """The k-th largest of the values of each query's items, or -inf if they are fewer."""
-        found = np.empty(queries)
-        floors(pointers(self.query, queries), value, k, found)
-        return found
-
 
 @native
 def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]) -> None:
@@ -145,21 +163,15 @@ def nearer(space: Space, rows: IntArray, kept: Kept, queries: IntArray, k: int) 
     """
     found = kept.candidates(queries)
     for keys_of in () if space.all_errors.certain else (space.quick_keys, space.keys):
-        if len(found.query) <= k * len(queries) and (np.bincount(found.query) <= k).all():
+        count = np.bincount(found.query, minlength=len(rows))
+        if (count <= k).all():
             break
-        # The items that are nearest by their tiles raise the floors, so that fewer need finer keys.
-        asked = found.value >= found.kth_largest(found.value, k, len(rows))[found.query]
-        low, high = np.full((2, len(found.query)), -np.inf)
-        for _ in range(2):
-            keys = keys_of(rows[found.query[asked]], found.item[asked])
-            if keys is None:
-                break
-            low[asked], high[asked] = keys[0] - keys[1], keys[0] + keys[1]
-            surely = found.kth_largest(low, k, len(rows))
-            floor = np.copysign(np.sqrt(np.abs(surely)), surely) if space.form.ratio else surely
-            floor = floor - np.abs(floor) * SLACK
-            np.fmax(kept.floor, floor, out=kept.floor, where=np.isfinite(floor))
-            asked = (high == -np.inf) & kept.reaching(found)
-        else:
-            found = found.where(~(high < surely[found.query]))
+        keys = keys_of(rows[found.query], found.item)
+        if keys is None:
+            continue
+        low, high = keys[0] - keys[1], keys[0] + keys[1]
+        surely = np.empty(len(rows))
+        floors(np.concatenate([[0], np.cumsum(count)]), low, k, surely)
+        found = found.where(~(high < surely[found.query]))
+        kept.raise_floors(queries, surely[queries], space)
     return found

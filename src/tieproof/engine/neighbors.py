@@ -26,11 +26,14 @@ from tieproof.ties import BoolArray, IntArray
 SHARE, ROWS = 0.25, 0.3
 """The shares of the budget for the items that are kept while tiles pass, and for rows that are converted once."""
 
-BYTES_PER_CANDIDATE, FEWEST_CANDIDATES = 300, 2**14
-"""The memory for an item while its exact place is found, and how many items are always taken at a time."""
+BYTES_PER_CANDIDATE, FEWEST_CANDIDATES, MOST_CANDIDATES = 300, 2**14, 2**17
+"""The memory for an item while its exact place is found, and the limits of how many items are taken at a time."""
 
 ROOM, FEWEST = 8, 64
 """There is room for so many times k items of a query, and so many more, before it is enlarged."""
+
+CROWDED, SHARPENED = 4, 64
+"""If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
 
 WIDEST = 2**13
 """The most items of a tile; tiles of few queries are wide."""
@@ -128,7 +131,8 @@ class Stripe:
         """The nearest items of the queries, some queries at a time if there are many candidates."""
         self.pass_tiles()
         narrow_all(self.kept, self.k)
-        most = max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES)
+        self.kept.sharpen(self.space, self.rows, self.k)
+        most = min(max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES), MOST_CANDIDATES)
         return joined([self.lists_of(np.arange(part.start, part.stop)) for part in cut(self.kept.size, most)])
 
     def lists_of(self, places: IntArray) -> NearestLists:
@@ -149,7 +153,9 @@ class Stripe:
         """Keep the near items of all tiles."""
         space, search = self.space, self.search
         rows = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
-        done = 0
+        height = rows.stop - rows.start
+        done, crowded = 0, CROWDED * self.k * len(self.queries)
+        sharper = SHARPENED * self.k * height
         for columns in scattered(len(space.items), self.width):
             if search.stop.is_set():
                 return
@@ -159,9 +165,13 @@ class Stripe:
                 if not self.has_made_room(tries):
                     search.advance(-done)
                     raise NoRoomError
-            pairs = (rows.stop - rows.start) * (columns.stop - columns.start)
+            pairs = height * (columns.stop - columns.start)
             search.advance(pairs)
             done += pairs
+            if done >= sharper:
+                sharper = 4 * done
+                if self.kept.size.sum() > crowded:
+                    self.kept.sharpen(space, self.rows, self.k)
 
     def keeper(self, rows: slice, columns: slice) -> Callable[[Kept], int]:
         """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
