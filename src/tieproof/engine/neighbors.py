@@ -123,7 +123,7 @@ class Stripe:
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
         height = int(self.rows[-1] - self.rows[0]) + 1
-        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)) // 32 * 32, len(self.space.items))
+        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
         self.kept = Kept.of(*self.space.margin(self.rows), ROOM * self.k + FEWEST, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
