@@ -11,7 +11,7 @@ from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Space
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, joined, listed
+from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
 from tieproof.engine.ranked import Masks, RoomToSort
@@ -23,14 +23,18 @@ from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray
 
-SHARE, ROWS = 0.25, 0.3
-"""The shares of the budget for the items that are kept while tiles pass, and for rows that are converted once."""
+SHARE, ROWS = 0.15, 0.2
+"""The shares of the budget for the items that are kept while tiles pass, for those that are compared and listed, and
+for the rows of each side that are converted once."""
 
 BYTES_PER_CANDIDATE, FEWEST_CANDIDATES, MOST_CANDIDATES = 300, 2**14, 2**17
 """The memory for an item while its exact place is found, and the limits of how many items are taken at a time."""
 
 ROOM, FEWEST = 8, 64
 """There is room for so many times k items of a query, and so many more, before it is enlarged."""
+
+BYTES_PER_LISTED, FEWEST_LISTED = 100, 2**14
+"""The memory for an item while it is listed, and how many items are always listed at a time."""
 
 CROWDED, SHARPENED = 4, 64
 """If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
@@ -53,7 +57,8 @@ def nearest_lists(problem: Problem, k: int, watch: Watch, admit: Admit) -> Itera
         chosen.keep_rows()
         search = Search(chosen, problem, plan, k, advance, admit)
         try:
-            yield from in_order(search.lists_of, search.stripes(), plan.threads)
+            for lists in in_order(search.lists_of, search.stripes(), plan.threads):
+                yield from lists
         finally:
             search.stop.set()
 
@@ -100,17 +105,18 @@ class Search:
         """Yield queries in the order of their rows."""
         order = np.argsort(self.space.queries.identity, kind="stable")
         entry = 4 + self.space.tile_type.itemsize
-        fitting = self.bytes // (entry * (ROOM * self.rows + FEWEST))
+        fitting = self.bytes // (entry * min(ROOM * self.rows + FEWEST, len(self.space.items)))
         size = max(1, min(self.side, -(-len(order) // self.threads), fitting))
         for start in range(0, len(order), size):
             yield order[start : start + size]
 
-    def lists_of(self, queries: IntArray) -> NearestLists:
+    def lists_of(self, queries: IntArray) -> list[NearestLists]:
         """The lists of some queries; if these do not fit into memory together, they are found in two parts."""
         try:
-            return Stripe(self, queries).lists()
+            return list(Stripe(self, queries).lists())
         except NoRoomError:
-            return joined([self.lists_of(half) for half in np.array_split(queries, 2)])
+            first, second = np.array_split(queries, 2)
+        return self.lists_of(first) + self.lists_of(second)
 
 
 class Stripe:
@@ -124,30 +130,34 @@ class Stripe:
         self.targets = Targets(self.rows, *self.left_out.masks)
         height = int(self.rows[-1] - self.rows[0]) + 1
         self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
-        self.kept = Kept.of(*self.space.margin(self.rows), ROOM * self.k + FEWEST, 2 * self.k, self.space.tile_type)
+        room = min(ROOM * self.k + FEWEST, len(self.space.items))
+        self.kept = Kept.of(*self.space.margin(self.rows), room, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
-    def lists(self) -> NearestLists:
-        """The nearest items of the queries, some queries at a time if there are many candidates."""
+    def lists(self) -> Iterator[NearestLists]:
+        """Yield the nearest items of the queries, some queries at a time if there are many candidates."""
         self.pass_tiles()
         narrow_all(self.kept, self.k)
         self.kept.sharpen(self.space, self.rows, self.k)
         most = min(max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES), MOST_CANDIDATES)
-        return joined([self.lists_of(np.arange(part.start, part.stop)) for part in cut(self.kept.size, most)])
+        for part in cut(self.kept.size, most):
+            yield from self.lists_of(np.arange(part.start, part.stop))
 
-    def lists_of(self, places: IntArray) -> NearestLists:
-        """The nearest items of the queries at consecutive places."""
+    def lists_of(self, places: IntArray) -> Iterator[NearestLists]:
+        """Yield the nearest items of the queries at consecutive places, some at a time if their ties are large."""
         search = self.search
         found = nearer(self.space, self.rows, self.kept, places, self.k)
         found, starts_tie = self.ordered(found)
         weight, excluded = self.ranked_items(found)
         tied = TiedRows(found.query, found.item, starts_tie, weight).within(search.k)
-        first = tied.first()
-        distance = search.gauge.distances(self.rows[tied.query[first]], tied.row[first])
-        if excluded is not None:
-            excluded = excluded - places[0] * len(self.space.items.identity)
-        tied = tied._replace(query=tied.query - places[0])
-        return listed(self.queries[places], tied, distance, search.k, search.members, excluded, search.admit)
+        items = np.bincount(tied.query, tied.weight, len(self.queries)).astype(np.int64)[places]
+        for part in cut(items, max(search.bytes // BYTES_PER_LISTED, FEWEST_LISTED)):
+            some = places[part]
+            of_some = tied.of_queries(int(some[0]), int(some[-1]) + 1)
+            first = of_some.first()
+            distance = search.gauge.distances(self.rows[some[of_some.query[first]]], of_some.row[first])
+            left_out = None if excluded is None else excluded - some[0] * len(self.space.items.identity)
+            yield listed(self.queries[some], of_some, distance, search.k, search.members, left_out, search.admit)
 
     def pass_tiles(self) -> None:
         """Keep the near items of all tiles."""
@@ -186,10 +196,10 @@ class Stripe:
         """Make room for the items of a tile: more memory or, the first time, by finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
-        if several and len(self.queries) * 2 * room * entry > self.search.bytes:
+        if several and len(self.queries) * 3 * room * entry > self.search.bytes:
             self.sift(np.flatnonzero(self.kept.size > room // 2))
             return tries == 1
-        self.kept = self.kept.with_room(2 * room)
+        self.kept = self.kept.with_room(min(2 * room, len(self.space.items)))
         return True
 
     def sift(self, crowded: IntArray) -> None:
