@@ -139,9 +139,14 @@ class Stripe:
         self.pass_tiles()
         narrow_all(self.kept, self.k)
         self.kept.sharpen(self.space, self.rows, self.k)
+        for places in self.parts(np.arange(len(self.queries))):
+            yield from self.lists_of(places)
+
+    def parts(self, queries: IntArray) -> Iterator[IntArray]:
+        """Yield the places of queries whose items are compared together."""
         most = min(max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES), MOST_CANDIDATES)
-        for part in cut(self.kept.size, most):
-            yield from self.lists_of(np.arange(part.start, part.stop))
+        for part in cut(self.kept.size[queries], most):
+            yield queries[part]
 
     def lists_of(self, places: IntArray) -> Iterator[NearestLists]:
         """Yield the nearest items of the queries at consecutive places, some at a time if their ties are large."""
@@ -204,12 +209,13 @@ class Stripe:
 
     def sift(self, crowded: IntArray) -> None:
         """Drop what finer or exact keys show not to be among the nearest items of crowded queries so far."""
-        found = nearer(self.space, self.rows, self.kept, crowded, self.k)
-        if (np.bincount(found.query) > 2 * self.k).any():
-            found, starts_tie = self.ordered(found)
-            near = TiedRows(found.query, np.arange(len(found.query)), starts_tie, np.ones_like(found.query))
-            found = found.where(near.within(self.k).row)
-        self.kept.keep(crowded, found)
+        for places in self.parts(crowded):
+            found = nearer(self.space, self.rows, self.kept, places, self.k)
+            if (np.bincount(found.query) > 2 * self.k).any():
+                found, starts_tie = self.ordered(found)
+                near = TiedRows(found.query, np.arange(len(found.query)), starts_tie, np.ones_like(found.query))
+                found = found.where(near.within(self.k).row)
+            self.kept.keep(places, found)
 
     def ordered(self, found: Candidates) -> tuple[Candidates, BoolArray]:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""
