@@ -9,6 +9,8 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import keeping as reference
+from kernels.codes import multiply_codes
+from tieproof.distances.codes import EXCESS, CodedTile, arranged
 from tieproof.distances.space import Form
 from tieproof.engine import keeping
 from tieproof.engine.structures import Targets, Tile
@@ -63,19 +65,67 @@ def test_keeping(margin: float, relative: float, plain: bool, dtype: Any, level:
     random = np.random.default_rng(7)
     for k, width, room in ((1, 1, 8), (3, 64, 200), (5, 130, 150), (40, 70, 2000)):
         targets = targets_of(random, 9, 4, 5 * width)
-        found, expected = (keeping.Kept.of(np.full(9, margin), room, 2 * k, np.dtype(dtype)) for _ in range(2))
+        found, expected = (keeping.Kept.of(np.full(9, margin), relative, room, 2 * k, np.dtype(dtype)) for _ in "ab")
         for number in range(5):
             tile = tile_of(random, (4, width), number * width, plain, dtype)
             close = np.empty(width + 8, dtype=np.uint32)
-            ends = [
-                keep(tile, targets, kept, 0, k, relative, plain, close)
-                for keep, kept in ((at(level, keeping.keep_near), found), (reference.keep_near, expected))
-            ]
-            assert ends[0] == ends[1]
+            end = at(level, keeping.keep_near)(tile, targets, found, k, plain, close)
+            assert end == reference.keep_near(tile, targets, expected, k)
             assert_same(found, expected)
-        at(level, keeping.narrow_all)(found, k, relative)
-        reference.narrow_all(expected, k, relative)
+        at(level, keeping.narrow_all)(found, k)
+        reference.narrow_all(expected, k)
         assert_same(found, expected)
+
+
+@levels
+@both_types
+@pytest.mark.parametrize("way", [0, 1, 2])
+@pytest.mark.parametrize("room", [40, 500])
+def test_keeping_codes(room: int, way: int, dtype: Any, level: str) -> None:
+    """Rows and items around the numbers that are multiplied together; a tile may start inside a block."""
+    random = np.random.default_rng(way)
+    for n_rows, width, first, k in ((1, 1, 0, 1), (13, 64, 16, 3), (25, 100, 5, 2), (30, 33, 0, 8)):
+        codes = random.integers(-127, 128, (n_rows, 12)).astype(np.int8)
+        items = random.integers(-127, 128, (first + 3 * width, 12)).astype(np.int8)
+        items[random.random(len(items)) < 0.2] = items[0]
+        blocks, total = arranged(items, EXCESS), np.stack([codes.sum(axis=1, dtype=np.int32)] * 2, axis=1)
+        row_scale, scale = (random.uniform(0.5, 2, size=size).astype(dtype) for size in (n_rows, len(items)))
+        targets = targets_of(random, 2 * n_rows, n_rows, len(items))
+        found, expected = (
+            keeping.Kept.of(np.full(2 * n_rows, 3.0), 1e-7, size, 2 * k, np.dtype(dtype)) for size in (room, 500)
+        )
+        for start in range(first, len(items), width):
+            columns = slice(start, start + width)
+            entries = np.empty((n_rows, width), dtype=dtype)
+            multiply_codes(codes, row_scale, items[columns], scale[columns], entries)
+            form = tile_of(random, (1, width), 0, False, dtype).form
+            coded = CodedTile(codes, total, row_scale, blocks, scale[columns], start, way, 3, start)
+            end = at(level, keeping.keep_near_of_codes)(coded, form, targets, found, k)
+            if end < len(found.size):
+                size = np.arange(room) < found.size[:, None]
+                assert room < 500 and not ((found.item >= start) & size).any()
+                break
+            assert reference.keep_near(Tile(entries, form, 3, start), targets, expected, k) == end
+        else:
+            at(level, keeping.narrow_all)(found, k)
+            reference.narrow_all(expected, k)
+            assert_same(found, expected)  # once all tiles have passed, whenever limits were raised
+
+
+@levels
+@both_types
+def test_nearest_of_kept_items(dtype: Any, level: str) -> None:
+    random = np.random.default_rng(3)
+    kept = keeping.Kept.of(np.zeros(6), 0.0, 50, 9, np.dtype(dtype))
+    kept.size[:] = [7, 8, 50, 0, 31, 7]
+    kept.item[:] = random.permutation(300).reshape(6, 50)
+    kept.value[:] = random.choice([0.0, -0.0, -np.inf, 2.5, *random.normal(size=9)], size=(6, 50))
+    queries = np.array([0, 1, 2, 4])
+    for k in (1, 2, 7):
+        found, expected = np.zeros((2, 4, k), dtype=np.int64)
+        at(level, keeping.list_nearest)(kept, queries, found)
+        reference.list_nearest(kept, queries, expected)
+        assert found.tolist() == expected.tolist()
 
 
 @levels

@@ -21,9 +21,10 @@ from checks import assert_found, check_rates, expected_ties
 from exact_oracle import KEYS, average_precision, fractions
 from forced import FORCED, no_integers, small_tiles
 from fuzzing import CASES, FEW, KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
-from nearest_oracle import nearest
+from nearest_oracle import duplicates, nearest
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
+from tieproof.engine import neighbors
 from tieproof.inputs.options import FORMATS
 
 pytestmark = pytest.mark.filterwarnings(
@@ -97,29 +98,67 @@ def test_hamming(data: Data, threads: int, memory: str) -> None:
     assert_average_precision(result, data, true_distances(data, "hamming"))
 
 
-@pytest.mark.parametrize("distance", oracle.DISTANCES)
+def left_out(data: Data, draw: Any) -> tuple[dict[str, Any], list[set[int]]]:
+    """Groups and pairs that are left out, and the items that each query leaves out for them and for itself."""
+    count = len(data.rows if data.gallery is None else data.gallery)
+    groups = draw(st.none() | st.lists(st.integers(0, 2), min_size=len(data.rows), max_size=len(data.rows)))
+    others = groups if data.gallery is None else draw(st.lists(st.integers(0, 2), min_size=count, max_size=count))
+    pair = st.tuples(st.integers(0, len(data.rows) - 1), st.integers(0, count - 1))
+    pairs = draw(st.none() | st.lists(pair, min_size=1, max_size=8, unique=True))
+    more: dict[str, Any] = {} if groups is None else {"groups": groups}
+    if groups is not None and data.gallery is not None:
+        more["gallery_groups"] = others
+    if pairs is not None:
+        more["exclude"] = pairs
+    return more, [
+        {
+            item
+            for item in range(count)
+            if (data.gallery is None and item == query)
+            or (groups is not None and groups[query] == others[item])
+            or (pairs is not None and (query, item) in pairs)
+        }
+        for query in range(len(data.rows))
+    ]
+
+
+def few_kept(patch: pytest.MonkeyPatch) -> None:
+    """There is room for few items, and finer keys raise the floors after each tile."""
+    patch.setattr(neighbors, "ROOM", 1)
+    patch.setattr(neighbors, "FEWEST", 1)
+    patch.setattr(neighbors, "CROWDED", 0)
+    patch.setattr(neighbors, "SHARPENED", 0)
+
+
+@pytest.mark.parametrize("distance", [*oracle.DISTANCES, "hamming"])
 def test_nearest(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    kinds = ["bool", "bools of Python"] if distance == "hamming" else tuple(KINDS)
+
     @fuzz
-    @given(data_sets(), st.integers(1, 30), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.booleans())
-    def check(data: Data, k: int, forced: str, threads: int, memory: str, ladder: bool) -> None:
+    @given(data_sets(kinds), st.integers(1, 30), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
+    def check(data: Data, k: int, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
         gallery = None if data.gallery is None else data.kind.hand(data.gallery)
+        more, without = left_out(data, draw.draw)
         with monkeypatch.context() as patch:
-            if ladder:
+            if draw.draw(st.booleans()):
                 no_integers(patch)
-            small_tiles(patch, 3)
+            if draw.draw(st.booleans()):
+                few_kept(patch)
+            small_tiles(patch, draw.draw(st.sampled_from([3, 20])))
             FORCED[forced](patch)
             queries = data.kind.hand(data.rows)
-            found = tp.nearest(queries, gallery, k, distance=distance, threads=threads, memory=memory)
+            found = tp.nearest(queries, gallery, k, distance=distance, threads=threads, memory=memory, **more)
         rows = fractions(data.rows)
         items = rows if data.gallery is None else fractions(data.gallery)
         for query, row in enumerate(rows):
-            left_out = {query} if data.gallery is None else set()
-            expected = nearest(distance, row, items, left_out, k)
+            expected = nearest(distance, row, items, without[query], k)
             listed = len(expected.ids)
             assert found.ids[query].tolist() == expected.ids + [-1] * (k - listed)
             assert found.distances[query, :listed].tolist() == expected.distances
             assert (found.tie_starts[query], found.n_ties[query]) == (expected.tie_start, expected.n_ties)
+            assert found.nearer[query].tolist() == expected.nearer + [-1] * (k - listed)
             assert found.tie(query).tolist() == expected.tie
+        assert found.duplicates == duplicates(items)
 
     check()
 

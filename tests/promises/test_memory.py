@@ -1,6 +1,8 @@
 """Promise 6, memory: an evaluation's memory, in addition to its inputs, stays within the budget."""
 
+import contextlib
 import tracemalloc
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -27,3 +29,35 @@ def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int,
     finally:
         tracemalloc.stop()
     assert peak <= budget * MIB
+
+
+def near_duplicates(random: np.random.Generator) -> np.ndarray:
+    rows: np.ndarray = random.normal(size=96) + 1e-6 * random.normal(size=(2000, 96))
+    return rows.astype(np.float32)
+
+
+NEIGHBORS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], int, int]] = {
+    "one-hot rows, each as near as all others": (lambda random: np.eye(1500, dtype=np.float32), 10, 48),
+    "equal rows, refused": (lambda random: np.ones((20_000, 16), dtype=np.float32), 10, 64),
+    "small integers": (lambda random: random.integers(-2, 3, size=(4000, 12)).astype(np.int8), 100, 32),
+    "many neighbors": (lambda random: random.normal(size=(1500, 16)), 1000, 32),
+    "near-duplicates": (near_duplicates, 10, 32),
+}
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cosine", "dot"])
+@pytest.mark.parametrize("name", NEIGHBORS)
+def test_peak_of_nearest_neighbors(name: str, distance: str) -> None:
+    """In addition to the tables that are returned, of k columns, everything is within the budget, ties included."""
+    make, k, budget = NEIGHBORS[name]
+    data = make(np.random.default_rng(0))
+    tp.nearest(data[:200], k=k, distance=distance)
+    tracemalloc.start()
+    try:
+        with contextlib.nullcontext() if "refused" not in name else pytest.raises(tp.InputError, match="memory"):
+            tp.nearest(data, k=k, distance=distance, memory=f"{budget}MiB", threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    tables = 3 * 8 * len(data) * k
+    assert peak <= budget * MIB + tables

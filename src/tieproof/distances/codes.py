@@ -209,6 +209,34 @@ def arranged(codes: CharArray, excess: int) -> ByteArray:
     return blocks
 
 
+class CodedTile(NamedTuple):
+    """The codes of consecutive rows and items, whose products are compared as they are computed.
+
+    total : (r, 2) the sum of the codes of each row, and another number
+    blocks : codes of items in blocks, of which the tile has `item_scale.size` from `first` on
+    way : the fastest way that may be used
+    row, column : the first distinct query row and item
+    """
+
+    rows: CharArray
+    total: SmallIntArray
+    row_scale: Array
+    blocks: ByteArray
+    item_scale: Array
+    first: int
+    way: int
+    row: int
+    column: int
+
+
+def coded_tile(queries: Codes, items: Codes, rows: slice, columns: slice) -> CodedTile:
+    """The codes of some rows and items."""
+    codes, _, total = queries.of_rows(rows)
+    blocks, first = items.in_blocks(columns)
+    scales = queries.scale[rows], items.scale[columns]
+    return CodedTile(codes, total, scales[0], blocks, scales[1], first, FASTEST_WAY, rows.start, columns.start)
+
+
 def product(queries: Codes, items: Codes, rows: slice | IntArray, columns: slice | IntArray) -> Array:
     """The products of the codes of rows and columns, times their scales."""
     codes, _, total = queries.of_rows(rows)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
-from tieproof.distances.codes import Codes
+from tieproof.distances.codes import CodedTile, Codes
 from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.reals import Digits
@@ -201,6 +201,10 @@ class Space(ABC):
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Return the raw entries of some query rows and gallery rows."""
+
+    def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
+        """Return the codes whose products are the raw entries of some rows; None if tiles are not computed from codes."""
+        return None
 
     def make_form(self) -> Form:
         """Return the conversion of entries to nearness; by default entries are the nearness."""
@@ -439,6 +443,10 @@ class InnerSpace(Space):
         for start in range(self.chunk, x.shape[1], self.chunk):
             tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
         return tile
+
+    def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
+        """Return the codes of some rows."""
+        return None if self.codes is None else codes.coded_tile(*self.codes, rows, columns)
 
     def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """Return keys from codes and finer codes."""

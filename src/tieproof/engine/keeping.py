@@ -10,10 +10,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Space
+from tieproof.distances.codes import CodedTile
+from tieproof.distances.space import Form, Space
 from tieproof.engine.structures import Places, Targets, Tile
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+PAIRS = 2**17
+"""How many pairs get finer keys at a time."""
 
 SLACK = 2.0**-50
 """Covers the rounding of a root and of the bounds that are computed from it, relative to the bound."""
@@ -27,8 +31,7 @@ class Kept(NamedTuple):
     enough : from so many items on, those that are surely too far are dropped
     lowest : the smallest nearness in a tile that is not surely too far
     floor : the nearness that the k-th nearest item surely reaches, with ratios its root
-    margin : the absolute error of the nearness in a tile
-    room : working memory for the items of one query
+    margin, relative : the absolute error of the nearness in a tile, and the error in proportion to it
     """
 
     size: IntArray
@@ -38,10 +41,12 @@ class Kept(NamedTuple):
     margin: FloatArray
     item: npt.NDArray[np.int32]
     value: Array
-    room: Array
+    relative: float
 
     @classmethod
-    def of(cls, margin: FloatArray, room: int, enough: int, dtype: np.dtype[np.floating]) -> "Kept":
+    def of(
+        cls, margin: FloatArray, relative: float, room: int, enough: int, dtype: np.dtype[np.floating]
+    ) -> "Kept":
         """No items yet, for queries with these errors, and room for so many items of each."""
         count = len(margin)
         return cls(
@@ -52,7 +57,7 @@ class Kept(NamedTuple):
             margin=margin,
             item=np.empty((count, room), dtype=np.int32),
             value=np.empty((count, room), dtype=dtype),
-            room=np.empty(room, dtype=dtype),
+            relative=relative,
         )
 
     def with_room(self, room: int) -> "Kept":
@@ -60,26 +65,45 @@ class Kept(NamedTuple):
         item, value = np.empty((len(self.size), room), np.int32), np.empty((len(self.size), room), self.value.dtype)
         most = int(self.size.max())
         item[:, :most], value[:, :most] = self.item[:, :most], self.value[:, :most]
-        return self._replace(item=item, value=value, room=np.empty(room, dtype=value.dtype))
+        return self._replace(item=item, value=value)
 
     def candidates(self, queries: IntArray) -> "Candidates":
-        """The items of some queries, query by query."""
-        place = np.arange(int(self.size[queries].max(initial=0)))
-        inside = place < self.size[queries, None]
-        query, column = np.nonzero(inside)
-        return Candidates(queries[query], self.item[queries[query], column].astype(np.int64), column)
+        """The items of some ascending queries, query by query."""
+        size = self.size[queries]
+        most = int(size.max(initial=0))
+        inside = np.arange(most) < size[:, None]
+        item, value = self.item[queries, :most][inside], self.value[queries, :most][inside]
+        return Candidates(np.repeat(queries, size), item.astype(np.int64), value.astype(np.float64))
 
-    def keep(self, queries: IntArray, kept: "Candidates", floor: FloatArray) -> None:
-        """Keep only some items of these queries, of which the k-th nearest surely reaches `floor`."""
-        value = self.value[kept.query, kept.column]
+    def keep(self, queries: IntArray, kept: "Candidates") -> None:
+        """Keep only some items of these queries."""
         count = np.bincount(kept.query, minlength=len(self.size))[queries]
-        start = np.cumsum(count) - count
-        place = np.arange(len(kept.query)) - np.repeat(start, count)
-        self.item[kept.query, place] = kept.item
-        self.value[kept.query, place] = value
+        place = np.arange(len(kept.query)) - np.repeat(np.cumsum(count) - count, count)
+        self.item[kept.query, place], self.value[kept.query, place] = kept.item, kept.value
         self.size[queries] = count
         self.enough[queries] = 0  # the kernel computes the limits at the next item
-        np.maximum.at(self.floor, queries, floor)
+
+    def sharpen(self, space: Space, rows: IntArray, k: int) -> None:
+        """Raise the floors by finer keys of the k items that are nearest by their tiles, if they are fast to compute.
+
+        rows : the row of each query
+        """
+        queries = np.flatnonzero(self.size >= k)
+        for start in range(0, len(queries), size := max(1, PAIRS // k)):
+            some = queries[start : start + size]
+            nearest = np.empty((len(some), k), dtype=np.int64)
+            list_nearest(self, some, nearest)
+            keys = space.quick_keys(np.repeat(rows[some], k), nearest.ravel())
+            if keys is None:
+                return
+            self.raise_floors(some, (keys[0] - keys[1]).reshape(nearest.shape).min(axis=1), space)
+        narrow_all(self, k)
+
+    def raise_floors(self, queries: IntArray, surely: FloatArray, space: Space) -> None:
+        """Raise the floors of some queries to a nearness that their k-th nearest items surely reach."""
+        floor = np.copysign(np.sqrt(np.abs(surely)), surely) if space.form.ratio else surely
+        floor = np.where(np.isfinite(floor), floor - np.abs(floor) * SLACK, -np.inf)
+        self.floor[queries] = np.maximum(self.floor[queries], floor)
 
 
 @native
@@ -87,50 +111,57 @@ def keep_near(
     tile: Tile,
     targets: Targets,
     kept: Output[Kept],
-    query: int,
     k: int,
-    relative: float,
     plain: bool,
     close: Output[Places],
 ) -> int:
-    """Keep the near items of a tile for the queries from `query` on; return where to continue.
+    """Keep the near items of a tile, and return the number of queries.
 
-    This is a query before the last one if it has no room for the items of the tile.
+    If a query has no room for its items, its position is returned, and no item of the tile is kept.
 
-    relative : the error of entries in proportion to them
     plain : entries are the nearness
     close : working memory for the items of a tile
     """
 
 
 @native
-def narrow_all(kept: Output[Kept], k: int, relative: float) -> None:
+def keep_near_of_codes(tile: CodedTile, form: Form, targets: Targets, kept: Output[Kept], k: int) -> int:
+    """Keep the near items of a tile of codes, as `keep_near` does; `form` is that of its columns."""
+
+
+@native
+def list_nearest(kept: Kept, queries: IntArray, item: Output[IntArray]) -> None:
+    """Write as many items of each query as `item` has columns: those that are nearest by their tiles."""
+
+
+@native
+def narrow_all(kept: Output[Kept], k: int) -> None:
     """Find out how near the k-th nearest item of every query surely is, and drop the items that are too far."""
 
 
 class Candidates(NamedTuple):
-    """Items that may be among the k nearest, by ascending query, and their columns in `Kept`."""
+    """Items that may be among the k nearest, by ascending query, and their nearness in tiles."""
 
     query: IntArray
     item: IntArray
-    column: IntArray
+    value: FloatArray
 
-    def where(self, chosen: npt.NDArray[np.bool_] | IntArray) -> "Candidates":
+    def where(self, chosen: BoolArray | IntArray) -> "Candidates":
         """The chosen ones."""
         return Candidates(*(part[chosen] for part in self))
 
 
 @native
 def floors(start: IntArray, value: FloatArray, k: int, floor: Output[FloatArray]) -> None:
-    """Write the k-th largest of the values start[q] … start[q + 1] - 1, which are reordered, or -inf if fewer."""
+    """Write the k-th largest of the values start[q] … start[q + 1] - 1, or -inf if fewer."""
 
 
-def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Output[FloatArray]) -> Candidates:
-    """Drop the candidates that finer keys show to be too far.
+def nearer(space: Space, rows: IntArray, kept: Kept, queries: IntArray, k: int) -> Candidates:
+    """The items of some ascending queries that finer keys do not show to be too far; the floors are raised.
 
-    rows : the row of each query
-    floor : a nearness that each query's k-th nearest item surely reaches; it is raised (with ratios, roots)
+    rows : the row of each query of `kept`
     """
+    found = kept.candidates(queries)
     for keys_of in () if space.all_errors.certain else (space.quick_keys, space.keys):
         count = np.bincount(found.query, minlength=len(rows))
         if (count <= k).all():
@@ -140,9 +171,7 @@ def nearer(space: Space, rows: IntArray, found: Candidates, k: int, floor: Outpu
             continue
         low, high = keys[0] - keys[1], keys[0] + keys[1]
         surely = np.empty(len(rows))
-        floors(np.concatenate([[0], np.cumsum(count)]), low.copy(), k, surely)
+        floors(np.concatenate([[0], np.cumsum(count)]), low, k, surely)
         found = found.where(~(high < surely[found.query]))
-        if space.form.ratio:
-            surely = np.copysign(np.sqrt(np.abs(surely)), surely)
-        np.fmax(floor, surely - np.abs(surely) * SLACK, out=floor, where=np.isfinite(surely))
+        kept.raise_floors(queries, surely[queries], space)
     return found

@@ -1,15 +1,12 @@
 """Lists of the k nearest items, from distinct rows in exact order that are replaced by the items they represent."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.inputs.relevance import pointers, ranges, sorted_contains
-from tieproof.ties import BoolArray, FloatArray, IntArray
-
-EXPANDED = 2**22
-"""About how many items are sorted at a time."""
+from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 NOBODY = -1
 """The id at the ranks behind the last item that a query ranks."""
@@ -24,7 +21,7 @@ class NearestLists(NamedTuple):
     ids, distances : (m, k) nearest first, tied items in the order of the gallery; -1 and NaN where a query ranks
         fewer items; distances are rounded once
     tie_starts : (m,) how many items are nearer than the last tie that has a listed item
-    tie_indptr, tie_ids : all items of that tie, ascending, query by query
+    tie_indptr, tie_ids : all items of that tie, ascending, query by query, in int32 if possible
     n_ties : (m,) how many ties of two or more items have a listed item
     nearer : (m, k) how many items are nearer than the one at each rank, which tells ties apart; -1 where none is
     """
@@ -34,19 +31,9 @@ class NearestLists(NamedTuple):
     distances: FloatArray
     tie_starts: IntArray
     tie_indptr: IntArray
-    tie_ids: IntArray
+    tie_ids: IntArray | SmallIntArray
     n_ties: IntArray
     nearer: IntArray
-
-
-def joined(parts: list[NearestLists]) -> NearestLists:
-    """The lists of all parts."""
-    if len(parts) == 1:
-        return parts[0]
-    ends = np.cumsum([0, *(part.tie_indptr[-1] for part in parts)])
-    indptr = [part.tie_indptr[1:] + end for part, end in zip(parts, ends, strict=False)]
-    whole = NearestLists(*map(np.concatenate, zip(*parts, strict=True)))
-    return whole._replace(tie_indptr=np.concatenate([[0], *indptr]))
 
 
 class Members(NamedTuple):
@@ -79,6 +66,11 @@ class TiedRows(NamedTuple):
         """The rows up to the end of the tie that contains the k-th item of each query."""
         kept = np.repeat(self.before() < k, self.lengths())
         return TiedRows(self.query[kept], self.row[kept], self.starts_tie[kept], self.weight[kept])
+
+    def of_queries(self, start: int, stop: int) -> "TiedRows":
+        """The rows of the queries start … stop - 1, which are numbered from 0 on."""
+        part = slice(*np.searchsorted(self.query, [start, stop]).tolist())
+        return TiedRows(self.query[part] - start, self.row[part], self.starts_tie[part], self.weight[part])
 
     def first(self) -> IntArray:
         """Where ties start."""
@@ -131,17 +123,8 @@ def listed(
     distances[of_tie[place], rank], nearer[of_tie[place], rank] = distance[place], before[place]
     in_last = np.repeat(last, tied.lengths())
     tie = np.cumsum(tied.starts_tie) - 1
-    for chosen in _parts(tied, ~in_last):
-        at, item = _items(tied, chosen, tie, members, excluded)
-        own = before[at]
-        rank = own + np.arange(len(at)) - np.searchsorted(at, at)
-        ids[of_tie[at], rank] = item
-    tie_ids = np.empty(int(of_last.sum()), dtype=np.int64)
-    written = 0
-    for chosen in _parts(tied, in_last):
-        at, item = _items(tied, chosen, tie, members, excluded)
-        tie_ids[written : written + len(item)] = item
-        written += len(item)
+    for chosen in (~in_last, in_last):
+        at, item = _items(tied, np.flatnonzero(chosen), tie, members, excluded)
         rank = before[at] + np.arange(len(at)) - np.searchsorted(at, at)
         seen = rank < k
         ids[of_tie[at[seen]], rank[seen]] = item[seen]
@@ -151,26 +134,10 @@ def listed(
         distances=distances,
         tie_starts=starts,
         tie_indptr=np.concatenate([[0], np.cumsum(of_last)]),
-        tie_ids=tie_ids,
+        tie_ids=item.astype(np.int32 if len(members.item) <= 2**31 else np.int64),
         n_ties=np.bincount(of_tie[sizes > 1], minlength=count),
         nearer=nearer,
     )
-
-
-def _parts(tied: TiedRows, wanted: BoolArray) -> Iterator[IntArray]:
-    """Yield places of wanted rows that represent about `EXPANDED` items together, all rows of a tie at once."""
-    places = np.flatnonzero(wanted)
-    if not len(places):
-        return
-    tie = np.cumsum(tied.starts_tie)[places]
-    total = np.cumsum(tied.weight[places])
-    start = 0
-    while start < len(places):
-        done = total[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(total, done + EXPANDED, side="right")))
-        stop = int(np.searchsorted(tie, tie[stop - 1], side="right"))
-        yield places[start:stop]
-        start = stop
 
 
 def _items(

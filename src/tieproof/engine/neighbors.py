@@ -1,6 +1,6 @@
 """The k nearest items of all queries with the whole tie at rank k: a loop over tiles with one threshold per query."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from threading import Event
 from typing import NamedTuple
@@ -10,8 +10,8 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Space
-from tieproof.engine.keeping import Candidates, Kept, keep_near, narrow_all, nearer
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, joined, listed
+from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
+from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
 from tieproof.engine.ranked import Masks, RoomToSort
@@ -23,11 +23,21 @@ from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray
 
-SHARE, ROWS = 0.25, 0.3
-"""The shares of the budget for the items that are kept while tiles pass, and for rows that are converted once."""
+SHARE, ROWS = 0.15, 0.2
+"""The shares of the budget for the items that are kept while tiles pass, for those that are compared and listed, and
+for the rows of each side that are converted once."""
 
-BYTES_PER_CANDIDATE, FEWEST_CANDIDATES = 300, 2**14
-"""The memory for an item while its exact place is found, and how many items are always taken at a time."""
+BYTES_PER_CANDIDATE, FEWEST_CANDIDATES, MOST_CANDIDATES = 300, 2**14, 2**17
+"""The memory for an item while its exact place is found, and the limits of how many items are taken at a time."""
+
+ROOM, FEWEST = 8, 64
+"""There is room for so many times k items of a query, and so many more, before it is enlarged."""
+
+BYTES_PER_LISTED, FEWEST_LISTED = 100, 2**14
+"""The memory for an item while it is listed, and how many items are always listed at a time."""
+
+CROWDED, SHARPENED = 4, 64
+"""If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
 
 WIDEST = 2**13
 """The most items of a tile; tiles of few queries are wide."""
@@ -47,7 +57,8 @@ def nearest_lists(problem: Problem, k: int, watch: Watch, admit: Admit) -> Itera
         chosen.keep_rows()
         search = Search(chosen, problem, plan, k, advance, admit)
         try:
-            yield from in_order(search.lists_of, search.stripes(), plan.threads)
+            for lists in in_order(search.lists_of, search.stripes(), plan.threads):
+                yield from lists
         finally:
             search.stop.set()
 
@@ -94,17 +105,18 @@ class Search:
         """Yield queries in the order of their rows."""
         order = np.argsort(self.space.queries.identity, kind="stable")
         entry = 4 + self.space.tile_type.itemsize
-        fitting = self.bytes // (entry * (4 * self.rows + 2 * self.side))
+        fitting = self.bytes // (entry * min(ROOM * self.rows + FEWEST, len(self.space.items)))
         size = max(1, min(self.side, -(-len(order) // self.threads), fitting))
         for start in range(0, len(order), size):
             yield order[start : start + size]
 
-    def lists_of(self, queries: IntArray) -> NearestLists:
+    def lists_of(self, queries: IntArray) -> list[NearestLists]:
         """The lists of some queries; if these do not fit into memory together, they are found in two parts."""
         try:
-            return Stripe(self, queries).lists()
+            return list(Stripe(self, queries).lists())
         except NoRoomError:
-            return joined([self.lists_of(half) for half in np.array_split(queries, 2)])
+            first, second = np.array_split(queries, 2)
+        return self.lists_of(first) + self.lists_of(second)
 
 
 class Stripe:
@@ -116,76 +128,94 @@ class Stripe:
         self.block = search.relevance.block(queries)
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
-        margin, self.relative = self.space.margin(self.rows)
         height = int(self.rows[-1] - self.rows[0]) + 1
         self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
-        self.kept = Kept.of(margin, 4 * self.k + 2 * self.width, 2 * self.k, self.space.tile_type)
+        room = min(ROOM * self.k + FEWEST, len(self.space.items))
+        self.kept = Kept.of(*self.space.margin(self.rows), room, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
 
-    def lists(self) -> NearestLists:
-        """The nearest items of the queries, some queries at a time if there are many candidates."""
+    def lists(self) -> Iterator[NearestLists]:
+        """Yield the nearest items of the queries, some queries at a time if there are many candidates."""
         self.pass_tiles()
-        narrow_all(self.kept, self.k, self.relative)
-        most = max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES)
-        return joined([self.lists_of(np.arange(part.start, part.stop)) for part in cut(self.kept.size, most)])
+        narrow_all(self.kept, self.k)
+        self.kept.sharpen(self.space, self.rows, self.k)
+        for places in self.parts(np.arange(len(self.queries))):
+            yield from self.lists_of(places)
 
-    def lists_of(self, places: IntArray) -> NearestLists:
-        """The nearest items of the queries at consecutive places."""
+    def parts(self, queries: IntArray) -> Iterator[IntArray]:
+        """Yield the places of queries whose items are compared together."""
+        most = min(max(self.search.bytes // BYTES_PER_CANDIDATE, FEWEST_CANDIDATES), MOST_CANDIDATES)
+        for part in cut(self.kept.size[queries], most):
+            yield queries[part]
+
+    def lists_of(self, places: IntArray) -> Iterator[NearestLists]:
+        """Yield the nearest items of the queries at consecutive places, some at a time if their ties are large."""
         search = self.search
-        found = nearer(self.space, self.rows, self.kept.candidates(places), self.k, self.kept.floor)
+        found = nearer(self.space, self.rows, self.kept, places, self.k)
         found, starts_tie = self.ordered(found)
         weight, excluded = self.ranked_items(found)
         tied = TiedRows(found.query, found.item, starts_tie, weight).within(search.k)
-        first = tied.first()
-        distance = search.gauge.distances(self.rows[tied.query[first]], tied.row[first])
-        if excluded is not None:
-            excluded = excluded - places[0] * len(self.space.items.identity)
-        tied = tied._replace(query=tied.query - places[0])
-        return listed(self.queries[places], tied, distance, search.k, search.members, excluded, search.admit)
+        items = np.bincount(tied.query, tied.weight, len(self.queries)).astype(np.int64)[places]
+        for part in cut(items, max(search.bytes // BYTES_PER_LISTED, FEWEST_LISTED)):
+            some = places[part]
+            of_some = tied.of_queries(int(some[0]), int(some[-1]) + 1)
+            first = of_some.first()
+            distance = search.gauge.distances(self.rows[some[of_some.query[first]]], of_some.row[first])
+            left_out = None if excluded is None else excluded - some[0] * len(self.space.items.identity)
+            yield listed(self.queries[some], of_some, distance, search.k, search.members, left_out, search.admit)
 
     def pass_tiles(self) -> None:
         """Keep the near items of all tiles."""
         space, search = self.space, self.search
         rows = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
-        done = 0
+        height = rows.stop - rows.start
+        done, crowded = 0, CROWDED * self.k * len(self.queries)
+        sharper = SHARPENED * self.k * height
         for columns in scattered(len(space.items), self.width):
             if search.stop.is_set():
                 return
-            entries = space.tile(rows, columns)
-            tile = Tile(entries, space.form.part(columns), rows.start, columns.start)
-            query = self.keep(tile, 0)
-            while query < len(self.queries):
-                if not self.has_made_room(query):
+            keep, tries = self.keeper(rows, columns), 0
+            while keep(self.kept) < len(self.queries):
+                tries += 1
+                if not self.has_made_room(tries):
                     search.advance(-done)
                     raise NoRoomError
-                query = self.keep(tile, query)
-            search.advance(entries.size)
-            done += entries.size
+            pairs = height * (columns.stop - columns.start)
+            search.advance(pairs)
+            done += pairs
+            if done >= sharper:
+                sharper = 4 * done
+                if self.kept.size.sum() > crowded:
+                    self.kept.sharpen(space, self.rows, self.k)
 
-    def keep(self, tile: Tile, query: int) -> int:
-        """Keep the near items of a tile for the queries from `query` on; return the first one without room."""
-        plain = self.space.entries_are_nearness
-        return keep_near(tile, self.targets, self.kept, query, self.k, self.relative, plain, self.close)
+    def keeper(self, rows: slice, columns: slice) -> Callable[[Kept], int]:
+        """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
+        space, form = self.space, self.space.form.part(columns)
+        coded = space.coded_tile(rows, columns)
+        if coded is not None:
+            return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k)
+        tile, plain = Tile(space.tile(rows, columns), form, rows.start, columns.start), space.entries_are_nearness
+        return lambda kept: keep_near(tile, self.targets, kept, self.k, plain, self.close)
 
-    def has_made_room(self, query: int) -> bool:
-        """Make room for as many items of a query as a tile has: more memory, or finer keys of crowded queries."""
+    def has_made_room(self, tries: int) -> bool:
+        """Make room for the items of a tile: more memory or, the first time, by finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
-        if several and len(self.queries) * 2 * room * entry > self.search.bytes:
+        if several and len(self.queries) * 3 * room * entry > self.search.bytes:
             self.sift(np.flatnonzero(self.kept.size > room // 2))
-            return bool(self.kept.size[query] + self.width <= room)
-        self.kept = self.kept.with_room(2 * room)
+            return tries == 1
+        self.kept = self.kept.with_room(min(2 * room, len(self.space.items)))
         return True
 
     def sift(self, crowded: IntArray) -> None:
         """Drop what finer or exact keys show not to be among the nearest items of crowded queries so far."""
-        floor = np.full(len(self.queries), -np.inf)
-        found = nearer(self.space, self.rows, self.kept.candidates(crowded), self.k, floor)
-        if (np.bincount(found.query) > 2 * self.k).any():
-            found, starts_tie = self.ordered(found)
-            near = TiedRows(found.query, np.arange(len(found.query)), starts_tie, np.ones_like(found.query))
-            found = found.where(near.within(self.k).row)
-        self.kept.keep(crowded, found, floor[crowded])
+        for places in self.parts(crowded):
+            found = nearer(self.space, self.rows, self.kept, places, self.k)
+            if (np.bincount(found.query) > 2 * self.k).any():
+                found, starts_tie = self.ordered(found)
+                near = TiedRows(found.query, np.arange(len(found.query)), starts_tie, np.ones_like(found.query))
+                found = found.where(near.within(self.k).row)
+            self.kept.keep(places, found)
 
     def ordered(self, found: Candidates) -> tuple[Candidates, BoolArray]:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""

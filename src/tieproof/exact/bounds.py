@@ -205,6 +205,9 @@ def _is_product(probe: Probe, product: FloatArray) -> bool:
 SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 """The limits of the number of pairs in a chunk."""
 
+CONVERTED = 2**19
+"""About how many numbers of items are converted at a time for a matrix product."""
+
 FEW = 16
 """From this many rows per value on, sorting the values is faster than marking the rows (measured)."""
 
@@ -255,7 +258,12 @@ def _chunk(
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
     if kernel is products and len(x_rows) * len(y_rows) <= 4 * len(rows):
-        out[:] = (queries.values(x_rows) @ items.values(y_rows).T)[x_place, y_place]
+        x, product = queries.values(x_rows), np.empty((len(x_rows), len(y_rows)))
+        size = max(1, CONVERTED // items.dimensions)
+        for start in range(0, len(y_rows), size):
+            span = slice(start, start + size)
+            product[:, span] = x @ items.values(y_rows[span]).T
+        out[:] = product[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
         kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
         # The divisors are powers of two within 2^±400: their product is exact, and so is a quotient unless subnormal.

@@ -18,8 +18,8 @@ from tieproof.inputs.relevance import Unjudged, ranges
 from tieproof.neighbors.result import NOBODY, Neighbors
 from tieproof.problem import Problem, Watch
 
-SMALLEST, ID_BYTES = 8 * 2**20, 8
-"""Less memory than this is not enforced for the ids in ties, and the bytes of an id."""
+SMALLEST, ID_BYTES = 8 * 2**20, 12
+"""Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
 
 MOST = 2**31
 """The largest k: the result has so many columns."""
@@ -120,7 +120,8 @@ def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int) -> Nei
         ties.append((query, lists.tie_indptr, lists.tie_ids))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     tie_ids = np.empty(indptr[-1], dtype=np.int64)
-    for query, pointer, items in ties:
+    while ties:
+        query, pointer, items = ties.pop()
         tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
     return Neighbors(
         ids=ids,

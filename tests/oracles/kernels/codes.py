@@ -28,9 +28,10 @@ def encode(
         rests = []
         for d, number in enumerate(x[row].tolist()):
             value, of_code = float(number) / float(unit[i]), float(scale[i])
-            codes[i, d] = near = round(value / of_code)
+            per_code = 1 / of_code
+            codes[i, d] = near = round(value * per_code)
             rest = value - of_code * near
-            finer[i, d] = nearer = round(rest / (of_code / FINER))
+            finer[i, d] = nearer = round(rest * (per_code * FINER))
             rests.append((rest, rest - of_code / FINER * nearer))
         total[i] = [int(part[i].sum(dtype=np.int64)) for part in (codes, finer)]
         lost[i] = [math.sqrt(math.fsum(part * part for part in parts)) for parts in zip(*rests, strict=True)]

@@ -66,4 +66,17 @@ static inline int64_t checked(int64_t i, int64_t end, const char *what, const ch
     ((__typeof__(array)){(array).at + INSIDE(i, (array).length, #array) * (array).stride, (array).columns, 1, 1})
 #define PART(array, start, stop) ((__typeof__(array)){(array).at + (start), (stop) - (start), 1, 1})
 
+/* The number of pairs by which rows are fetched before they are read: pairs are scattered in memory, which is slow. */
+#define AHEAD 4
+
+/* Fetch the row of the pair AHEAD of pair i, if there is one. */
+#define FETCH_AHEAD(array, row, i)                                                                           \
+    do {                                                                                                     \
+        if ((i) + AHEAD < (row).length) {                                                                    \
+            const char *next = (const char *)&AT2(array, AT(row, (i) + AHEAD), 0);                           \
+            for (int64_t b = 0; b < (array).columns * (int64_t)sizeof *(array).at; b += 64)                  \
+                __builtin_prefetch(next + b);                                                                \
+        }                                                                                                    \
+    } while (0)
+
 #endif

@@ -107,6 +107,8 @@ KERNEL void multiply_pairs_of_codes(
 {
     ProductOfCodes *product = fastest_product(way);
     for (int64_t i = 0; i < rows.length; i++) {
+        FETCH_AHEAD(y, columns, i);
+        FETCH_AHEAD(finer_y, columns, i);
         int64_t row = AT(rows, i), column = AT(columns, i);
         AT(out, i) = product(
             &AT2(x, row, 0),
@@ -126,10 +128,11 @@ KERNEL void multiply_pairs_of_codes(
 
 /* Write the code and the finer code of a number; add the squares of what they lack. */
 static inline void OF(encode_number)(
-    REAL number, double unit, double scale, int8_t *code, int8_t *finer, double *lost, double *still_lost)
+    REAL number, double unit, double scale, double per_scale, int8_t *code, int8_t *finer, double *lost,
+    double *still_lost)
 {
-    double value = (double)number / unit, near = nearbyint(value / scale), rest = value - scale * near;
-    double nearer = nearbyint(rest / (scale / FINER)), last = rest - scale / FINER * nearer;
+    double value = (double)number / unit, near = nearbyint(value * per_scale), rest = value - scale * near;
+    double nearer = nearbyint(rest * (per_scale * FINER)), last = rest - scale / FINER * nearer;
     *code = (int8_t)near;
     *finer = (int8_t)nearer;
     *lost += rest * rest;
@@ -145,14 +148,16 @@ KERNEL void OF(encode)(
     for (int64_t i = 0; i < first.length; i++) {
         const REAL *restrict row = ROW(x, AT(first, i)).at;
         int8_t *restrict code = &AT2(codes, i, 0), *restrict fine = &AT2(finer, i, 0);
-        double of_unit = AT(unit, i), of_code = AT(scale, i), rest[LANES] = {0.0}, last[LANES] = {0.0};
+        double of_unit = AT(unit, i), of_code = AT(scale, i), per_code = 1 / of_code;
+        double rest[LANES] = {0.0}, last[LANES] = {0.0};
         int64_t d = 0;
         for (; d + LANES <= x.columns; d += LANES)
             for (int lane = 0; lane < LANES; lane++)
                 OF(encode_number)(
-                    row[d + lane], of_unit, of_code, &code[d + lane], &fine[d + lane], &rest[lane], &last[lane]);
+                    row[d + lane], of_unit, of_code, per_code, &code[d + lane], &fine[d + lane], &rest[lane],
+                    &last[lane]);
         for (; d < x.columns; d++)
-            OF(encode_number)(row[d], of_unit, of_code, &code[d], &fine[d], &rest[0], &last[0]);
+            OF(encode_number)(row[d], of_unit, of_code, per_code, &code[d], &fine[d], &rest[0], &last[0]);
         for (; d < codes.columns; d++)
             code[d] = fine[d] = 0;
         double squares = 0.0, last_squares = 0.0;

@@ -119,6 +119,26 @@ static inline DotWay dot_way(int64_t highest)
     return (DotWay){dot_by_loop, 1, 1, 128};
 }
 
+#ifdef __AVX512F__
+/* Which of `count` items reach `lowest` with (product - excess) * of_row * of_item * factor - shift, in float. */
+static inline uint64_t near_codes(
+    const int32_t *product, int32_t excess, float of_row, const void *of_item, const void *factor, const void *shift,
+    float lowest, int64_t count)
+{
+    uint64_t near = 0;
+    for (int64_t c = 0; c < count; c += 16) {
+        __mmask16 some = count - c < 16 ? (__mmask16)((1 << (count - c)) - 1) : (__mmask16)-1;
+        __m512i whole = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(some, product + c), _mm512_set1_epi32(excess));
+        __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(of_row));
+        value = _mm512_mul_ps(value, _mm512_maskz_loadu_ps(some, (const float *)of_item + c));
+        value = _mm512_mul_ps(value, _mm512_maskz_loadu_ps(some, (const float *)factor + c));
+        value = _mm512_sub_ps(value, _mm512_maskz_loadu_ps(some, (const float *)shift + c));
+        near |= (uint64_t)_mm512_mask_cmp_ps_mask(some, value, _mm512_set1_ps(lowest), _CMP_GE_OQ) << c;
+    }
+    return near;
+}
+#endif
+
 /* The items of some consecutive blocks that are in a tile. */
 typedef struct {
     int64_t block, skipped; /* the first block, and the number of its items that are not in the tile */

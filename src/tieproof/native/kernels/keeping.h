@@ -1,5 +1,6 @@
 /* Keep the items of tiles that may be among the k nearest items of a query: engine/keeping.py. */
 
+#include "dot_products.h"
 #include "listing.h"
 #include "masks.h"
 
@@ -8,46 +9,54 @@ typedef struct {
     Reals lowest;
     Doubles floor, margin;
     Ints item;
-    Reals value, room;
+    Reals value;
+    double relative;
 } OF(Kept);
 
-static inline void OF(exchange)(REAL *value, int64_t i, int64_t j)
+/* A tile of codes whose products are compared as they are computed. */
+typedef struct {
+    Chars rows;
+    Ints total;
+    Reals row_scale;
+    Bytes blocks;
+    Reals item_scale;
+    int64_t first, way, row, column;
+} OF(CodedTile);
+
+#define GREATEST ((OF(Whole))(~(uint64_t)0 >> (65 - 8 * sizeof(REAL))))
+
+/* Integers in the order of the numbers that have these bits, or the bits of such an integer. */
+static inline OF(Whole) OF(in_order)(OF(Whole) bits)
 {
-    REAL other = value[i];
-    value[i] = value[j];
-    value[j] = other;
+    return bits < 0 ? bits ^ GREATEST : bits;
 }
 
-/* The k-th largest of `count` numbers, which are reordered (Hoare's selection, with the median of three). */
-static inline REAL OF(kth_largest)(REAL *value, int64_t count, int64_t k)
+/* The k-th largest of `count` numbers: the range of the integers in their order is halved until it contains one. */
+static inline REAL OF(kth_largest)(const REAL *value, int64_t count, int64_t k)
 {
-    int64_t first = 0, last = count - 1, wanted = k - 1;
-    while (first < last) {
-        int64_t middle = first + (last - first) / 2;
-        if (value[middle] > value[first])
-            OF(exchange)(value, middle, first);
-        if (value[last] > value[first])
-            OF(exchange)(value, last, first);
-        if (value[last] > value[middle])
-            OF(exchange)(value, last, middle);
-        REAL pivot = value[middle];
-        int64_t i = first, j = last;
-        while (i <= j) {
-            while (value[i] > pivot)
-                i++;
-            while (value[j] < pivot)
-                j--;
-            if (i <= j)
-                OF(exchange)(value, i++, j--);
-        }
-        if (wanted <= j)
-            last = j;
-        else if (wanted >= i)
-            first = i;
-        else
-            break;
+    OF(Whole) low = GREATEST, high = -low - 1;
+    for (int64_t i = 0; i < count; i++) {
+        OF(Whole) bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        bits = OF(in_order)(bits);
+        low = bits < low ? bits : low;
+        high = bits > high ? bits : high;
     }
-    return value[wanted];
+    while (low < high) {
+        OF(Whole) middle = (low >> 1) + (high >> 1) + ((low | high) & 1), bits = OF(in_order)(middle), reaching = 0;
+        REAL limit;
+        memcpy(&limit, &bits, sizeof limit);
+        for (int64_t i = 0; i < count; i++)
+            reaching += value[i] >= limit;
+        if (reaching >= k)
+            low = middle;
+        else
+            high = middle - 1;
+    }
+    OF(Whole) bits = OF(in_order)(low);
+    REAL found;
+    memcpy(&found, &bits, sizeof found);
+    return found + (REAL)0.0; /* no negative zero */
 }
 
 /* The largest REAL that is surely at most `number`, or minus infinity. */
@@ -62,19 +71,18 @@ static inline REAL OF(rounded_down)(double number)
 }
 
 /* Find out how near the k-th nearest item of a query surely is, and drop the items that are surely farther. */
-static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double relative)
+static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k)
 {
     int64_t count = AT(kept->size, q), left = 0;
-    REAL *value = ROW(kept->value, q).at, *room = kept->room.at;
+    REAL *value = ROW(kept->value, q).at;
     int32_t *item = ROW(kept->item, q).at;
     if (count >= k) {
-        memcpy(room, value, (size_t)count * sizeof(REAL));
-        double kth = (double)OF(kth_largest)(room, count, k);
-        double surely = kth - (AT(kept->margin, q) + relative * fabs(kth));
+        double kth = (double)OF(kth_largest)(value, count, k);
+        double surely = kth - (AT(kept->margin, q) + kept->relative * fabs(kth));
         if (surely > AT(kept->floor, q))
             AT(kept->floor, q) = surely;
         double floor = AT(kept->floor, q);
-        AT(kept->lowest, q) = OF(rounded_down)(floor - (AT(kept->margin, q) + relative * fabs(floor)));
+        AT(kept->lowest, q) = OF(rounded_down)(floor - (AT(kept->margin, q) + kept->relative * fabs(floor)));
     }
     REAL lowest = AT(kept->lowest, q);
     for (int64_t i = 0; i < count; i++) {
@@ -87,17 +95,31 @@ static inline void OF(narrow)(const OF(Kept) *kept, int64_t q, int64_t k, double
 }
 
 /* Drop the items of every query that are surely farther than its k-th nearest item. */
-KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k, double relative)
+KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k)
 {
     for (int64_t q = 0; q < kept->size.length; q++)
-        OF(narrow)(kept, q, k, relative);
+        OF(narrow)(kept, q, k);
 }
 
-/* Whether any of `GROUP` entries reaches `lowest`. */
-#define ANY(reaches)                         \
+/* Write as many items of each query as `nearest` has columns: those of the largest values. */
+KERNEL void OF(list_nearest)(const OF(Kept) *kept, Longs queries, Longs nearest)
+{
+    for (int64_t i = 0; i < queries.length; i++) {
+        int64_t q = AT(queries, i), count = AT(kept->size, q), listed = 0;
+        const REAL *value = ROW(kept->value, q).at;
+        REAL kth = OF(kth_largest)(value, count, nearest.columns);
+        for (int64_t above = 1; above >= 0; above--) /* first those that are larger than the last one */
+            for (int64_t c = 0; c < count && listed < nearest.columns; c++)
+                if (above ? value[c] > kth : value[c] == kth)
+                    AT2(nearest, i, listed++) = AT2(kept->item, q, c);
+    }
+}
+
+/* Whether any of `count` entries reaches `lowest`. */
+#define ANY(count, reaches)                  \
     ({                                       \
         OF(Whole) any = 0;                   \
-        for (int64_t c = 0; c < GROUP; c++)  \
+        for (int64_t c = 0; c < (count); c++) \
             any |= (reaches);                \
         any != 0;                            \
     })
@@ -112,12 +134,12 @@ APART int64_t OF(list_near)(
     for (; start + GROUP <= width; start += GROUP) {
         const REAL *r = raw + start, *f = factor + start, *s = shift + start;
         if (plain) {
-            if (!ANY(r[c] >= lowest))
+            if (!ANY(GROUP, r[c] >= lowest))
                 continue;
             for (int64_t c = 0; c < GROUP; c++)
                 flag[c] = r[c] >= lowest;
         } else {
-            if (!ANY(r[c] * f[c] - s[c] >= lowest))
+            if (!ANY(GROUP, r[c] * f[c] - s[c] >= lowest))
                 continue;
             for (int64_t c = 0; c < GROUP; c++)
                 flag[c] = r[c] * f[c] - s[c] >= lowest;
@@ -130,35 +152,47 @@ APART int64_t OF(list_near)(
     return list_flags(flag, (uint32_t)start, close, found);
 }
 
-/* Keep the items of a tile for the queries from `query` on. Returns the query after the last one, or an earlier one
-   that has no room for its items. */
+/* Whether a query has room for `more` items, if need be after those that are surely too far are dropped. */
+static inline bool OF(has_room_for)(const OF(Kept) *kept, int64_t q, int64_t more, int64_t k)
+{
+    if (AT(kept->size, q) + more > kept->item.columns)
+        OF(narrow)(kept, q, k);
+    return AT(kept->size, q) + more <= kept->item.columns;
+}
+
+/* Drop the items first … last-1 of every query. */
+static inline void OF(forget)(const OF(Kept) *kept, int64_t first, int64_t last)
+{
+    for (int64_t q = 0; q < kept->size.length; q++) {
+        REAL *value = ROW(kept->value, q).at;
+        int32_t *item = ROW(kept->item, q).at;
+        int64_t left = 0;
+        for (int64_t i = 0; i < AT(kept->size, q); i++) {
+            value[left] = value[i];
+            item[left] = item[i];
+            left += item[i] < first || last <= item[i];
+        }
+        AT(kept->size, q) = left;
+    }
+}
+
+/* Keep the items of a tile. Returns a query that has no room for them, if there is one, and then keeps none. */
 KERNEL int64_t OF(keep_near)(
-    const OF(Tile) *tile, const Targets *targets, const OF(Kept) *kept, int64_t query, int64_t k, double relative,
-    bool plain, Places close)
+    const OF(Tile) *tile, const Targets *targets, const OF(Kept) *kept, int64_t k, bool plain, Places close)
 {
     const REAL *factor = tile->form.factor.at, *shift = tile->form.shift.at;
-    int64_t width = tile->entries.columns, room = kept->item.columns;
-    for (int64_t q = query; q < kept->size.length; q++) {
+    int64_t width = tile->entries.columns;
+    for (int64_t q = 0; q < kept->size.length; q++) {
         const REAL *raw = ROW(tile->entries, AT(targets->row, q) - tile->row).at;
         int64_t found = OF(list_near)(raw, factor, shift, plain, AT(kept->lowest, q), width, close.at);
         found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), tile->column, found, close);
         if (!found)
             continue;
-        int64_t count = AT(kept->size, q);
-        if (count + found > room) {
-            OF(narrow)(kept, q, k, relative);
-            count = AT(kept->size, q);
-            REAL lowest = AT(kept->lowest, q);
-            int64_t left = 0;
-            for (int64_t i = 0; i < found; i++) {
-                uint32_t c = AT(close, i);
-                AT(close, left) = c;
-                left += raw[c] * factor[c] - shift[c] >= lowest;
-            }
-            found = left;
-            if (count + found > room)
-                return q;
+        if (!OF(has_room_for)(kept, q, found, k)) {
+            OF(forget)(kept, tile->column, tile->column + width);
+            return q;
         }
+        int64_t count = AT(kept->size, q);
         REAL *value = ROW(kept->value, q).at + count;
         int32_t *item = ROW(kept->item, q).at + count;
         for (int64_t i = 0; i < found; i++) {
@@ -168,7 +202,93 @@ KERNEL int64_t OF(keep_near)(
         }
         AT(kept->size, q) = count + found;
         if (count + found >= AT(kept->enough, q))
-            OF(narrow)(kept, q, k, relative);
+            OF(narrow)(kept, q, k);
     }
     return kept->size.length;
 }
+
+/* The nearness of an item from the product of its codes with those of a row. */
+#define NEARNESS(c) ((REAL)(product[c] - excess) * of_row * of_item[c] * factor[c] - shift[c])
+
+/* List the items of a piece that reach `lowest`: `product` are those of a row. Most pieces have none. */
+static inline int64_t OF(list_near_of_codes)(
+    const int32_t *restrict product, int32_t excess, REAL of_row, const REAL *restrict of_item,
+    const REAL *restrict factor, const REAL *restrict shift, REAL lowest, int64_t count, uint32_t *restrict close)
+{
+    int64_t found = 0;
+#ifdef __AVX512F__
+    if (sizeof(REAL) == sizeof(float)) {
+        for (uint64_t near = near_codes(product, excess, (float)of_row, of_item, factor, shift, (float)lowest, count);
+             near; near &= near - 1)
+            close[found++] = (uint32_t)__builtin_ctzll(near);
+        return found;
+    }
+#endif
+    if (count == 2 * IN_BLOCK && !ANY(2 * IN_BLOCK, NEARNESS(c) >= lowest))
+        return 0;
+    uint8_t flag[WIDEST + 8] = {0};
+    for (int64_t c = 0; c < count; c++)
+        flag[c] = NEARNESS(c) >= lowest;
+    for (int64_t start = 0; start < count; start += 8) {
+        uint64_t word;
+        memcpy(&word, flag + start, sizeof word);
+        for (; word; word &= word - 1)
+            close[found++] = (uint32_t)(start + __builtin_ctzll(word) / 8);
+    }
+    return found;
+}
+
+/* Keep the items of a tile of codes, as `keep_near`. */
+KERNEL int64_t OF(keep_near_of_codes)(
+    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k)
+{
+    DotWay dots = dot_way(tile->way);
+    int32_t products[HIGHEST][WIDEST];
+    uint32_t listed[WIDEST];
+    Places close = {listed, WIDEST, 1, 1};
+    int64_t columns = tile->item_scale.length, queries = kept->size.length;
+    int64_t together = pieces_together(dots, tile->rows.columns), pieces = pieces_of(dots, tile->first, columns);
+    for (int64_t start = 0; start < pieces; start += together)
+        for (int64_t i = 0, first = 0; i < tile->rows.length; i += dots.rows) {
+            int64_t last = first;
+            while (last < queries && AT(targets->row, last) < tile->row + i + dots.rows)
+                last++;
+            for (int64_t number = start; number < start + together && number < pieces && first < last; number++) {
+                Piece piece = piece_of(dots, number, tile->first, columns);
+                multiply_rows(dots, tile->rows, i, tile->blocks, piece.block, products);
+                const REAL *of_item = &AT(tile->item_scale, piece.column);
+                const REAL *factor = &AT(form->factor, piece.column), *shift = &AT(form->shift, piece.column);
+                for (int64_t q = first; q < last; q++) {
+                    int64_t r = AT(targets->row, q) - tile->row;
+                    const int32_t *product = &products[r - i][piece.skipped];
+                    int32_t excess = dots.excess * AT2(tile->total, r, 0);
+                    REAL of_row = AT(tile->row_scale, r);
+                    int64_t found = OF(list_near_of_codes)(
+                        product, excess, of_row, of_item, factor, shift, AT(kept->lowest, q), piece.count, listed);
+                    int64_t column = tile->column + piece.column;
+                    found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), column, found, close);
+                    if (!found)
+                        continue;
+                    if (!OF(has_room_for)(kept, q, found, k)) {
+                        OF(forget)(kept, tile->column, tile->column + columns);
+                        return q;
+                    }
+                    int64_t count = AT(kept->size, q);
+                    for (int64_t j = 0; j < found; j++) {
+                        uint32_t c = listed[j];
+                        AT2(kept->value, q, count + j) = NEARNESS(c);
+                        AT2(kept->item, q, count + j) = (int32_t)(column + c);
+                    }
+                    AT(kept->size, q) = count + found;
+                    if (count + found >= AT(kept->enough, q))
+                        OF(narrow)(kept, q, k);
+                }
+            }
+            first = last;
+        }
+    return queries;
+}
+
+#undef ANY
+#undef NEARNESS
+#undef GREATEST

@@ -37,12 +37,16 @@ static inline double OF(city_block)(const REAL *a, const REAL *b, int64_t length
 
 KERNEL void OF(products)(Reals x, Reals y, Longs rows, Longs columns, Doubles out)
 {
-    for (int64_t i = 0; i < rows.length; i++)
+    for (int64_t i = 0; i < rows.length; i++) {
+        FETCH_AHEAD(y, columns, i);
         AT(out, i) = OF(product)(ROW(x, AT(rows, i)).at, ROW(y, AT(columns, i)).at, x.columns);
+    }
 }
 
 KERNEL void OF(city_blocks)(Reals x, Reals y, Longs rows, Longs columns, Doubles out)
 {
-    for (int64_t i = 0; i < rows.length; i++)
+    for (int64_t i = 0; i < rows.length; i++) {
+        FETCH_AHEAD(y, columns, i);
         AT(out, i) = OF(city_block)(ROW(x, AT(rows, i)).at, ROW(y, AT(columns, i)).at, x.columns);
+    }
 }

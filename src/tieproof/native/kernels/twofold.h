@@ -53,6 +53,7 @@ static inline void OF(write_twofold)(const double *sum, const double *low, doubl
     KERNEL void OF(name)(Reals x, Reals y, Longs rows, Longs columns, Doubles out)     \
     {                                                                                  \
         for (int64_t i = 0; i < rows.length; i++) {                                    \
+            FETCH_AHEAD(y, columns, i);                                                \
             const REAL *a = ROW(x, AT(rows, i)).at, *b = ROW(y, AT(columns, i)).at;    \
             double sum[LANES] = {0.0}, low[LANES] = {0.0};                             \
             int64_t d = 0;                                                             \

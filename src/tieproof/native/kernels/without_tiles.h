@@ -11,8 +11,7 @@ KERNEL void hide_in_rows(Ints run, Longs first, Longs last, int64_t start, Float
         hide_float(run, AT(first, q), AT(last, q), start, ROW(nearness, q));
 }
 
-/* The k-th largest value of each query, whose values start[q] … start[q + 1] - 1 are reordered; if they are fewer,
-   minus infinity. */
+/* The k-th largest of the values start[q] … start[q + 1] - 1 of each query; if they are fewer, minus infinity. */
 KERNEL void floors(Longs start, Doubles value, int64_t k, Doubles floor)
 {
     for (int64_t q = 0; q < floor.length; q++) {
