@@ -11,6 +11,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
+from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
     FLOAT64,
     Error,
@@ -18,6 +19,7 @@ from tieproof.distances.space import (
     InnerSpace,
     Resources,
     Scale,
+    Space,
     make_error,
 )
 from tieproof.exact import bounds, reals, slices
@@ -158,6 +160,10 @@ class Cosine(InnerSpace):
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
         self.scale = Scale(("integers", self.ratio) if integers else ("similarity",))
         self.choose_tiles(resources)
+
+    def of_near_duplicates(self) -> Space:
+        """Return a space of differences, if the rows are near each other."""
+        return by_cosine(self)
 
     def make_form(self) -> Form:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""

@@ -7,7 +7,8 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, make_error
+from tieproof.distances.near_duplicates import by_dot
+from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, Space, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Sums
@@ -47,6 +48,10 @@ class Dot(InnerSpace):
         super().__init__(queries, items, integers, False, fits)
         self.scale = Scale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
+
+    def of_near_duplicates(self) -> Space:
+        """Return a space of differences, if the rows are near each other."""
+        return by_dot(self)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to both norms."""

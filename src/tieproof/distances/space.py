@@ -182,6 +182,10 @@ class Space(ABC):
         for rows in self.prepared:
             rows.keep()
 
+    def of_near_duplicates(self) -> "Space":
+        """Return a space that ranks near-duplicates with smaller errors, or this one."""
+        return self
+
     @property
     def exact_rows(self) -> ExactRows:
         """Both sides as exact integers, which most evaluations do not need."""

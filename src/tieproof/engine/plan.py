@@ -74,7 +74,7 @@ class Plan:
         sides = problem.queries, problem.gallery
         space = make_space(problem.distance, *sides, problem.relevance.order(), resources, ends)
         if problem.format is None:
-            return space
+            return space.of_near_duplicates()
         from tieproof.engine.rounded import RoundedSpace
 
         return RoundedSpace(problem.distance.gauge(space), problem.format, self.undecided)

@@ -1,8 +1,8 @@
 """Near-duplicates minus one of them: differences that are exact, and so have the same distances from each other.
 
 The difference of two floats of the same sign, of which neither is more than twice the other, is exact in their type
-(Sterbenz 1974). Distances that depend on differences alone stay the same real numbers, and the error bounds, which
-grow with the norms of rows, become as small as the differences.
+(Sterbenz 1974). Euclidean distances stay the same real numbers, and the error bounds, which grow with the norms of
+rows, become as small as the differences. Dot products and cosines follow from them (`distances/near_duplicates.py`).
 """
 
 import numpy as np
