@@ -44,6 +44,11 @@ class NearDuplicates(InnerSpace):
         self.choose_tiles(whole.resources)
 
     @property
+    def as_passed(self) -> Space:
+        """The space of the rows as they were passed."""
+        return self.whole
+
+    @property
     def zero_vectors(self) -> int:
         """The number of rows that are all zero as passed."""
         return self.whole.zero_vectors

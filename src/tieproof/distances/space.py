@@ -187,6 +187,11 @@ class Space(ABC):
         return self
 
     @property
+    def as_passed(self) -> "Space":
+        """The space of the rows as they were passed, from which distances are computed; usually this one."""
+        return self
+
+    @property
     def exact_rows(self) -> ExactRows:
         """Both sides as exact integers, which most evaluations do not need."""
         return ExactRows(self.queries, self.items)
