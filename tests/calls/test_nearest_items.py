@@ -163,7 +163,14 @@ def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
     assert found.to_dict() == other.to_dict()
 
 
-HARDEST = ("one ulp apart float32", "near one row", "0.1, 0.2, 0.3 float64", "multiples", "int8 few values", "gaussian float32")
+HARDEST = (
+    "one ulp apart float32",
+    "near one row",
+    "0.1, 0.2, 0.3 float64",
+    "multiples",
+    "int8 few values",
+    "gaussian float32",
+)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
