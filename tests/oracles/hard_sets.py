@@ -59,7 +59,7 @@ NEAR_DUPLICATES: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "subnormal differences": lambda r, s: near_one_row(r, s, np.float64, 1e-12) * 2.0**-1000,
     "multiples": lambda r, s: near_one_row(r, s, np.float64, 1e-9) * np.linspace(0.8, 1.2, s[0])[:, None],
     "multiples of one row": lambda r, s: (
-        r.normal(size=s[1]).astype(np.float16) * r.choice([1, 1.25, 1.5], size=(s[0], 1))
+        r.normal(size=s[1]).astype(np.float32) * r.choice([1, 1.25, 1.5], size=(s[0], 1))
     ),
     "duplicates": lambda r, s: some_twice(r, near_one_row(r, s, np.float32, 1e-6)),
     "zeros beside": lambda r, s: near_one_row(r, s, np.float64, 1e-12) * (np.arange(s[1]) != 1),
