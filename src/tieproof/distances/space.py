@@ -69,7 +69,7 @@ def make_error(
         relative=relative,
         row=np.zeros(height) if row is None else _infinite_if_unknown(row),
         column=np.zeros(width) if column is None else _infinite_if_unknown(column),
-        constant=_infinite_if_unknown(np.broadcast_to(constant, width).astype(np.float64)),
+        constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
         certain=relative == 0.0 and row is None and not np.any(constant),
     )
 

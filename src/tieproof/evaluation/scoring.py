@@ -181,7 +181,7 @@ def _as_places(queries: IntArray) -> slice | IntArray:
     >>> _as_places(np.array([3, 4, 5])), _as_places(np.array([3, 5]))
     (slice(3, 6, None), array([3, 5]))
     """
-    if len(queries) and (np.diff(queries) == 1).all():
+    if len(queries) and (queries[1:] - queries[:-1] == 1).all():
         return slice(int(queries[0]), int(queries[-1]) + 1)
     return queries
 
