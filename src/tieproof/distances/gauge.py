@@ -82,6 +82,10 @@ def resources_of_gauge(keep_bytes: int) -> Resources:
     return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
 
 
+Intervals = tuple[FloatArray, FloatArray]
+"""The centers of intervals, and half of their lengths."""
+
+
 class Gauge(ABC):
     """Distances of distinct query rows to distinct item rows.
 
@@ -201,6 +205,15 @@ class SpaceGauge(Gauge):
     def near(self, key: Real) -> float:
         """The key in units of the divisors."""
         return rounded(key / self.scale)
+
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
+
+        None: they are not known.
+        """
+        return None
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """The exact keys, rounded."""

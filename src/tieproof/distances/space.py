@@ -145,6 +145,7 @@ class Space(ABC):
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
+    unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness

@@ -139,6 +139,9 @@ CHOICES: tuple[Choice, ...] = (
 )
 """Measured at 64 to 1,024 dimensions."""
 
+ROUNDED = 2.3
+"""The cost of a tile of rounded distances, in units of float32 products (measured)."""
+
 LEFT_OPEN = 45.0
 """The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
 
@@ -161,16 +164,21 @@ FEW_PAIRS = QUERIES * ITEMS
 def cheapest(space: Space, ranked: Ranked) -> Space | None:
     """The space with the tiles that should cost least, or None for no tiles; the choice affects only the time."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
-    if space.integers or len(asking) * len(space.items) <= FEW_PAIRS:
+    before_rounding = space.unrounded
+    if (space.integers and before_rounding is None) or len(asking) * len(space.items) <= FEW_PAIRS:
         return space
     asking = asking[evenly(len(asking), QUERIES)]
+    best: Space | None = None
+    least = LEFT_OPEN  # without tiles, every item has the cost of an undecided one
+    if before_rounding is not None:
+        best, least = space, ROUNDED / (2 if space.symmetric else 1)
+        space, ranked = before_rounding, in_scale_of(before_rounding, ranked)
     nearest = _nearest_threshold(space, ranked, asking)
 
     def left_open(variant: Space) -> float:
         margin = variant.margins(ranked.targets.row[asking], largest(ranked, asking))
         return float((nearest <= (margin + ranked.thresholds.reach[asking])[:, None]).mean())
 
-    best, least = None, LEFT_OPEN  # without tiles, every item has the cost of an undecided one
     for choice in CHOICES:
         if not _is_possible(choice, space):
             continue
@@ -181,6 +189,15 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         if cost < least:
             best, least = variant, cost
     return best
+
+
+def in_scale_of(space: Space, ranked: Ranked) -> Ranked:
+    """The ranked queries with thresholds in the scale of this space, which is another one before rounding."""
+    from tieproof.engine.rounded import Unrounded
+
+    if not isinstance(space, Unrounded):
+        return ranked
+    return replace(ranked, thresholds=space.thresholds(ranked.targets.row, ranked.thresholds))
 
 
 def cheapest_for_nearest(space: Space, k: int) -> Space:
@@ -245,6 +262,7 @@ def largest(ranked: Ranked, queries: IntArray) -> FloatArray:
 
 def with_margins(ranked: Ranked, space: Space) -> Ranked:
     """The ranked queries with the margins for counting tiles of this space."""
+    ranked = in_scale_of(space, ranked)
     thresholds = ranked.thresholds
     margin = np.zeros(len(thresholds.start))
     asking = np.flatnonzero(thresholds.stop > thresholds.start)

@@ -202,15 +202,16 @@ def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
 
 def warn_of_recall(scores: Scores) -> None:
     """Warn if R@k cannot reach 1 and Success@k, which metric learning calls R@k, was not asked for."""
-    limited = [measure for measure in scores.measures if measure.name == "R" and isinstance(measure.cutoff, int)]
-    if not limited:
+    named = [measure for measure in scores.measures if measure.name == "R"]
+    if not named:
         return
     counted = scores.n_relevant[scores.n_relevant > 0]
     wanted = {str(measure) for measure in scores.measures}
     cut = [
         measure
-        for measure in limited
-        if f"Success@{measure.cutoff}" not in wanted and 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
+        for measure in named
+        if isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
+        if 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
     ]
     if cut:
         names, success = (", ".join(f"{name}@{measure.cutoff}" for measure in cut) for name in ("R", "Success"))
