@@ -123,7 +123,7 @@ class DotGauge(SpaceGauge):
     ) -> tuple[FloatArray, FloatArray] | None:
         """Return the products of divided rows, for divisors whose product is a float."""
         scale = rounded(self.scale)
-        if not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
+        if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
             return None
         return -distance / scale, (width + NEAR * np.abs(distance)) / scale + bounds.SMALLEST_NORMAL[FLOAT64]
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
+from tieproof.engine.plan import cut
 from tieproof.engine.ranked import fill_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.options import Format
@@ -202,25 +203,32 @@ class Unrounded(Space):
         """Minus the places of the rounded distances."""
         return self.rounded.exact_keys(rows, columns)
 
-    def thresholds(self, rows: IntArray, thresholds: Thresholds) -> Thresholds:
-        """Thresholds of the rounded space for queries with these rows, as intervals of real distances.
+    def on_own_scale(self, rows: IntArray, thresholds: Thresholds) -> Thresholds:
+        """Replace thresholds of the rounded space by intervals of real distances, in place.
 
         An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer or
         farther than the threshold, as its real distance is.
         """
-        query, place = ranges(thresholds.start, thresholds.stop - thresholds.start)
-        number = numbers_of(-thresholds.key[place], self.rounded.target)
+        start, stop, key, reach, _, guide, scale = thresholds
         wanted = self.rounded.format
-        width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
-        width[np.abs(number) >= wanted.infinity] = np.inf
-        found = self.rounded.gauge.nearness(number, width, rows[query])
-        assert found is not None
-        key, reach = np.zeros_like(thresholds.key), np.zeros_like(thresholds.reach)
-        key[place] = found[0]
-        np.maximum.at(reach, query, found[1])
-        guide, scale = np.zeros_like(thresholds.guide), np.zeros_like(thresholds.scale)
-        fill_guides(np.arange(len(reach)), thresholds.start, thresholds.stop, key, guide, scale)
-        return thresholds._replace(key=key, reach=reach, guide=guide, scale=scale)
+        for part in cut(stop - start, PART):
+            query, place = ranges(start[part], stop[part] - start[part])
+            number = numbers_of(-key[place], self.rounded.target)
+            width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
+            found = self.rounded.gauge.nearness(number, width, rows[part][query])
+            assert found is not None
+            is_far = np.zeros(len(reach[part]), dtype=np.bool_)
+            is_far[query[np.abs(number) >= wanted.infinity]] = True
+            key[place] = np.where(is_far[query], 0.0, found[0])
+            reach[part] = np.where(is_far, np.inf, 0.0)
+            np.maximum.at(reach[part], query, found[1])
+        guide[:], scale[:] = 0, 0.0
+        fill_guides(np.arange(len(reach)), start, stop, key, guide, scale)
+        return thresholds
+
+
+PART = 2**16
+"""The number of thresholds that are replaced at a time."""
 
 
 def numbers_of(places: FloatArray, target: Target) -> FloatArray:
