@@ -309,6 +309,12 @@ def test_distances_before_rounding(
 ) -> None:
     """Tiles of real distances count every item where its rounded distance is."""
     random = np.random.default_rng([len(forced), len(distance)])
+    taken: list[Unrounded] = []
+
+    def keep_rows(space: Unrounded) -> None:
+        taken.append(space)
+        space.space.keep_rows()
+
     for name in NAMES:
         data, labels = HARD_SETS[name](random, (60, 5)), random.integers(9, size=60)
         calls: list[dict[str, Any]] = [
@@ -322,8 +328,8 @@ def test_distances_before_rounding(
         with monkeypatch.context() as patch:
             BEFORE_ROUNDING[forced](patch)
             patch.setattr(plan, "FEW_PAIRS", 0)
-            taken: list[Unrounded] = []
-            patch.setattr(Unrounded, "keep_rows", lambda space: taken.append(space) or space.space.keep_rows())
+            taken.clear()
+            patch.setattr(Unrounded, "keep_rows", keep_rows)
             assert [tp.evaluate(**call, **options).to_json() for call in calls] == expected
             assert not name.startswith("gaussian") or bool(taken) == (distance in BEFORE)
             small_tiles(patch, 7)
