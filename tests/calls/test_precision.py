@@ -292,7 +292,8 @@ def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) ->
     assert evaluated(data, labels, distance=distance, precision="float16", threads=2) == expected
 
 
-BEFORE_ROUNDING = {name: patch for name, patch in FORCED.items() if "tiles" in name or "codes" in name}
+TILES = [name for name in FORCED if "tiles" in name and name != "no_tiles"]
+BEFORE_ROUNDING = {name: FORCED[name] for name in (*TILES, "codes_by_loop", "codes_out_of_memory")}
 """The methods of counting that count distances before rounding."""
 
 BEFORE = ("cosine", "dot", "euclidean", "sqeuclidean")
