@@ -99,6 +99,7 @@ class Gauge(ABC):
     absolute = relative = 0.0
     unit = Fraction(1)
     stripe_rows: int | None = None  # the required number of rows of a block, if any
+    spare_bytes = 0  # of the memory for prepared rows, what they leave
     zero_vectors = 0
 
     @abstractmethod
@@ -192,6 +193,10 @@ class SpaceGauge(Gauge):
         self.weight = (space.queries.weight, space.items.weight)
         self.symmetric = space.symmetric
         self.zero_vectors = space.zero_vectors
+        if space.symmetric and space.prepared:
+            (rows,) = set(space.prepared)
+            taken = space.items.embeddings.nbytes + (0 if rows.kept is None else rows.kept.nbytes)
+            self.spare_bytes = max(0, space.resources.keep_bytes - taken)  # embeddings may be differences
 
     @abstractmethod
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
