@@ -24,7 +24,7 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
     if kind.kind != "f" or any(array.dtype != kind or 2 * array.nbytes > keep_bytes for array in arrays):
         return None
     center = np.array(arrays[0][0])
-    if ((arrays[-1][-1] > 0) != (center > 0)).any():  # as usual
+    if ((arrays[-1][-1] > 0) != (center > 0)).any():  # which shows it at once for most data
         return None
     half = center / 2
     if not (np.abs(half) < np.finfo(kind).max / 4).all() or (2 * half != center).any():
