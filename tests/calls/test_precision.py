@@ -355,7 +355,7 @@ def test_intervals_contain_all_distances_that_round_to_a_threshold(distance: str
     start = np.arange(6)
     guide, scale = room_for_guides(5, 5)
     given = Thresholds(start[:-1], start[1:], -places, np.zeros(5), np.zeros(5), guide, scale)
-    thresholds = space.on_own_scale(rows, given)
+    plan.to_intervals(space, rows, given)
     for row, number, place in zip(rows.tolist(), numbers.tolist(), places.tolist(), strict=True):
         near, far = (Fraction(float(engine_numbers_of(np.array([place + step]), target)[0])) for step in (-1, 1))
         square = sum(Fraction(entry) ** 2 for entry in data[row].tolist())
@@ -366,7 +366,7 @@ def test_intervals_contain_all_distances_that_round_to_a_threshold(distance: str
                 "euclidean": (square - end**2) / gauge.scale,
                 "sqeuclidean": (square - end) / gauge.scale,
             }[distance]
-            assert abs(Fraction(float(thresholds.key[row])) - exact) <= Fraction(float(thresholds.reach[row]))
+            assert abs(Fraction(float(given.key[row])) - exact) <= Fraction(float(given.reach[row]))
 
 
 def test_rounding_leaves_exact_integers_as_they_are() -> None:

@@ -6,7 +6,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,9 +21,6 @@ from tieproof.exact.rows import Rows, spans
 from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
-
-if TYPE_CHECKING:
-    from tieproof.engine.structures import Thresholds
 
 Entries = npt.NDArray[np.floating[Any]]
 
@@ -149,6 +146,7 @@ class Space(ABC):
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
+    before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
@@ -255,13 +253,6 @@ class Space(ABC):
         if relative == 0.0 and not absolute.any():
             return np.zeros(len(rows)), 0.0
         return absolute, relative + rounding
-
-    def on_own_scale(self, rows: IntArray, thresholds: "Thresholds") -> "Thresholds":
-        """Return thresholds of queries with these rows on the scale of this space, to which they may be converted.
-
-        Only those of rounded distances are on another scale, if distances before rounding are counted.
-        """
-        return thresholds
 
     def level_offset(self) -> FloatArray | None:
         """Return a number for each item: the nearer, the smaller it is plus the differing `bits`.

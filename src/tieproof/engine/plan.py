@@ -11,7 +11,7 @@ from tieproof.distances import Distance, make_space
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
-from tieproof.engine.ranked import Ranked, room_for_guides
+from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.relevance import ranges
 from tieproof.problem import Budget, Problem
@@ -174,7 +174,7 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
     least = LEFT_OPEN  # without tiles, every item has the cost of an undecided one
     if before_rounding is not None:
         best, least, space = space, ROUNDED / (2 if space.symmetric else 1), before_rounding
-    thresholds = space.on_own_scale(rows, thresholds)
+        to_intervals(space, rows, thresholds)
     nearest, most = _nearest_threshold(space, rows, thresholds), largest(thresholds)
 
     def left_open(variant: Space) -> float:
@@ -190,6 +190,18 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         if cost < least:
             best, least = variant, cost
     return best
+
+
+def to_intervals(space: Space, rows: IntArray, thresholds: Thresholds) -> None:
+    """Replace thresholds of rounded distances, of queries with these rows, by intervals of the distances before."""
+    from tieproof.engine.rounded import Unrounded
+
+    assert isinstance(space, Unrounded)
+    start, stop, key, reach, _, guide, scale = thresholds
+    for part in cut(stop - start, UNDECIDED[1]):
+        space.write_intervals(rows[part], start[part], stop[part], key, reach[part])
+    guide[:], scale[:] = 0, 0.0
+    fill_guides(np.arange(len(reach)), start, stop, key, guide, scale)
 
 
 def _sample(ranked: Ranked, queries: IntArray) -> tuple[IntArray, Thresholds]:
@@ -266,7 +278,9 @@ def largest(thresholds: Thresholds) -> FloatArray:
 def with_margins(ranked: Ranked, space: Space) -> Ranked:
     """The ranked queries with the margins for counting tiles of this space; before rounding, thresholds change."""
     row = ranked.targets.row
-    thresholds = space.on_own_scale(row, ranked.thresholds)
+    thresholds = ranked.thresholds
+    if space.before_rounding:
+        to_intervals(space, row, thresholds)
     margin = np.zeros(len(thresholds.start))
     asking = np.flatnonzero(thresholds.stop > thresholds.start)
     some = thresholds._replace(

@@ -8,9 +8,6 @@ import numpy.typing as npt
 
 from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
-from tieproof.engine.plan import cut
-from tieproof.engine.ranked import fill_guides
-from tieproof.engine.structures import Thresholds
 from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
@@ -166,6 +163,7 @@ class Unrounded(Space):
     """
 
     integers = False
+    before_rounding = True
 
     def __init__(self, rounded: RoundedSpace, space: Space) -> None:
         self.rounded, self.space = rounded, space
@@ -203,32 +201,25 @@ class Unrounded(Space):
         """Minus the places of the rounded distances."""
         return self.rounded.exact_keys(rows, columns)
 
-    def on_own_scale(self, rows: IntArray, thresholds: Thresholds) -> Thresholds:
-        """Replace thresholds of the rounded space by intervals of real distances, in place.
+    def write_intervals(
+        self, rows: IntArray, start: IntArray, stop: IntArray, key: Output[FloatArray], reach: Output[FloatArray]
+    ) -> None:
+        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances.
 
         An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer or
         farther than the threshold, as its real distance is.
         """
-        start, stop, key, reach, _, guide, scale = thresholds
+        query, place = ranges(start, stop - start)
+        number = numbers_of(-key[place], self.rounded.target)
         wanted = self.rounded.format
-        for part in cut(stop - start, PART):
-            query, place = ranges(start[part], stop[part] - start[part])
-            number = numbers_of(-key[place], self.rounded.target)
-            width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
-            found = self.rounded.gauge.nearness(number, width, rows[part][query])
-            assert found is not None
-            is_far = np.zeros(len(reach[part]), dtype=np.bool_)
-            is_far[query[np.abs(number) >= wanted.infinity]] = True
-            key[place] = np.where(is_far[query], 0.0, found[0])
-            reach[part] = np.where(is_far, np.inf, 0.0)
-            np.maximum.at(reach[part], query, found[1])
-        guide[:], scale[:] = 0, 0.0
-        fill_guides(np.arange(len(reach)), start, stop, key, guide, scale)
-        return thresholds
-
-
-PART = 2**16
-"""The number of thresholds that are replaced at a time."""
+        width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
+        found = self.rounded.gauge.nearness(number, width, rows[query])
+        assert found is not None
+        is_far = np.zeros(len(rows), dtype=np.bool_)
+        is_far[query[np.abs(number) >= wanted.infinity]] = True
+        key[place] = np.where(is_far[query], 0.0, found[0])
+        reach[:] = np.where(is_far, np.inf, 0.0)
+        np.maximum.at(reach, query, found[1])
 
 
 def numbers_of(places: FloatArray, target: Target) -> FloatArray:
