@@ -1,10 +1,10 @@
-"""The cost of data that float64 cannot rank: near-duplicates, and true ties of rows that are not equal.
+"""The cost of data that float64 cannot rank as passed: near-duplicates, and true ties of rows that are not equal.
 
     python benchmarks/near_duplicates.py
 
 Near-duplicates are copies of one random row whose entries are changed by -1, 0 or 1 unit in the last place, so
-nearly all pairs have to be decided exactly. Leave-one-out, all default measures, compared with as many random
-vectors under the same distance. Runs take turns, and ratios are ratios of medians. Figures are written to
+nearly all pairs have to be decided by exact differences. Leave-one-out, all default measures, compared with as many
+random vectors under the same distance. Runs take turns, and ratios are ratios of medians. Figures are written to
 near_duplicates.json unless sizes or cases are chosen.
 """
 

@@ -55,8 +55,8 @@ with about 5 relevant items per query takes {halves:.2f} × the time of the prod
   relevant items per query, or with embeddings that separate them.
 - The more relevant items a query has, the denser the thresholds are, and the more items are within the error of a tile
   from a threshold. A sample then shows whether codes, float32 products, short sums or float64 products cost less.
-- The order of near-duplicates is decided by exact arithmetic alone (under Euclidean distance only if the differences of
-  rows are not exact), which took at most {near:.0f} × the ordinary time
+- Near-duplicates are ranked by their differences from one of them, if these are exact. Exact arithmetic alone decides
+  their order otherwise, and all ties of rows that are not equal, which took at most {near:.0f} × the ordinary time
   (`benchmarks/near_duplicates.py`).
 - With few dimensions the product is cheap, and the counting remains: at 64 dimensions a pair costs {small:.2f} ns per
   core.

@@ -13,7 +13,7 @@ import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import DISTANCES, KEYS
 from forced import FORCED, small_tiles
-from hard_sets import HARD_SETS
+from hard_sets import HARD_SETS, NEAR_DUPLICATES
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
 
@@ -53,6 +53,19 @@ def test_hard_data(name: str, distance: str) -> None:
     for k in (1, 4, 30):
         assert_nearest(tp.nearest(rows, k=k, distance=distance), rows)
         assert_nearest(tp.nearest(rows[:6], rows[6:], k, distance=distance), rows[:6], rows[6:])
+
+
+@pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
+@pytest.mark.parametrize("name", NEAR_DUPLICATES)
+def test_near_duplicates(name: str, distance: str) -> None:
+    rows = NEAR_DUPLICATES[name](seeded(name), (24, 6))
+    groups = np.arange(24) % 5
+    left_out = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
+    for k in (1, 5, 30):
+        assert_nearest(tp.nearest(rows, k=k, distance=distance), rows)
+        assert_nearest(tp.nearest(rows, k=k, distance=distance, groups=groups), rows, left_out=left_out)
+        for queries, gallery in ((rows[:6], rows[6:]), (rows[:6].astype(np.float64), rows[6:])):
+            assert_nearest(tp.nearest(queries, gallery, k, distance=distance), queries, gallery)
 
 
 @pytest.mark.parametrize("distance", [*KEYS])
@@ -150,7 +163,14 @@ def assert_same(found: tp.Neighbors, other: tp.Neighbors) -> None:
     assert found.to_dict() == other.to_dict()
 
 
-HARDEST = ("one ulp apart float32", "0.1, 0.2, 0.3 float64", "multiples", "int8 few values", "gaussian float32")
+HARDEST = (
+    "one ulp apart float32",
+    "near one row",
+    "0.1, 0.2, 0.3 float64",
+    "multiples",
+    "int8 few values",
+    "gaussian float32",
+)
 
 
 @pytest.mark.parametrize("distance", DISTANCES)

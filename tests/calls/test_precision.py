@@ -3,6 +3,7 @@
 import tracemalloc
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,16 +15,22 @@ import tieproof as tp
 from checks import assert_scores
 from exact_oracle import fractions
 from fnmr_oracle import DISTANCES
+from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
+from shard_files import write
 from shared_data import load_shared
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
 from tieproof.distances import DISTANCES as REGISTERED
-from tieproof.distances.gauge import LINEAR, SpaceGauge, curve
+from tieproof.distances import make_space
+from tieproof.distances.gauge import LINEAR, SpaceGauge, curve, resources_of_gauge
 from tieproof.engine import plan
-from tieproof.engine.rounded import RoundedSpace, nearness_of, round_pairs, target_of
+from tieproof.engine.ranked import room_for_guides
+from tieproof.engine.rounded import RoundedSpace, Unrounded, nearness_of, round_pairs, target_of
+from tieproof.engine.rounded import numbers_of as engine_numbers_of
+from tieproof.engine.structures import Thresholds
 from tieproof.inputs.options import FORMATS
 from tieproof.inputs.relevance import Labels
 from tieproof.problem import Budget, Problem
@@ -283,6 +290,83 @@ def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(plan, "LARGEST_SIDE", 7)
     monkeypatch.setattr(plan, "SMALLEST_SIDE", 7)
     assert evaluated(data, labels, distance=distance, precision="float16", threads=2) == expected
+
+
+TILES = [name for name in FORCED if "tiles" in name and name != "no_tiles"]
+BEFORE_ROUNDING = {name: FORCED[name] for name in (*TILES, "codes_by_loop", "codes_out_of_memory")}
+"""The methods of counting that count distances before rounding."""
+
+BEFORE = ("cosine", "dot", "euclidean", "sqeuclidean")
+"""The distances whose real numbers can be counted in place of rounded ones."""
+
+NAMES = ["gaussian float32", "one ulp apart float32", "near one row", "duplicates", "1e37", "1e-40", "some rows zero"]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("forced", BEFORE_ROUNDING)
+def test_distances_before_rounding(
+    forced: str, distance: str, precision: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Tiles of real distances count every item where its rounded distance is."""
+    random = np.random.default_rng([len(forced), len(distance)])
+    taken: list[Unrounded] = []
+
+    def keep_rows(space: Unrounded) -> None:
+        taken.append(space)
+        space.space.keep_rows()
+
+    for name in NAMES:
+        data, labels = HARD_SETS[name](random, (60, 5)), random.integers(9, size=60)
+        calls: list[dict[str, Any]] = [
+            {"embeddings": data, "labels": labels},
+            {"embeddings": data, "labels": labels, "groups": np.arange(60) % 7},
+            {"embeddings": data[:20], "labels": labels[:20], "gallery": data[20:], "gallery_labels": labels[20:]},
+        ]
+        options: dict[str, Any] = {"distance": distance, "precision": precision, "empty": "zero"}
+        expected = [tp.evaluate(**call, **options).to_json() for call in calls]
+        folder = write(tmp_path / name, ".npy", data, labels, [25, 60])
+        with monkeypatch.context() as patch:
+            BEFORE_ROUNDING[forced](patch)
+            patch.setattr(plan, "FEW_PAIRS", 0)
+            taken.clear()
+            patch.setattr(Unrounded, "keep_rows", keep_rows)
+            assert [tp.evaluate(**call, **options).to_json() for call in calls] == expected
+            assert not name.startswith("gaussian") or bool(taken) == (distance in BEFORE)
+            small_tiles(patch, 7)
+            assert [tp.evaluate(**call, **options, memory="1B").to_json() for call in calls] == expected
+            assert tp.evaluate(tp.open(folder), **options, memory=1000).to_json() == expected[0]
+
+
+@pytest.mark.parametrize("precision", PRECISIONS)
+@pytest.mark.parametrize("distance", BEFORE)
+def test_intervals_contain_all_distances_that_round_to_a_threshold(distance: str, precision: str) -> None:
+    """Real distances at the ends of what rounds to a number, and the nearness that belongs to them."""
+    data = np.random.default_rng(3).normal(size=(5, 4))
+    order = (np.arange(5), np.arange(5))
+    gauge = REGISTERED[distance].gauge(make_space(REGISTERED[distance], data, None, order, resources_of_gauge(2**20)))
+    assert isinstance(gauge, SpaceGauge)
+    space, target = RoundedSpace(gauge, FORMATS[precision], 7).unrounded, target_of(FORMATS[precision])
+    assert isinstance(space, Unrounded)
+    rows = np.arange(5)
+    places = np.array([0.0, 1.0, 7.0, 200.0, 900.0])
+    numbers = engine_numbers_of(places, target)
+    assert nearness_of(numbers[None], target)[0].tolist() == (-places).tolist()
+    start = np.arange(6)
+    guide, scale = room_for_guides(5, 5)
+    given = Thresholds(start[:-1], start[1:], -places, np.zeros(5), np.zeros(5), guide, scale)
+    plan.to_intervals(space, rows, given)
+    for row, number, place in zip(rows.tolist(), numbers.tolist(), places.tolist(), strict=True):
+        near, far = (Fraction(float(engine_numbers_of(np.array([place + step]), target)[0])) for step in (-1, 1))
+        square = sum(Fraction(entry) ** 2 for entry in data[row].tolist())
+        for end in ((Fraction(number) + near) / 2, (Fraction(number) + far) / 2):
+            exact = {
+                "cosine": 1 - end,
+                "dot": -end / gauge.scale,
+                "euclidean": (square - end**2) / gauge.scale,
+                "sqeuclidean": (square - end) / gauge.scale,
+            }[distance]
+            assert abs(Fraction(float(given.key[row])) - exact) <= Fraction(float(given.reach[row]))
 
 
 def test_rounding_leaves_exact_integers_as_they_are() -> None:

@@ -1,6 +1,7 @@
-"""Near-duplicates minus one of them: exact differences, and the same results as without them."""
+"""Near-duplicates minus one of them: exact differences, bounds that hold, and the same results as without them."""
 
 from fractions import Fraction
+from math import isqrt
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,10 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from hard_sets import one_ulp_apart
+from hard_sets import NEAR_DUPLICATES, one_ulp_apart
 from shard_files import write
-from tieproof.distances import DISTANCES, euclidean, make_space
+from tieproof.distances import DISTANCES, euclidean, make_space, near_duplicates
+from tieproof.distances.near_duplicates import NearDuplicates
 from tieproof.distances.space import Resources
 from tieproof.exact.centered import centered
 from tieproof.exact.rows import Rows, distinct_rows
@@ -97,7 +99,11 @@ CALLS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("distance", ["euclidean", "sqeuclidean"])
+WHERE = {"euclidean": euclidean, "sqeuclidean": euclidean, "dot": near_duplicates, "cosine": near_duplicates}
+"""The module that calls `centered` for each distance."""
+
+
+@pytest.mark.parametrize("distance", WHERE)
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("kind", ["noise float32", "noise float64", "one ulp"])
 def test_results_are_the_same(call: str, kind: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,25 +120,27 @@ def test_results_are_the_same(call: str, kind: str, distance: str, monkeypatch: 
     def never(*arguments: Any) -> None:
         calls.append(arguments)
 
-    monkeypatch.setattr(euclidean, "centered", never)
+    monkeypatch.setattr(WHERE[distance], "centered", never)
     assert CALLS[call](data, labels, distance=distance).to_json() == found
-    assert calls
+    ranks_floats = call in ("leave-one-out", "gallery") and kind != "one ulp"  # which are integers of 24 bits
+    assert bool(calls) == (WHERE[distance] is euclidean or ranks_floats)
 
 
+@pytest.mark.parametrize("distance", ["euclidean", "dot", "cosine"])
 @pytest.mark.parametrize("far", [0, 1, 100])
 def test_parts_with_different_centers_and_with_none(
-    far: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    far: int, distance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A part may have another center than the part that it counts, or none."""
     data, labels = near_rows(300, np.float32), np.random.default_rng(1).integers(0, 40, 300)
     data[300 - far :] *= -1
     folder = write(tmp_path, ".npy", data, labels, [77, 150, 299])
     with monkeypatch.context() as patch:
-        patch.setattr(euclidean, "centered", lambda *_: None)
-        expected = tp.evaluate(data, labels, distance="euclidean").to_json()
-    assert tp.evaluate(data, labels, distance="euclidean").to_json() == expected
+        patch.setattr(WHERE[distance], "centered", lambda *_: None)
+        expected = tp.evaluate(data, labels, distance=distance).to_json()
+    assert tp.evaluate(data, labels, distance=distance).to_json() == expected
     for memory in (1000, "1GiB"):
-        assert tp.evaluate(tp.open(folder), distance="euclidean", memory=memory).to_json() == expected
+        assert tp.evaluate(tp.open(folder), distance=distance, memory=memory).to_json() == expected
 
 
 def test_the_center_is_no_zero_vector() -> None:
@@ -141,3 +149,52 @@ def test_the_center_is_no_zero_vector() -> None:
     space = make_space(DISTANCES["euclidean"], data, None, (order, order), resources)
     assert space.queries.largest[0] == 0
     assert space.zero_vectors == 0
+
+
+BOUNDED = [name for name in NEAR_DUPLICATES if name not in ("float16", "one far row")]
+"""Rows whose differences from the first one are exact."""
+
+
+def exact_roots(rows: list[list[Fraction]], distance: str) -> list[list[Fraction]]:
+    """For all rows to all rows, x.y; or x.y / |y| with 60 digits more than float64 has."""
+
+    def root(square: Fraction) -> Fraction:
+        shift = 400 + square.denominator.bit_length()
+        return Fraction(isqrt((square.numerator << 2 * shift) // square.denominator), 1 << shift)
+
+    products = [[sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0)) for y in rows] for x in rows]
+    if distance == "dot":
+        return products
+    norms = [root(products[i][i]) for i in range(len(rows))]
+    return [[product / norm for product, norm in zip(line, norms, strict=True)] for line in products]
+
+
+@pytest.mark.parametrize("distance", ["dot", "cosine"])
+@pytest.mark.parametrize("name", BOUNDED)
+@pytest.mark.parametrize("dtype", [np.int8, np.float32, np.float64])
+def test_bounds_hold(name: str, distance: str, dtype: type) -> None:
+    """Differences of two items' nearness are those of exact numbers, times a number that all pairs share."""
+    data = NEAR_DUPLICATES[name](np.random.default_rng(2), (12, 9))
+    order, resources = np.arange(len(data)), Resources(MUCH, np.dtype(dtype), 2**16)
+    space = make_space(DISTANCES[distance], data, None, (order, order), resources).of_near_duplicates()
+    if name == "multiples of one row" and distance == "cosine":
+        assert len(space.items) == 1
+        return
+    assert isinstance(space, NearDuplicates)
+    own = [[Fraction(x) for x in row] for row in data[space.as_passed.items.first].tolist()]
+    exact, count = exact_roots(own, distance), len(own)
+    rows, columns = (each.ravel() for each in np.indices((count, count)))
+    tile, tile_error = space.key_block(slice(0, count), slice(0, count))
+    keys, errors = (each.reshape(count, count) for each in space.keys(rows, columns))
+    assert space.scale is not None
+    unit = Fraction(2) ** (space.scale.exponent - 2)
+    for i in range(count):
+        factor = 1 / unit
+        if distance == "cosine":  # the query is stretched to the plane through the first row
+            along = sum((a * b for a, b in zip(own[i], own[0], strict=True)), Fraction(0))
+            factor *= exact[0][0] ** 3 / along
+        for j in range(count):
+            nearness = (exact[i][j] - exact[i][0]) * factor
+            for found, error in ((tile[i], tile_error[i] * np.ones(count)), (keys[i], errors[i])):
+                off = Fraction(float(found[j])) - Fraction(float(found[0])) - nearness
+                assert abs(off) <= Fraction(float(error[j])) + Fraction(float(error[0]))

@@ -15,6 +15,7 @@ from tieproof.distances.cityblock import CityBlock
 from tieproof.distances.cosine import Cosine
 from tieproof.distances.dot import Dot
 from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.near_duplicates import NearDuplicates
 from tieproof.distances.space import Space
 from tieproof.engine import ranking, resolve
 from tieproof.exact import slices
@@ -70,7 +71,7 @@ Patch = Callable[[pytest.MonkeyPatch], None]
 
 def undecided_in_float64(patch: pytest.MonkeyPatch) -> None:
     """Every pair that a tile leaves undecided is passed to the next steps."""
-    for space in (Cosine, Dot, Euclidean, CityBlock):
+    for space in (Cosine, Dot, NearDuplicates, Euclidean, CityBlock):
         patch.setattr(space, "keys", without_decisions(space.keys))
 
 

@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tieproof.native import conversions
 from tieproof.native.building import FLAGS, SOURCES, compiler, this_machine
-from tieproof.native.calls import Output, element_of, is_array, native, packed, paths_to_generic, resolved
+from tieproof.native.calls import Output, native, packed, resolved
+from tieproof.native.conversions import element_of, is_array, paths_to_generic
 
 Longs = npt.NDArray[np.int64]
 Row = npt.NDArray[Any]
@@ -76,16 +78,24 @@ Call = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def toys(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Any], Call]:
-    """Kernels of `toy_kernels.c`, by their stubs."""
+def toy_library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
+    """The compiled `toy_kernels.c`."""
     library = tmp_path_factory.mktemp("toys") / "toys.so"
     source = Path(__file__).with_name("toy_kernels.c")
     command = [*compiler(this_machine()), *FLAGS, "-shared", f"-I{SOURCES}", str(source), "-o", str(library)]
     subprocess.run(command, check=True)
-    loaded = ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library))
+
+
+@pytest.fixture(params=[0, conversions.FEW_CALLS], ids=["by a written function", "one by one"])
+def toys(
+    request: pytest.FixtureRequest, toy_library: ctypes.CDLL, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[Any], Call]:
+    """Kernels of `toy_kernels.c`, by their stubs; arguments are converted in both ways."""
+    monkeypatch.setattr(conversions, "FEW_CALLS", request.param)
 
     def call(stub: Any) -> Call:
-        kernel = resolved(stub.__wrapped__, loaded)
+        kernel = resolved(stub.__wrapped__, toy_library)
         return lambda *arguments: kernel(arguments)
 
     return call

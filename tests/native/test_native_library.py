@@ -18,7 +18,8 @@ from kernel_levels import LEVELS
 from tieproof.errors import TieproofError
 from tieproof.native import loading
 from tieproof.native.building import FLAGS, SOURCES, compiler, library_file, this_machine
-from tieproof.native.calls import NAMES, element_of, is_array, is_named_tuple, paths_to_generic, without_none
+from tieproof.native.calls import NAMES
+from tieproof.native.conversions import element_of, is_array, is_named_tuple, paths_to_generic, without_none
 
 Patch = pytest.MonkeyPatch
 ROOT = Path(tieproof.__file__).parent

@@ -32,6 +32,41 @@ def multiples(random: Random, shape: tuple[int, int]) -> Array:
     return few[random.integers(3, size=shape[0])] * factors[:, None]
 
 
+def near_one_row(random: Random, shape: tuple[int, int], dtype: type, size: float) -> Array:
+    """Rows at a relative distance of about `size` from the first one, whose entries have several magnitudes."""
+    center = random.normal(size=shape[1]) * 10.0 ** random.integers(-3, 4, size=shape[1])
+    rows = center * (1 + size * random.uniform(-1, 1, size=shape))
+    rows[0] = center
+    return np.asarray(rows, dtype=dtype)
+
+
+def some_twice(random: Random, rows: Array) -> Array:
+    """Rows of which about half are copies of others."""
+    chosen = random.random(len(rows)) < 0.5
+    rows[chosen] = rows[random.integers(len(rows), size=chosen.sum())]
+    return rows
+
+
+NEAR_DUPLICATES: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
+    "float32": lambda r, s: near_one_row(r, s, np.float32, 1e-6),
+    "float64": lambda r, s: near_one_row(r, s, np.float64, 1e-12),
+    "float64, wide": lambda r, s: near_one_row(r, s, np.float64, 0.3),
+    "float16": lambda r, s: (r.normal(size=s[1]) * (1 + 0.01 * r.normal(size=s))).astype(np.float16),
+    "one ulp float32": lambda r, s: one_ulp_apart(r, s, np.float32),
+    "one ulp float64": lambda r, s: one_ulp_apart(r, s, np.float64),
+    "huge": lambda r, s: near_one_row(r, s, np.float64, 1e-9) * 2.0**900,
+    "tiny": lambda r, s: near_one_row(r, s, np.float64, 1e-9) * 2.0**-900,
+    "subnormal differences": lambda r, s: near_one_row(r, s, np.float64, 1e-12) * 2.0**-1000,
+    "multiples": lambda r, s: near_one_row(r, s, np.float64, 1e-9) * np.linspace(0.8, 1.2, s[0])[:, None],
+    "multiples of one row": lambda r, s: (
+        r.normal(size=s[1]).astype(np.float32) * r.choice([1, 1.25, 1.5], size=(s[0], 1))
+    ),
+    "duplicates": lambda r, s: some_twice(r, near_one_row(r, s, np.float32, 1e-6)),
+    "zeros beside": lambda r, s: near_one_row(r, s, np.float64, 1e-12) * (np.arange(s[1]) != 1),
+    "one far row": lambda r, s: near_one_row(r, s, np.float64, 1e-12) * np.append(np.ones(s[0] - 1), -1)[:, None],
+}
+"""Rows near the first one, which are ranked by their differences from it."""
+
 LARGEST, LARGEST32 = float(np.finfo(np.float64).max), float(np.finfo(np.float32).max)
 
 HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
@@ -47,6 +82,7 @@ HARD_SETS: dict[str, Callable[[Random, tuple[int, int]], Array]] = {
     "±0.1, 0 float64": lambda r, s: r.choice([-0.1, 0.0, 0.1], size=s),
     "one ulp apart float32": lambda r, s: one_ulp_apart(r, s, np.float32),
     "one ulp apart float64": lambda r, s: one_ulp_apart(r, s, np.float64),
+    "near one row": lambda r, s: some_twice(r, near_one_row(r, s, np.float32, 1e-6)),
     "duplicates": lambda r, s: r.normal(size=(4, s[1])).astype(np.float32)[r.integers(4, size=s[0])],
     "multiples": multiples,
     "1e37": lambda r, s: (r.normal(size=s) * 1e37).astype(np.float32),

@@ -192,16 +192,22 @@ def test_collisions(distance: str) -> None:
 
 
 @pytest.mark.parametrize("distance", oracle.DISTANCES)
-def test_precision(distance: str) -> None:
+def test_precision(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @fuzz
-    @given(data_sets(largest=6), st.sampled_from(list(FORMATS)), THREADS, BUDGETS)
-    def check(data: Data, precision: str, threads: int, memory: str) -> None:
+    @given(data_sets(largest=6), st.sampled_from(list(FORMATS)), st.sampled_from(list(FORCED)), THREADS, BUDGETS)
+    def check(data: Data, precision: str, forced: str, threads: int, memory: str) -> None:
         options = {"precision": precision, "threads": threads, "memory": memory}
         rows = fractions(data.rows)
         items = rows if data.gallery is None else fractions(data.gallery)
         expected = [[rounded(precision, real_distance(distance, x, y)) for y in items] for x in rows]
-        result = data.call(tp.evaluate, distance=distance, measures=["AP"], **options)
+        with monkeypatch.context() as patch:
+            no_integers(patch)
+            small_tiles(patch, 3)
+            FORCED[forced](patch)
+            result = data.call(tp.evaluate, distance=distance, measures=["AP"], **options)
         assert_average_precision(result, data, expected)
+        again = data.call(tp.evaluate, distance=distance, measures=["AP"], **options)
+        assert again.to_json() == result.to_json()
 
     check()
 

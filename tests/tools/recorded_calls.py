@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.native import calls
+from tieproof.native import calls, conversions
 
 RESULT = 128
 """Bytes that the driver writes of a result."""
@@ -43,7 +43,7 @@ class Recorder:
         kernel = self.resolve(function, of)
         hints = typing.get_type_hints(function)
         returned = hints.pop("return")
-        path = next(calls.paths_to_generic(tuple(hints.values())), None)
+        path = next(conversions.paths_to_generic(tuple(hints.values())), None)
 
         def call(arguments: tuple[Any, ...]) -> Any:
             name, element = function.__name__, None
@@ -82,10 +82,10 @@ class Recorder:
 
 def arrays_of(hint: Any, value: Any) -> Iterator[npt.NDArray[Any] | None]:
     """The arrays of a value, in the order of the fields of its struct."""
-    hint, _ = calls.without_none(hint)
-    if calls.is_array(hint):
+    hint, _ = conversions.without_none(hint)
+    if conversions.is_array(hint):
         yield value
-    elif calls.is_named_tuple(hint):
+    elif conversions.is_named_tuple(hint):
         for part, each in zip(typing.get_type_hints(hint).values(), value, strict=True):
             yield from arrays_of(part, each)
 
@@ -122,7 +122,7 @@ def case(number: int, name: str, hints: dict[str, Any], returned: Any, element: 
     taken, at = [], 0
     for hint in hints.values():
         kind = in_c(hint, element)
-        taken.append(f"{'' if calls.is_named_tuple(hint) else '*'}({kind} *)(a + {at})")
+        taken.append(f"{'' if conversions.is_named_tuple(hint) else '*'}({kind} *)(a + {at})")
         at += size_of(hint)
     call = f"{name}({', '.join(taken)})"
     field = {int: "whole", float: "number", bool: "truth"}.get(returned)
@@ -130,7 +130,7 @@ def case(number: int, name: str, hints: dict[str, Any], returned: Any, element: 
         return f"case {number}: {call}; break;"
     if field:
         return f"case {number}: result.{field} = {call}; break;"
-    layout = calls.layout(calls.without_none(returned)[0])
+    layout = conversions.layout(conversions.without_none(returned)[0])
     fields = [getattr(layout, field[0]) for field in layout._fields_]  # the memory between them has no value
     copied = " ".join(f"memcpy(result.bytes + {f.offset}, (char *)&found + {f.offset}, {f.size});" for f in fields)
     return f"case {number}: {{ __auto_type found = {call}; {copied} break; }}"
@@ -138,19 +138,19 @@ def case(number: int, name: str, hints: dict[str, Any], returned: Any, element: 
 
 def in_c(hint: Any, element: Any) -> str:
     """A type in C."""
-    hint, _ = calls.without_none(hint)
+    hint, _ = conversions.without_none(hint)
     numbers = {int: "int64_t", float: "double", bool: "bool"}
     if hint in numbers:
         return numbers[hint]
-    if calls.is_array(hint):
-        return f"{calls.NAMES[calls.element_of(hint) or element].capitalize()}s"
-    generic = any(calls.paths_to_generic(tuple(typing.get_type_hints(hint).values())))
+    if conversions.is_array(hint):
+        return f"{calls.NAMES[conversions.element_of(hint) or element].capitalize()}s"
+    generic = any(conversions.paths_to_generic(tuple(typing.get_type_hints(hint).values())))
     return f"{hint.__name__}_{calls.NAMES[element]}" if generic else str(hint.__name__)
 
 
 def size_of(hint: Any) -> int:
     """Bytes of an argument, so that the next one begins where any can."""
-    return -(-ctypes.sizeof(calls.kind(calls.without_none(hint)[0])) // 8) * 8
+    return -(-ctypes.sizeof(conversions.kind(conversions.without_none(hint)[0])) // 8) * 8
 
 
 def written(
@@ -161,7 +161,7 @@ def written(
     starts = [start for start, _ in extents]
     count = 0
     for hint, argument in zip(hints.values(), arguments, strict=True):
-        only, _ = calls.without_none(hint)
+        only, _ = conversions.without_none(hint)
         for place, array in zip(places_of(only, len(packed)), arrays_of(hint, argument), strict=True):
             if array is not None:
                 block = int(np.searchsorted(starts, start_of(array), side="right")) - 1
@@ -177,23 +177,23 @@ def written(
 
 def places_of(hint: Any, start: int) -> Iterator[int]:
     """The positions of addresses in an argument that begins at `start`."""
-    if hint in calls.NUMBERS:
+    if hint in conversions.NUMBERS:
         return
-    for place, field in calls.leaves(calls.kind(hint), start):
+    for place, field in conversions.leaves(conversions.kind(hint), start):
         if field is ctypes.c_void_p:
             yield place
 
 
 def bytes_of(hint: Any, value: Any, element: Any = None) -> bytes:
     """The bytes of a value in memory."""
-    only, _ = calls.without_none(hint)
+    only, _ = conversions.without_none(hint)
     if only is type(None):
         return b""
-    if only in calls.NUMBERS:
-        return bytes(calls.NUMBERS[only][0](value))
+    if only in conversions.NUMBERS:
+        return bytes(conversions.NUMBERS[only][0](value))
     if typing.get_origin(only) is tuple:
-        return calls.packing(calls.layout(only)).pack(*value)
-    return calls.packing(calls.kind(only)).pack(*calls.reader(hint, "recorded", element)(value))
+        return conversions.packing(conversions.layout(only)).pack(*value)
+    return conversions.packing(conversions.kind(only)).pack(*conversions.reader(hint, "recorded", element)(value))
 
 
 def evaluate_data_of_every_kind() -> None:

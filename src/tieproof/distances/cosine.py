@@ -11,6 +11,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
+from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
     FLOAT64,
     Error,
@@ -18,6 +19,7 @@ from tieproof.distances.space import (
     InnerSpace,
     Resources,
     Scale,
+    Space,
     make_error,
 )
 from tieproof.exact import bounds, reals, slices
@@ -159,6 +161,10 @@ class Cosine(InnerSpace):
         self.scale = Scale(("integers", self.ratio) if integers else ("similarity",))
         self.choose_tiles(resources)
 
+    def of_near_duplicates(self) -> Space:
+        """Return a space of differences, if the rows are near each other."""
+        return by_cosine(self)
+
     def make_form(self) -> Form:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
         form = super().make_form()
@@ -246,6 +252,12 @@ class CosineGauge(SpaceGauge):
             self.relative = error / (1 - error) if space.relative else bounds.ARITHMETIC
             if not space.relative:
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
+
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return the similarities; those of integers are ratios."""
+        return None if self.space.integers else (1 - distance, width + NEAR)
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the cosine similarities, in float64."""

@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.gauge import SpaceGauge, minus
-from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, make_error
+from tieproof.distances.gauge import NEAR, SpaceGauge, minus
+from tieproof.distances.near_duplicates import by_dot
+from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, Space, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.bounds import inner_products
-from tieproof.exact.reals import Digits, Sums
+from tieproof.exact.reals import Digits, Sums, rounded
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
@@ -31,6 +32,10 @@ def minus_products(exact: ExactRows, batch: PairBatch) -> Sums:
     return batch.sums(slices.dots(*batch), -1, of_row, -b_with_c)
 
 
+LARGEST_SCALE = 2.0**600
+"""The numbers of formats, divided or multiplied by this, are in the range of float64."""
+
+
 class Dot(InnerSpace):
     """Keys: x.y, with each side divided by a number, which changes no order."""
 
@@ -47,6 +52,10 @@ class Dot(InnerSpace):
         super().__init__(queries, items, integers, False, fits)
         self.scale = Scale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
+
+    def of_near_duplicates(self) -> Space:
+        """Return a space of differences, if the rows are near each other."""
+        return by_dot(self)
 
     def error(self, rows: slice, columns: slice) -> Error:
         """An error in proportion to both norms."""
@@ -108,6 +117,15 @@ class DotGauge(SpaceGauge):
         norms = queries.norm[rows] * queries.divisor[rows] * (items.norm[columns] * items.divisor[columns])
         number = -of_pairs(twofold_products, (queries, items), rows, columns)
         return number, sum_error(items.dimensions) * bounds.SAFETY * norms
+
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return the products of divided rows, for divisors whose product is a float."""
+        scale = rounded(self.scale)
+        if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
+            return None
+        return -distance / scale, (width + NEAR * np.abs(distance)) / scale + bounds.SMALLEST_NORMAL[FLOAT64]
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the products of divided rows."""

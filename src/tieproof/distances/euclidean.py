@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.gauge import ROOT, Curve, SpaceGauge, curve
+from tieproof.distances.dot import LARGEST_SCALE
+from tieproof.distances.gauge import NEAR, ROOT, Curve, SpaceGauge, curve
 from tieproof.distances.space import (
     FLOAT64,
     Error,
@@ -124,6 +125,17 @@ class SquaredEuclideanGauge(SpaceGauge):
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return |x|^2 minus the squared distance of divided rows."""
+        scale = rounded(self.scale)
+        if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
+            return None
+        square, distance = self.space.queries.square[rows], distance / scale
+        error = width / scale + (self.space.square_error + NEAR) * square + NEAR * distance
+        return square - distance, error * bounds.SAFETY + bounds.SMALLEST_NORMAL[FLOAT64]
+
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """|x|^2 + |y|^2 - 2 x.y of divided rows."""
         values = self.space.tile(rows, columns).astype(np.float64, copy=False)
@@ -154,6 +166,12 @@ class EuclideanGauge(SquaredEuclideanGauge):
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
+
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Return |x|^2 minus the square of the distance of divided rows."""
+        return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
         """The roots of the keys."""

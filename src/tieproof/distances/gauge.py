@@ -82,6 +82,10 @@ def resources_of_gauge(keep_bytes: int) -> Resources:
     return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
 
 
+Intervals = tuple[FloatArray, FloatArray]
+"""The centers of intervals, and half of their lengths."""
+
+
 class Gauge(ABC):
     """Distances of distinct query rows to distinct item rows.
 
@@ -95,6 +99,7 @@ class Gauge(ABC):
     absolute = relative = 0.0
     unit = Fraction(1)
     stripe_rows: int | None = None  # the required number of rows of a block, if any
+    spare_bytes = 0  # of the memory for prepared rows, what they leave
     zero_vectors = 0
 
     @abstractmethod
@@ -188,6 +193,10 @@ class SpaceGauge(Gauge):
         self.weight = (space.queries.weight, space.items.weight)
         self.symmetric = space.symmetric
         self.zero_vectors = space.zero_vectors
+        if space.symmetric and space.prepared:
+            (rows,) = set(space.prepared)
+            taken = space.items.embeddings.nbytes + (0 if rows.kept is None else rows.kept.nbytes)
+            self.spare_bytes = max(0, space.resources.keep_bytes - taken)  # embeddings may be differences
 
     @abstractmethod
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
@@ -201,6 +210,15 @@ class SpaceGauge(Gauge):
     def near(self, key: Real) -> float:
         """The key in units of the divisors."""
         return rounded(key / self.scale)
+
+    def nearness(
+        self, distance: FloatArray, width: FloatArray, rows: IntArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
+
+        None: they are not known.
+        """
+        return None
 
     def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
         """The exact keys, rounded."""

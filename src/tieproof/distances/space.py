@@ -69,7 +69,7 @@ def make_error(
         relative=relative,
         row=np.zeros(height) if row is None else _infinite_if_unknown(row),
         column=np.zeros(width) if column is None else _infinite_if_unknown(column),
-        constant=_infinite_if_unknown(np.broadcast_to(constant, width).astype(np.float64)),
+        constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
         certain=relative == 0.0 and row is None and not np.any(constant),
     )
 
@@ -145,6 +145,8 @@ class Space(ABC):
     scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
+    unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
+    before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: Form  # the conversion of entries to nearness
@@ -181,6 +183,15 @@ class Space(ABC):
         """
         for rows in self.prepared:
             rows.keep()
+
+    def of_near_duplicates(self) -> "Space":
+        """Return a space that ranks near-duplicates with smaller errors, or this one."""
+        return self
+
+    @property
+    def as_passed(self) -> "Space":
+        """The space of the rows as they were passed, from which distances are computed; usually this one."""
+        return self
 
     @property
     def exact_rows(self) -> ExactRows:

@@ -229,7 +229,7 @@ item if a gap of the ranking is open."""
 
 STRIPES, OPEN_RANKINGS, MIRRORED = 0.125, 0.125, 0.5
 """The shares of the budget for the rankings of all threads, for those of which gaps are decided, and for values that
-are computed once for two rankings."""
+are computed once for two rankings, which also take what prepared rows leave."""
 
 TIES = 2**14
 """The number of ties that are written at a time."""
@@ -271,7 +271,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     at_a_time = max(1, int(OPEN_RANKINGS * memory) // threads // (BYTES_PER_OPEN * len(weight)))
     rows_of = gauge.identity[0][order]
     row_spans = [slice(int(rows_of[span.start]), int(rows_of[span.stop - 1]) + 1) for span in spans]
-    mirrored = MirroredValues(gauge, row_spans, int(MIRRORED * memory), threads)
+    mirrored = MirroredValues(gauge, row_spans, int(MIRRORED * memory) + gauge.spare_bytes, threads)
 
     highest = max((span.stop - span.start for span in spans), default=0)
     desks = deque(Desk.of(highest, len(weight)) for _ in range(min(threads, len(spans))))

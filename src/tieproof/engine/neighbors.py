@@ -77,7 +77,7 @@ def _by_function(problem: Problem, k: int, watch: Watch, admit: Admit) -> Iterat
 
 def gauge_of(distance: Distance, space: Space) -> SpaceGauge:
     """A gauge of the rows of a space, for distances of single pairs only: it keeps no rows."""
-    lean = copy(space)
+    lean = copy(space.as_passed)
     lean.choose_tiles(space.resources._replace(keep_bytes=0, dtype=FLOAT64))
     return distance.gauge(lean)
 

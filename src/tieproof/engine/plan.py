@@ -11,7 +11,9 @@ from tieproof.distances import Distance, make_space
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
-from tieproof.engine.ranked import Ranked
+from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
+from tieproof.engine.structures import Thresholds
+from tieproof.inputs.relevance import ranges
 from tieproof.problem import Budget, Problem
 from tieproof.ties import FloatArray, IntArray
 
@@ -74,7 +76,7 @@ class Plan:
         sides = problem.queries, problem.gallery
         space = make_space(problem.distance, *sides, problem.relevance.order(), resources, ends)
         if problem.format is None:
-            return space
+            return space.of_near_duplicates()
         from tieproof.engine.rounded import RoundedSpace
 
         return RoundedSpace(problem.distance.gauge(space), problem.format, self.undecided)
@@ -139,6 +141,9 @@ CHOICES: tuple[Choice, ...] = (
 )
 """Measured at 64 to 1,024 dimensions."""
 
+ROUNDED = 2.3
+"""The cost of a tile of rounded distances, in units of float32 products (measured)."""
+
 LEFT_OPEN = 45.0
 """The cost of an item that a tile cannot decide, in units of float32 products of one pair (measured)."""
 
@@ -161,16 +166,20 @@ FEW_PAIRS = QUERIES * ITEMS
 def cheapest(space: Space, ranked: Ranked) -> Space | None:
     """The space with the tiles that should cost least, or None for no tiles; the choice affects only the time."""
     asking = np.flatnonzero(ranked.thresholds.stop > ranked.thresholds.start)
-    if space.integers or len(asking) * len(space.items) <= FEW_PAIRS:
+    before_rounding = space.unrounded
+    if (space.integers and before_rounding is None) or len(asking) * len(space.items) <= FEW_PAIRS:
         return space
-    asking = asking[evenly(len(asking), QUERIES)]
-    nearest = _nearest_threshold(space, ranked, asking)
+    rows, thresholds = _sample(ranked, asking[evenly(len(asking), QUERIES)])
+    best: Space | None = None
+    least = LEFT_OPEN  # without tiles, every item has the cost of an undecided one
+    if before_rounding is not None:
+        best, least, space = space, ROUNDED / (2 if space.symmetric else 1), before_rounding
+        to_intervals(space, rows, thresholds)
+    nearest, most = _nearest_threshold(space, rows, thresholds), largest(thresholds)
 
     def left_open(variant: Space) -> float:
-        margin = variant.margins(ranked.targets.row[asking], largest(ranked, asking))
-        return float((nearest <= (margin + ranked.thresholds.reach[asking])[:, None]).mean())
+        return float((nearest <= (variant.margins(rows, most) + thresholds.reach)[:, None]).mean())
 
-    best, least = None, LEFT_OPEN  # without tiles, every item has the cost of an undecided one
     for choice in CHOICES:
         if not _is_possible(choice, space):
             continue
@@ -181,6 +190,30 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
         if cost < least:
             best, least = variant, cost
     return best
+
+
+def to_intervals(space: Space, rows: IntArray, thresholds: Thresholds) -> None:
+    """Replace thresholds of rounded distances, of queries with these rows, by intervals of the distances before."""
+    from tieproof.engine.rounded import Unrounded
+
+    assert isinstance(space, Unrounded)
+    start, stop, key, reach, _, guide, scale = thresholds
+    for part in cut(stop - start, UNDECIDED[1]):
+        space.write_intervals(rows[part], start[part], stop[part], key, reach[part])
+    guide[:], scale[:] = 0, 0.0
+    fill_guides(np.arange(len(reach)), start, stop, key, guide, scale)
+
+
+def _sample(ranked: Ranked, queries: IntArray) -> tuple[IntArray, Thresholds]:
+    """The rows of some queries, and copies of their thresholds."""
+    start, stop, key, reach, margin, *_ = ranked.thresholds
+    length = stop[queries] - start[queries]
+    ends = np.cumsum(length)
+    keys = key[ranges(start[queries], length)[1]]
+    guides = room_for_guides(len(keys), len(queries))
+    return ranked.targets.row[queries], Thresholds(
+        ends - length, ends, keys, reach[queries], margin[queries], *guides
+    )
 
 
 def cheapest_for_nearest(space: Space, k: int) -> Space:
@@ -218,13 +251,13 @@ def _is_possible(choice: Choice, space: Space) -> bool:
     return choice.chunk != SUMMED or sums_by_vectors()
 
 
-def _nearest_threshold(space: Space, ranked: Ranked, queries: IntArray) -> FloatArray:
+def _nearest_threshold(space: Space, rows: IntArray, thresholds: Thresholds) -> FloatArray:
     """The differences between the keys of a sample of items and the nearest threshold of each query."""
     precise = space.variant(np.dtype(np.float64), LONG)
-    keys, _ = precise.key_block(ranked.targets.row[queries], evenly(len(space.items), ITEMS))
+    keys, _ = precise.key_block(rows, evenly(len(space.items), ITEMS))
     distances = np.empty_like(keys)
-    for i, query in enumerate(queries):
-        rising = ranked.thresholds.key[ranked.thresholds.start[query] : ranked.thresholds.stop[query]][::-1]
+    for i, (start, stop) in enumerate(zip(thresholds.start, thresholds.stop, strict=True)):
+        rising = thresholds.key[start:stop][::-1]
         place = np.searchsorted(rising, keys[i])
         above, below = rising[np.minimum(place, len(rising) - 1)], rising[np.maximum(place - 1, 0)]
         distances[i] = np.minimum(np.abs(above - keys[i]), np.abs(keys[i] - below))
@@ -236,17 +269,22 @@ def evenly(length: int, count: int) -> IntArray:
     return np.unique(np.linspace(0, length - 1, min(length, count)).astype(np.int64))
 
 
-def largest(ranked: Ranked, queries: IntArray) -> FloatArray:
-    """The largest absolute nearness among the thresholds of queries that have any."""
-    thresholds = ranked.thresholds
-    first, last = thresholds.key[thresholds.start[queries]], thresholds.key[thresholds.stop[queries] - 1]
-    return np.asarray(np.maximum(np.abs(first), np.abs(last)) + thresholds.reach[queries])
+def largest(thresholds: Thresholds) -> FloatArray:
+    """The largest absolute nearness among the thresholds of queries that all have some."""
+    first, last = thresholds.key[thresholds.start], thresholds.key[thresholds.stop - 1]
+    return np.asarray(np.maximum(np.abs(first), np.abs(last)) + thresholds.reach)
 
 
 def with_margins(ranked: Ranked, space: Space) -> Ranked:
-    """The ranked queries with the margins for counting tiles of this space."""
+    """The ranked queries with the margins for counting tiles of this space; before rounding, thresholds change."""
+    row = ranked.targets.row
     thresholds = ranked.thresholds
+    if space.before_rounding:
+        to_intervals(space, row, thresholds)
     margin = np.zeros(len(thresholds.start))
     asking = np.flatnonzero(thresholds.stop > thresholds.start)
-    margin[asking] = space.margins(ranked.targets.row[asking], largest(ranked, asking))
+    some = thresholds._replace(
+        start=thresholds.start[asking], stop=thresholds.stop[asking], reach=thresholds.reach[asking]
+    )
+    margin[asking] = space.margins(row[asking], largest(some))
     return replace(ranked, thresholds=thresholds._replace(margin=margin))

@@ -93,7 +93,7 @@ def of_queries(pairs: Pairs, chosen: BoolArray) -> Pairs:
 def room_for(relevant: RelevantBlock) -> RoomToSort:
     """Working memory for the longest list of relevant or excluded items."""
     pointers = (relevant.pointer, relevant.excluded_pointer)
-    return RoomToSort.of(max(int(np.diff(pointer).max(initial=0)) for pointer in pointers))
+    return RoomToSort.of(max(int((pointer[1:] - pointer[:-1]).max(initial=0)) for pointer in pointers))
 
 
 def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:

@@ -105,7 +105,7 @@ def rank(
         ),
         counts=Counts(block.gap, block.equal),
         grades=block.grades,
-        partial=Undecided(*(np.concatenate(column) for column in zip(*partial, strict=True))),
+        partial=partial[0] if len(partial) == 1 else Undecided(*map(np.concatenate, zip(*partial, strict=True))),
         n_items=block.n_items,
         items=ThresholdItems(block.item, block.known, find_items),
     )

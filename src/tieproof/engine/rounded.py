@@ -9,6 +9,7 @@ import numpy.typing as npt
 from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
 from tieproof.inputs.options import Format
+from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 
@@ -83,6 +84,9 @@ class RoundedSpace(Space):
         self.absolute, self.relative = gauge.errors()
         self.curve, self.sharp_curve = gauge.curve(), gauge.sharp_curve()
         self.choose_tiles(gauge.space.resources)
+        nothing = np.zeros(0)
+        if gauge.nearness(nothing, nothing, np.zeros(0, dtype=np.int64)) is not None:
+            self.unrounded = Unrounded(self, gauge.space)
 
     def choose_tiles(self, resources: Resources) -> None:
         """Choose float32, unless the format has more numbers than float32 has exact whole numbers."""
@@ -150,3 +154,84 @@ class RoundedSpace(Space):
             distances = [self.gauge.distance(key * self.gauge.unit, self.format.rounded) for key in keys]
             nearness[left[some]] = nearness_of(np.array([distances]), self.target)[0]
         return nearness
+
+
+class Unrounded(Space):
+    """The distances of a rounded space before rounding: its tiles find the items that may round to a threshold.
+
+    Exact keys, which decide about these items, are those of the rounded space.
+    """
+
+    integers = False
+    before_rounding = True
+
+    def __init__(self, rounded: RoundedSpace, space: Space) -> None:
+        self.rounded, self.space = rounded, space
+        self.queries, self.items, self.has_codes = space.queries, space.items, space.has_codes
+        self.choose_tiles(space.resources)
+
+    def choose_tiles(self, resources: Resources) -> None:
+        """Choose the tiles of the space of real distances."""
+        self.space = space = self.space.variant(resources.dtype, resources.chunk)
+        self.resources, self.tile_type, self.finer = space.resources, space.tile_type, space.finer
+        self.form, self.all_errors = space.form, space.all_errors
+        self.entries_are_nearness = space.entries_are_nearness
+
+    def keep_rows(self) -> None:
+        """Prepare the rows of the space of real distances."""
+        self.space.keep_rows()
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """The errors of a tile of real distances."""
+        return self.space.error(rows, columns)
+
+    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
+        """A tile of real distances."""
+        return self.space.tile(rows, columns)
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The nearness by real distances."""
+        return self.space.keys(rows, columns)
+
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """The nearness by real distances, from finer codes."""
+        return self.space.quick_keys(rows, columns)
+
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """Minus the places of the rounded distances."""
+        return self.rounded.exact_keys(rows, columns)
+
+    def write_intervals(
+        self, rows: IntArray, start: IntArray, stop: IntArray, key: Output[FloatArray], reach: Output[FloatArray]
+    ) -> None:
+        """Replace thresholds of the rounded space, of queries with these rows, by intervals of real distances.
+
+        An interval contains all real distances that are rounded to a threshold, so an item outside of it is nearer or
+        farther than the threshold, as its real distance is.
+        """
+        query, place = ranges(start, stop - start)
+        number = numbers_of(-key[place], self.rounded.target)
+        wanted = self.rounded.format
+        width = 2.0 ** (1 - wanted.precision) * np.maximum(np.abs(number), 2.0**wanted.smallest_exponent)
+        found = self.rounded.gauge.nearness(number, width, rows[query])
+        assert found is not None
+        is_far = np.zeros(len(rows), dtype=np.bool_)
+        is_far[query[np.abs(number) >= wanted.infinity]] = True
+        key[place] = np.where(is_far[query], 0.0, found[0])
+        reach[:] = np.where(is_far, np.inf, 0.0)
+        np.maximum.at(reach, query, found[1])
+
+
+def numbers_of(places: FloatArray, target: Target) -> FloatArray:
+    """The numbers of a format at these places.
+
+    >>> from tieproof.inputs.options import FORMATS
+    >>> target = target_of(FORMATS["float16"])
+    >>> numbers_of(-nearness_of(np.array([[0.1, -3.0, 1e-7]]), target)[0], target).tolist()
+    [0.0999755859375, -3.0, 1.1920928955078125e-07]
+    """
+    place = np.abs(places).astype(np.int64)
+    normal = ((place + target.offset) << target.shift).view(np.float64)
+    smallest_quantum = target.magic / 2.0**52
+    number = np.where(normal < target.smallest, place * smallest_quantum, normal)
+    return np.copysign(number, places)

@@ -181,7 +181,7 @@ def _as_places(queries: IntArray) -> slice | IntArray:
     >>> _as_places(np.array([3, 4, 5])), _as_places(np.array([3, 5]))
     (slice(3, 6, None), array([3, 5]))
     """
-    if len(queries) and (np.diff(queries) == 1).all():
+    if len(queries) and (queries[1:] - queries[:-1] == 1).all():
         return slice(int(queries[0]), int(queries[-1]) + 1)
     return queries
 
@@ -202,12 +202,15 @@ def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
 
 def warn_of_recall(scores: Scores) -> None:
     """Warn if R@k cannot reach 1 and Success@k, which metric learning calls R@k, was not asked for."""
+    named = [measure for measure in scores.measures if measure.name == "R"]
+    if not named:
+        return
     counted = scores.n_relevant[scores.n_relevant > 0]
     wanted = {str(measure) for measure in scores.measures}
     cut = [
         measure
-        for measure in scores.measures
-        if measure.name == "R" and isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
+        for measure in named
+        if isinstance(measure.cutoff, int) and f"Success@{measure.cutoff}" not in wanted
         if 2 * np.count_nonzero(counted > measure.cutoff) > len(counted)
     ]
     if cut:

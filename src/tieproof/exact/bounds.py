@@ -211,6 +211,9 @@ CONVERTED = 2**19
 FEW = 16
 """From this many rows per value on, sorting the values is faster than marking the rows (measured)."""
 
+FEW_DIRECT = 2**9
+"""Up to so many pairs, finding their distinct rows takes longer than products from the original array (measured)."""
+
 PairKernel = Callable[[Any, Any, IntArray, IntArray, FloatArray], None]
 
 
@@ -255,6 +258,10 @@ def _chunk(
     queries: "Rows", items: "Rows", rows: IntArray, columns: IntArray, kernel: PairKernel, out: FloatArray
 ) -> None:
     """Compute one chunk by a matrix product, from the original array, or from converted rows."""
+    direct = queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype
+    if direct and len(rows) <= FEW_DIRECT:
+        _directly(queries, items, rows, columns, kernel, out)
+        return
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
     if kernel is products and len(x_rows) * len(y_rows) <= 4 * len(rows):
@@ -264,11 +271,8 @@ def _chunk(
             span = slice(start, start + size)
             product[:, span] = x @ items.values(y_rows[span]).T
         out[:] = product[x_place, y_place]
-    elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
-        kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
-        # The divisors are powers of two within 2^±400: their product is exact, and so is a quotient unless subnormal.
-        divisor = queries.divisor[rows]
-        out /= divisor * items.divisor[columns] if kernel is products else divisor
+    elif direct:
+        _directly(queries, items, rows, columns, kernel, out)
     else:
         size = max(1, 2**21 // queries.dimensions)  # the rows of a few thousand pairs are converted at a time
         for start in range(0, len(out), size):
@@ -276,6 +280,16 @@ def _chunk(
             x, x_at = distinct(x_place[span], len(x_rows))
             y, y_at = distinct(y_place[span], len(y_rows))
             kernel(queries.values(x_rows[x]), items.values(y_rows[y]), x_at, y_at, out[span])
+
+
+def _directly(
+    queries: "Rows", items: "Rows", rows: IntArray, columns: IntArray, kernel: PairKernel, out: FloatArray
+) -> None:
+    """Compute pairs from the original array."""
+    kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)
+    # The divisors are powers of two within 2^±400: their product is exact, and so is a quotient unless subnormal.
+    divisor = queries.divisor[rows]
+    out /= divisor * items.divisor[columns] if kernel is products else divisor
 
 
 def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:

@@ -1,8 +1,8 @@
 """Near-duplicates minus one of them: differences that are exact, and so have the same distances from each other.
 
 The difference of two floats of the same sign, of which neither is more than twice the other, is exact in their type
-(Sterbenz 1974). Distances that depend on differences alone stay the same real numbers, and the error bounds, which
-grow with the norms of rows, become as small as the differences.
+(Sterbenz 1974). Euclidean distances stay the same real numbers, and the error bounds, which grow with the norms of
+rows, become as small as the differences. Dot products and cosines follow from them (`distances/near_duplicates.py`).
 """
 
 import numpy as np
@@ -24,6 +24,8 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
     if kind.kind != "f" or any(array.dtype != kind or 2 * array.nbytes > keep_bytes for array in arrays):
         return None
     center = np.array(arrays[0][0])
+    if ((arrays[-1][-1] > 0) != (center > 0)).any():  # which shows it at once for most data
+        return None
     half = center / 2
     if not (np.abs(half) < np.finfo(kind).max / 4).all() or (2 * half != center).any():
         return None

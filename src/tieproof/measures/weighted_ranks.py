@@ -34,7 +34,8 @@ def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: 
     A divisor of 0 counts as 1.
     """
     estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
-    tables = weights.tables(min(int(ends.max(initial=0)), ties.depth), ties.largest)
+    deepest = 0 if weights is UNIFORM else min(int(ends.max(initial=0)), ties.depth)  # which needs no tables
+    tables = weights.tables(deepest, ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
     sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, divisors, estimates)
     return Estimates(*estimates)

@@ -1,0 +1,210 @@
+"""Near-duplicates by dot product and cosine: nearness from rows minus a common row, with errors as small as they are.
+
+Tiles are products of differences, and the nearness is a line in each column: factor * product - shift (`exact`'s
+README, 13).
+"""
+
+from copy import copy
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.distances.space import FLOAT64, Error, Form, InnerSpace, Scale, Space, make_error
+from tieproof.exact import bounds
+from tieproof.exact.centered import centered
+from tieproof.exact.reals import Digits
+from tieproof.exact.rows import Rows, describe, scan, share_divisor, spans
+from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.ties import FloatArray, IntArray
+
+LARGEST_RATIO = 2.0**60
+"""The most that the common row may exceed the differences; float64 has no closer neighbors of normal numbers."""
+
+
+class Lines(NamedTuple):
+    """The nearness of item j to a query, factor[j] * product - shift[j], and its error besides that of the product.
+
+    error : for each item, of its shift and its row; in float64
+    relative : the error of the factor
+    """
+
+    factor: FloatArray
+    shift: FloatArray
+    error: FloatArray
+    relative: float
+
+
+class NearDuplicates(InnerSpace):
+    """Differences from a common row, ranked by lines; pairs that floats leave open are keys of the rows as passed."""
+
+    def __init__(self, whole: InnerSpace, sides: tuple[Rows, ...], lines: Lines, scale: Scale) -> None:
+        self.whole, self.lines, self.scale = whole, lines, scale
+        super().__init__(sides[0], sides[-1], False, False, _never)
+        self.relative = False  # to the products: it would not be relative to the nearness
+        self.choose_tiles(whole.resources)
+
+    @property
+    def as_passed(self) -> Space:
+        """The space of the rows as they were passed."""
+        return self.whole
+
+    @property
+    def zero_vectors(self) -> int:
+        """The number of rows that are all zero as passed."""
+        return self.whole.zero_vectors
+
+    def make_form(self) -> Form:
+        """Return the lines in the tile's type."""
+        form = super().make_form()
+        factor, shift = self.lines.factor.astype(self.tile_type), self.lines.shift.astype(self.tile_type)
+        return form._replace(factor=factor, shift=shift)
+
+    def error(self, rows: slice, columns: slice) -> Error:
+        """Return the error of the product, and of lines that are rounded to the tile's type."""
+        rounding = 8 * bounds.UNIT_ROUNDOFF[self.tile_type]
+        lines = self.lines
+        row = (self.product_error_of(rows) + rounding) * bounds.SAFETY**2 * self.queries.norm[rows]
+        constant = lines.error[columns] + rounding * np.abs(lines.shift[columns])
+        return make_error(
+            rows,
+            columns,
+            relative=bounds.ARITHMETIC + lines.relative,
+            row=row,
+            column=self.items.norm[columns] * lines.factor[columns],
+            constant=constant * bounds.SAFETY + bounds.underflow(self.items.dimensions, self.tile_type),
+        )
+
+    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """The nearness in float64, and bounds on its errors."""
+        lines, rounding = self.lines, 8 * bounds.UNIT_ROUNDOFF[FLOAT64]
+        factor, shift = lines.factor[columns], lines.shift[columns]
+        keys = bounds.inner_products(self.queries, self.items, rows, columns) * factor - shift
+        lengths = self.queries.norm[rows] * self.items.norm[columns] * factor
+        error = (self.pair_error + rounding) * lengths + lines.error[columns] + rounding * np.abs(shift)
+        error = error * bounds.SAFETY**2 + bounds.underflow(self.items.dimensions, FLOAT64)
+        return keys, error + (bounds.ARITHMETIC + lines.relative) * np.abs(keys)
+
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+        """The sharp keys of the rows as passed."""
+        return self.whole.sharp_keys(rows, columns)
+
+    @property
+    def exact_rows(self) -> ExactRows:
+        """The rows as passed."""
+        return self.whole.exact_rows
+
+    def key_length(self, exact: ExactRows) -> int:
+        """Return the number of digits of an exact key of the rows as passed."""
+        return self.whole.key_length(exact)
+
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
+        """Return the exact keys of the rows as passed."""
+        return self.whole.keys_of_batch(exact, batch)
+
+
+def _never(*_: object) -> bool:
+    """Differences count as floats, whether they are integers or not."""
+    return False
+
+
+def by_dot(whole: InnerSpace) -> Space:
+    """Return a space of differences for the dot product of near-duplicates, otherwise the given one.
+
+    For the differences a and b from c, x.y - x.c = a.b + c.b, of which c.b is a number for each item.
+    """
+    if (found := _differences(whole, 1)) is None:
+        return whole
+    sides, center = found
+    sides = share_divisor(sides[0]) if len(sides) == 1 else (*share_divisor(sides[0]), *share_divisor(sides[1]))
+    unit = _unit(center)
+    ratio = unit / float(sides[0].divisor[0])
+    if not 1 / LARGEST_RATIO <= ratio <= LARGEST_RATIO:
+        return whole
+    items, center = sides[-1], center / unit
+    norm = float(np.sqrt(center @ center))
+    error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64) * norm * bounds.SAFETY * items.norm
+    lines = Lines(
+        np.ones(len(items)),
+        -ratio * _with_center(items, center),
+        ratio * (error * bounds.SAFETY + bounds.underflow(items.dimensions, FLOAT64)),
+        0.0,
+    )
+    own = Scale.of(False, float(sides[0].divisor[0]), float(items.divisor[0]))
+    return NearDuplicates(whole, sides, lines, own._replace(kind=("differences", center.tobytes(), unit)))
+
+
+def by_cosine(whole: InnerSpace) -> Space:
+    """Return a space of differences for the cosine of near-duplicates, otherwise the given one.
+
+    Every row is stretched until its difference z from c is orthogonal to c. With q = |z_y|^2 / |c|^2, cosines are in
+    the order of (z_x.z_y - |z_y|^2 / (1 + sqrt(1 + q))) / sqrt(1 + q).
+    """
+    if (found := _differences(whole, 2)) is None:
+        return whole
+    sides, center = found
+    sides = share_divisor(*sides)
+    dimensions, divisor, unit = sides[0].dimensions, float(sides[0].divisor[0]), _unit(center)
+    center = center / unit
+    ratio, square = divisor / unit, float(center @ center)
+    lost = 16 * bounds.norm(dimensions)  # of a projected row, relative to its difference
+    if not lost < LARGEST_LOSS or ratio < 1 / LARGEST_RATIO:
+        return whole
+    longest = max(float(side.norm.max()) for side in sides)
+    projected = tuple(_projected(side, center, square, ratio, whole.resources.threads) for side in sides)
+    items, largest = projected[-1], max(float(side.norm.max()) for side in projected)
+    error = lost * longest * bounds.SAFETY + bounds.underflow(dimensions, FLOAT64)
+    root = np.sqrt(1 + items.square * (ratio * ratio / square))
+    lines = Lines(
+        1 / root,
+        items.square / (1 + root) / root,
+        2 * items.square * lost + error * (4 * items.norm + 2 * largest + 4 * error),
+        4 * lost,
+    )
+    scale = Scale(("projections", center.tobytes(), unit), 2 * int(np.frexp(divisor)[1]))
+    return NearDuplicates(whole, projected, lines, scale)
+
+
+LARGEST_LOSS = 2.0**-10
+"""The largest error of a projected row for which the terms of second order are within the bound."""
+
+
+def _differences(whole: InnerSpace, share: int) -> tuple[tuple[Rows, ...], FloatArray] | None:
+    """Return the rows of both sides minus the first one, and that row in float64; None if they are not near it.
+
+    share : the differences may take only this part of the memory
+    """
+    if whole.integers:
+        return None
+    sides = (whole.queries,) if whole.symmetric else (whole.queries, whole.items)
+    keep_bytes, size = whole.resources.keep_bytes, whole.items.embeddings.dtype.itemsize
+    found = centered(sides, keep_bytes * size // (8 * share), whole.resources.threads)
+    if found is None or not found[1].any():
+        return None
+    return found[0], found[1].astype(np.float64)
+
+
+def _unit(center: FloatArray) -> float:
+    """The power of two that brings the largest entry to [1, 2)."""
+    return float(np.ldexp(1.0, int(np.frexp(np.abs(center).max())[1]) - 1))
+
+
+def _with_center(rows: Rows, center: FloatArray) -> FloatArray:
+    """The inner products of all rows with the common row."""
+    return np.concatenate([rows.values(span) @ center for span in spans(len(rows), rows.dimensions)])
+
+
+def _projected(rows: Rows, center: FloatArray, square: float, ratio: float, threads: int) -> Rows:
+    """The rows (c + b) |c|^2 / c.(c + b) - c, in the unit of b; `ratio` is that unit in the unit of c."""
+    embeddings = np.empty((len(rows), rows.dimensions))
+    for span in spans(*embeddings.shape):
+        values = rows.values(span)
+        along = values @ center / square
+        embeddings[span] = (values - along[:, None] * center) / (1 + ratio * along)[:, None]
+    places = np.arange(len(rows))
+    projected = describe(embeddings, places, places, scan(embeddings, "embeddings", False, threads))
+    ones = np.ones(len(rows))
+    norm = projected.norm * np.where(projected.largest > 0, projected.divisor, 0.0)
+    projected = copy(projected)
+    projected.identity, projected.weight = rows.identity, rows.weight
+    projected.divisor, projected.norm, projected.square = ones, norm, norm**2
+    return projected
