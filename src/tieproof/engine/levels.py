@@ -141,7 +141,7 @@ def ties_by_level(problem: Problem, codes: LevelCodes, watch: Watch) -> Iterator
         of_part = Levels(offset, levels.square[part], levels.table, levels.count)
         own = levels.of_equal(part) if labels.leave_one_out else np.empty(0, dtype=np.int64)
         ties = np.empty((5, np.minimum(size, levels.count).sum()), dtype=np.int64)
-        room = np.empty(TOGETHER * levels.room, dtype=np.uint32)
+        room = np.zeros(TOGETHER * levels.room, dtype=np.uint32)
         members = Members(start, start + size, own)
         tied = count_levels(codes.queries[part], blocks, of_part, members, FASTEST_WAY, room, ties)
         advance(len(part) * len(offset))
@@ -169,5 +169,5 @@ def count_levels(
     """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`, and return their number.
 
     way : the fastest way to compare bits that may be used
-    room : working memory for `TOGETHER` queries
+    room : working memory for `TOGETHER` queries, which contains zeros
     """

@@ -10,7 +10,7 @@
 #define LANES 4
 
 /* The most items of a run: their places are found for several queries together, and then counted query by query. */
-#define IN_RUN 1024
+#define IN_RUN 4096
 
 /* The level of an item is offset + bits that differ or, with a table, its entry at half of (this - square). */
 typedef struct {
@@ -99,9 +99,10 @@ static inline int64_t write_ties_of_levels(
     int64_t query, LevelCounts counts, int64_t levels, int64_t lanes, Longs ties, int64_t tie)
 {
     int64_t nearer = 0, found = 0, next = 0;
-    for (int64_t word = 0; word <= levels / 32; word++)
+    for (int64_t word = 0; word <= levels / 32; counts.marks[word++] = 0)
         for (uint32_t left = counts.marks[word]; left; left &= left - 1) {
             int64_t level = 32 * word + __builtin_ctz(left), relevant = counts.relevant[level];
+            counts.relevant[level] = 0;
             if (!relevant) /* the query itself */
                 continue;
             nearer += sum_of_counts(counts.all, lanes * next, lanes * level);
@@ -119,6 +120,7 @@ static inline int64_t write_ties_of_levels(
     return tie;
 }
 
+/* `room` contains zeros. */
 KERNEL int64_t count_levels(
     Chars queries, Bytes blocks, const Levels *levels, const Members *members, int64_t way, Places room, Longs ties)
 {
@@ -130,8 +132,10 @@ KERNEL int64_t count_levels(
     int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
     for (int64_t first = 0, end; first < queries.length; first = end) {
         end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
-        uint32_t *behind = counts_of(room, end - first, levels->count, lanes).all;
-        memset(room.at, 0, (size_t)(behind - room.at) * sizeof *room.at);
+        for (int64_t q = first; q < end; q++) {
+            uint32_t *all = counts_of(room, q - first, levels->count, lanes).all;
+            memset(all, 0, (size_t)(lanes * levels->count) * sizeof *all);
+        }
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
             for (int64_t i = 0; i < length; i += width) {
