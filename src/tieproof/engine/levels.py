@@ -93,6 +93,8 @@ def codes_of(space: Space) -> LevelCodes | None:
         levels = _by_ratios(queries.square[queries.identity], items.square[items.identity], items.dimensions)
     if levels is None:
         return None
+    for side in space.bits:
+        side.keep(in_blocks=False)
     own, given = (side.of_rows(slice(0, len(side.rows)))[side.rows.identity] for side in space.bits)
     return LevelCodes(own, given, levels)
 
