@@ -283,7 +283,9 @@ def test_levels_of_codes(by_table: bool, kind: str, width: int, way: int, level:
             ties = np.zeros((5, len(theirs)), dtype=np.int64)
             room = np.zeros(levels.TOGETHER * by_level.room, dtype=np.uint32)
             of_some = by_level._replace(square=square[some])
-            assert at(level, levels.count_levels)(queries[some], blocks, of_some, members, way, room, ties) == len(theirs)
+            assert at(level, levels.count_levels)(queries[some], blocks, of_some, members, way, room, ties) == len(
+                theirs
+            )
             assert list(map(tuple, ties.T.tolist())) == theirs
 
 

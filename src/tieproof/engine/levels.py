@@ -36,18 +36,18 @@ class Levels(NamedTuple):
     """The level of an item: the smaller, the nearer.
 
     It is the number of bits that differ plus offset (n,) of the item or, if there is a table, the entry of the table
-    at half of this sum less square (q,) of the query. Levels are below `count`.
+    at half of this sum less square (q,) of the query. Levels are below `number`.
     """
 
     offset: SmallIntArray
     square: SmallIntArray
     table: npt.NDArray[np.uint16]
-    count: int
+    number: int
 
     @property
     def room(self) -> int:
         """The number of counts of a query, and of words with a bit for each level."""
-        return ((1 if len(self.table) else LANES) + 1) * self.count + self.count // 32 + 1
+        return ((1 if len(self.table) else LANES) + 1) * self.number + self.number // 32 + 1
 
     def of_equal(self, queries: IntArray) -> IntArray:
         """The levels of the queries themselves among the items."""
@@ -81,7 +81,7 @@ def packed_codes(problem: Problem) -> LevelCodes | None:
 
 
 def codes_of(space: Space) -> LevelCodes | None:
-    """The codes of a space, or None if its distances do not follow from bits, or many rows are equal."""
+    """The codes of a space, or None: its distances do not follow from bits, many rows are equal, or memory is small."""
     queries, items = space.queries, space.items
     all_pairs = len(queries.identity) * len(items.identity)
     if space.bits is None or len(queries) * len(items) < FEWEST_DISTINCT * all_pairs:
@@ -91,7 +91,7 @@ def codes_of(space: Space) -> LevelCodes | None:
         levels = _by_bits(offset[items.identity], len(queries.identity), items.dimensions)
     elif space.form.ratio and space.all_errors.certain:
         levels = _by_ratios(queries.square[queries.identity], items.square[items.identity], items.dimensions)
-    if levels is None:
+    if levels is None or space.resources.threads * 4 * TOGETHER * levels.room > space.resources.keep_bytes:
         return None
     for side in space.bits:
         side.keep(in_blocks=False)
@@ -101,9 +101,11 @@ def codes_of(space: Space) -> LevelCodes | None:
 
 def _by_bits(offset: FloatArray, queries: int, most: int) -> Levels | None:
     """The levels of at most `most` bits that differ plus an offset, or None if there are many."""
-    offset = (offset - offset.min()).astype(np.int32)
-    count = most + 1 + int(offset.max())
-    return Levels(offset, np.zeros(queries, np.int32), np.empty(0, np.uint16), count) if count <= MOST_LEVELS else None
+    number = most + 1 + int(offset.max() - offset.min())
+    if number > MOST_LEVELS:
+        return None
+    more = (offset - offset.min()).astype(np.int32)
+    return Levels(more, np.zeros(queries, np.int32), np.empty(0, np.uint16), number)
 
 
 def _by_ratios(of_queries: FloatArray, of_items: FloatArray, dimensions: int) -> Levels | None:
@@ -140,9 +142,9 @@ def ties_by_level(problem: Problem, codes: LevelCodes, watch: Watch) -> Iterator
         part = order[span]
         known = labels.query_class[part]
         start, size = labels.start[known], labels.size[known]
-        of_part = Levels(offset, levels.square[part], levels.table, levels.count)
+        of_part = Levels(offset, levels.square[part], levels.table, levels.number)
         own = levels.of_equal(part) if labels.leave_one_out else np.empty(0, dtype=np.int64)
-        ties = np.empty((5, np.minimum(size, levels.count).sum()), dtype=np.int64)
+        ties = np.empty((5, np.minimum(size, levels.number).sum()), dtype=np.int64)
         room = np.zeros(TOGETHER * levels.room, dtype=np.uint32)
         members = Members(start, start + size, own)
         tied = count_levels(codes.queries[part], blocks, of_part, members, FASTEST_WAY, room, ties)

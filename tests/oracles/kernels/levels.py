@@ -22,8 +22,8 @@ def levels_of(
 
 
 def ties_of_levels(levels: list[list[int]], start: IntArray, stop: IntArray, own: IntArray) -> list[tuple[int, ...]]:
-    """The query, k, n, l, m of ties with a relevant item; `own` is the level of a relevant item that does not count."""
-    ties = []
+    """The query, k, n, l, m of ties with a relevant item, without one relevant item at level `own`, if any."""
+    ties: list[tuple[int, ...]] = []
     for q, of_items in enumerate(levels):
         everything, relevant = list(of_items), of_items[start[q] : stop[q]]
         for counted in (everything, relevant):

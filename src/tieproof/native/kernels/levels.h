@@ -10,13 +10,13 @@
 #define LANES 4
 
 /* The most items of a run: their places are found for several queries together, and then counted query by query. */
-#define IN_RUN 4096
+#define IN_RUN 512
 
 /* The level of an item is offset + bits that differ or, with a table, its entry at half of (this - square). */
 typedef struct {
     Ints offset, square;
     Shorts table;
-    int64_t count;
+    int64_t number;
 } Levels;
 
 /* The relevant items of each query, start … stop-1, one of which may be the query itself, at level `own`. */
@@ -133,8 +133,8 @@ KERNEL int64_t count_levels(
     for (int64_t first = 0, end; first < queries.length; first = end) {
         end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
         for (int64_t q = first; q < end; q++) {
-            uint32_t *all = counts_of(room, q - first, levels->count, lanes).all;
-            memset(all, 0, (size_t)(lanes * levels->count) * sizeof *all);
+            uint32_t *all = counts_of(room, q - first, levels->number, lanes).all;
+            memset(all, 0, (size_t)(lanes * levels->number) * sizeof *all);
         }
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
@@ -145,7 +145,7 @@ KERNEL int64_t count_levels(
                     places_of(levels, q, differing[q - first], run + i, (int32_t)some, place[q - first] + i);
             }
             for (int64_t q = first; q < end; q++) {
-                LevelCounts counts = counts_of(room, q - first, levels->count, lanes);
+                LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
                 const uint32_t *own = place[q - first];
                 int64_t from = inside(AT(members->start, q), run, length), to = inside(AT(members->stop, q), run, length);
                 add_levels(table, own, length, counts.all);
@@ -153,12 +153,12 @@ KERNEL int64_t count_levels(
             }
         }
         for (int64_t q = first; q < end; q++) {
-            LevelCounts counts = counts_of(room, q - first, levels->count, lanes);
+            LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
             if (members->own.length) {
                 counts.all[lanes * AT(members->own, q)]--;
                 counts.relevant[AT(members->own, q)]--;
             }
-            tie = write_ties_of_levels(q, counts, levels->count, lanes, ties, tie);
+            tie = write_ties_of_levels(q, counts, levels->number, lanes, ties, tie);
         }
     }
     return tie;
