@@ -81,7 +81,7 @@ def packed_codes(problem: Problem) -> LevelCodes | None:
 
 
 def codes_of(space: Space) -> LevelCodes | None:
-    """The codes of a space, or None: its distances do not follow from bits, many rows are equal, or memory is small."""
+    """The codes of a space; None if distances do not follow from bits, many rows are equal, or memory is small."""
     queries, items = space.queries, space.items
     all_pairs = len(queries.identity) * len(items.identity)
     if space.bits is None or len(queries) * len(items) < FEWEST_DISTINCT * all_pairs:
