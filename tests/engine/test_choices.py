@@ -111,7 +111,7 @@ def test_short_sums_change_nothing(name: str, distance: str, task: str, monkeypa
 
 
 def no_levels(patch: Patch) -> None:
-    patch.setattr(levels, "has_few_levels", lambda problem, count: False)
+    patch.setattr(levels, "counts_by_level", lambda problem: False)
 
 
 SIGNS: Any = np.array([-1, 1])
@@ -303,7 +303,9 @@ def by_level_and_by_tiles(task: dict[str, Any], monkeypatch: Patch, threads: int
     for few in (True, False):
         with monkeypatch.context() as patch:
             by_level, by_tiles = counted(patch, levels, "ties_by_level"), counted(patch, engine, "ties_by_tiles")
-            patch.setattr(levels, "has_few_levels", lambda problem, count, few=few: few)
+            patch.setattr(levels, "MOST_LEVELS", 2**14)
+            if not few:
+                no_levels(patch)
             found.append(bits(tp.evaluate(**task, threads=threads)))
             assert by_level | by_tiles == {"ties_by_level": int(few), "ties_by_tiles": int(not few)}
     assert found[0] == found[1]
@@ -315,9 +317,10 @@ def test_hamming_by_levels_and_by_tiles(n_bits: int, kind: str, monkeypatch: Pat
     by_level_and_by_tiles(hamming(n_bits, 90, kind), monkeypatch)
 
 
-@pytest.mark.parametrize("size", [1, 64 * 7, 2**30])
-def test_queries_that_are_counted_together(size: int, monkeypatch: Patch) -> None:
-    monkeypatch.setattr(levels, "QUERIES", size)
+@pytest.mark.parametrize(("parts", "together"), [(1, 2**31), (40, 2**31), (1, 1)])
+def test_queries_that_are_counted_together(parts: int, together: int, monkeypatch: Patch) -> None:
+    monkeypatch.setattr(levels, "PARTS", parts)
+    monkeypatch.setattr(levels, "BYTES", together)
     for kind in KINDS:
         for threads in (1, 3):
             by_level_and_by_tiles(hamming(70, 50, kind), monkeypatch, threads)
@@ -329,14 +332,27 @@ def test_queries_that_are_counted_together(size: int, monkeypatch: Patch) -> Non
 def test_rows_of_two_values_by_levels(
     name: str, distance: str, task: Callable[..., dict[str, Any]], monkeypatch: Patch
 ) -> None:
-    """Unless cosines depend on norms that differ, or the rows are real numbers."""
+    """Unless the rows are real numbers, or most of them are equal."""
     task_of = task(OF_TWO_VALUES[name](np.random.default_rng(3), (90, 40)), np.random.default_rng(4))
     calls = counted(monkeypatch, levels, "ties_by_level")
     tp.evaluate(**task_of, distance=distance)
-    of_ratios = distance == "cosine" and name.startswith(("0/1", "bool"))
     of_real_numbers = name == "0/1, normalized" and distance != "cosine"
     few_rows = name == "all 3"
-    assert calls["ties_by_level"] == (0 if of_ratios or of_real_numbers or few_rows else 1)
+    assert calls["ties_by_level"] == (0 if of_real_numbers or few_rows else 1)
+
+
+@pytest.mark.parametrize("task", [leave_one_out, with_gallery])
+@pytest.mark.parametrize("name", ["0/1", "bool", "0/1, some rows zero"])
+def test_a_table_of_levels_with_many_entries_is_not_made(
+    name: str, task: Callable[..., dict[str, Any]], monkeypatch: Patch
+) -> None:
+    task_of = task(OF_TWO_VALUES[name](np.random.default_rng(3), (90, 40)), np.random.default_rng(4))
+    expected = bits(tp.evaluate(**task_of))
+    for most in (1, 10):
+        monkeypatch.setattr(levels, "MOST_IN_TABLE", most)
+        calls = counted(monkeypatch, engine, "ties_by_tiles")
+        assert bits(tp.evaluate(**task_of)) == expected
+        assert calls["ties_by_tiles"] == 1
 
 
 def test_short_codes_are_counted_by_level_and_others_are_not(monkeypatch: Patch) -> None:

@@ -128,7 +128,7 @@ def test_nothing_is_made_in_a_thread(
     name: str, distance: str, call: str, watched: set[type], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ranking, "SHARED", 3)
-    monkeypatch.setattr(levels, "has_few_levels", lambda problem, count: False)  # which need no space in threads
+    monkeypatch.setattr(levels, "counts_by_level", lambda problem: False)  # which need no space in threads
     random = np.random.default_rng(7)
     data, labels = HARD_SETS[name](random, (90, 6)), np.arange(90) % 9
     # With little memory, there are several pieces; a single piece would need no thread.

@@ -254,7 +254,8 @@ def test_settling(width: int, dtype: Any, level: str) -> None:
 @pytest.mark.parametrize("way", [0, 1])
 @pytest.mark.parametrize("width", [4, 8, 20, 64])
 @pytest.mark.parametrize("kind", ["random", "few", "equal", "opposite"])
-def test_levels_of_codes(kind: str, width: int, way: int, level: str) -> None:
+@pytest.mark.parametrize("by_table", [False, True])
+def test_levels_of_codes(by_table: bool, kind: str, width: int, way: int, level: str) -> None:
     random = np.random.default_rng(width)
     for count in (0, 1, 5, 31, 32, 33, 64, 300, 1100):
         codes = random.integers(-128, 128, size=(count + 14, width)).astype(np.int8)
@@ -267,19 +268,25 @@ def test_levels_of_codes(kind: str, width: int, way: int, level: str) -> None:
         queries, items, offset = codes[:14], codes[14:], random.integers(0, 5, count).astype(np.int32)
         start, stop = np.sort(random.integers(0, count + 1, (2, 14)), axis=0)
         start[:4], stop[:4] = (0, count // 3, count // 3, count), (count, count // 2, count // 3, count)
-        expected = np.zeros((28, 8 * width + 5), dtype=np.int64)
-        found = expected.copy()
-        of_levels.count_levels(queries, items, offset, start, stop, expected)
+        square, table = np.zeros(14, np.int32), np.empty(0, np.uint16)
+        if by_table:
+            square = random.integers(-6, 1, 14).astype(np.int32)
+            table = random.integers(0, 2**16, size=4 * width + 6).astype(np.uint16)
+        expected = of_levels.levels_of(queries, items, offset, square, table)
         blocks = np.empty((-(-count // 16), 16 * width), dtype=np.uint8)
         at(level, codes_in_blocks)(items, 0, blocks)
-        lanes = np.zeros(2 * levels.TOGETHER * levels.LANES * expected.shape[1], dtype=np.uint32)
-        at(level, levels.count_levels)(queries, blocks, offset, start, stop, way, lanes, found)
-        assert (found == expected).all()
-        assert not lanes.any()
-        ties, theirs = np.zeros((2, 5, np.count_nonzero(expected[:14])), dtype=np.int64)
-        of_levels.ties_of_levels(expected, theirs)
-        at(level, levels.ties_of_levels)(expected, ties)
-        assert (ties == theirs).all()
+        by_level = levels.Levels(offset, square, table, 2**16 if by_table else 8 * width + 5)
+        for some in (np.flatnonzero(start < stop), np.arange(14)):
+            own = np.array([expected[q][start[q]] for q in some if len(some) < 14], dtype=np.int64)
+            members = levels.Members(start[some], stop[some], own)
+            theirs = of_levels.ties_of_levels([expected[q] for q in some], *members)
+            ties = np.zeros((5, len(theirs)), dtype=np.int64)
+            room = np.zeros(levels.TOGETHER * by_level.room, dtype=np.uint32)
+            of_some = by_level._replace(square=square[some])
+            assert at(level, levels.count_levels)(queries[some], blocks, of_some, members, way, room, ties) == len(
+                theirs
+            )
+            assert list(map(tuple, ties.T.tolist())) == theirs
 
 
 @every_level

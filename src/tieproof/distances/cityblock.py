@@ -39,7 +39,7 @@ class CityBlock(Space):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
-        whole = as_integers(*sides, per_row=False)
+        whole = as_integers(*sides, per_row=False, threads=resources.threads)
         largest = (
             np.inf
             if whole is None

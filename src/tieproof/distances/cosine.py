@@ -145,7 +145,7 @@ class Cosine(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
-        whole = as_integers(*sides, per_row=True)
+        whole = as_integers(*sides, per_row=True, threads=resources.threads)
         integers = whole is not None and fits(whole[0], whole[-1], FLOAT64)
         if whole is not None and integers:
             queries, items = whole[0], whole[-1]

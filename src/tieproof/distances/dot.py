@@ -41,7 +41,8 @@ class Dot(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         symmetric = queries is items
-        whole = [as_integers(side, per_row=False) for side in ((queries,) if symmetric else (queries, items))]
+        sides = (queries,) if symmetric else (queries, items)
+        whole = [as_integers(side, per_row=False, threads=resources.threads) for side in sides]
         integer_sides = [side[0] for side in whole if side is not None]
         integers = len(integer_sides) == len(whole) and fits(integer_sides[0], integer_sides[-1], FLOAT64)
         if integers:

@@ -36,7 +36,7 @@ class Euclidean(InnerSpace):
         center = b""
         if (differences := centered(sides, resources.keep_bytes, resources.threads)) is not None:
             sides, center = differences[0], differences[1].tobytes()
-        whole = as_integers(*sides, per_row=False)
+        whole = as_integers(*sides, per_row=False, threads=resources.threads)
         integers = whole is not None and self.fit(whole[0], whole[-1], FLOAT64)
         divided = whole if whole is not None and integers else share_divisor(*sides)
         super().__init__(divided[0], divided[-1], integers, False, self.fit)

@@ -59,19 +59,19 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
 
         return TiesByPart(ties_by_function(problem, watch))
     if problem.format is None and problem.distance.bits:
-        from tieproof.engine.levels import has_few_levels, packed_codes, ties_by_level
+        from tieproof.engine.levels import counts_by_level, packed_codes, ties_by_level
 
-        codes = packed_codes(problem)
-        if has_few_levels(problem, codes.levels):
-            return TiesByPart(ties_by_level(problem, codes, watch))
+        packed = packed_codes(problem)
+        if packed is not None and counts_by_level(problem):
+            return TiesByPart(ties_by_level(problem, packed, watch))
     plan = Plan(problem.budget)
     space = plan.space_of(problem)
     if space.bits is not None and problem.format is None:
-        from tieproof.engine.levels import codes_of, has_few_levels, ties_by_level
+        from tieproof.engine.levels import codes_of, counts_by_level, ties_by_level
 
-        of_bits = codes_of(space)
-        if of_bits is not None and has_few_levels(problem, of_bits.levels):
-            return TiesByPart(ties_by_level(problem, of_bits, watch), space.zero_vectors)
+        codes = codes_of(space) if counts_by_level(problem) else None
+        if codes is not None:
+            return TiesByPart(ties_by_level(problem, codes, watch), space.zero_vectors)
     return TiesByPart(ties_by_tiles(problem, space, plan, watch), space.zero_vectors)
 
 

@@ -4,21 +4,23 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tieproof.distances.codes import FASTEST_WAY, ByteArray, CharArray, arranged
 from tieproof.distances.space import Space
+from tieproof.engine.plan import Plan, cut
 from tieproof.engine.structures import Places
 from tieproof.inputs.relevance import Labels
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch
-from tieproof.ties import IntArray, SmallIntArray, Ties
+from tieproof.ties import FloatArray, IntArray, SmallIntArray, Ties
 
-MOST_LEVELS = 2**12 + 1
-"""The largest number of levels at which items are counted."""
+MOST_LEVELS, MOST_IN_TABLE = 2**12 + 1, 2**16
+"""The largest number of levels at which items are counted: by bits that differ, and by a table."""
 
-QUERIES = 2**18
-"""The largest number of queries times levels counted together; measures are faster with many queries."""
+PARTS = 4
+"""The number of parts for each thread, if there is memory for them; measures are faster with many queries."""
 
 BYTES = 2**31
 """The largest number of bytes compared together: a fraction of a second, until an interruption is noticed."""
@@ -30,97 +32,146 @@ FEWEST_DISTINCT = 0.25
 """The share of distinct pairs below which tiles of distinct rows are faster."""
 
 
-class LevelCodes(NamedTuple):
-    """The bits of all queries (q, w) and items (n, w), and what is added to the numbers of bits that differ.
+class Levels(NamedTuple):
+    """The level of an item: the smaller, the nearer.
 
-    The smaller number of bits that differ plus offset (n,) an item has, the nearer it is; they are below `levels`.
+    It is the number of bits that differ plus offset (n,) of the item or, if there is a table, the entry of the table
+    at half of this sum less square (q,) of the query. Levels are below `number`.
     """
+
+    offset: SmallIntArray
+    square: SmallIntArray
+    table: npt.NDArray[np.uint16]
+    number: int
+
+    @property
+    def room(self) -> int:
+        """The number of counts of a query, and of words with a bit for each level."""
+        return ((1 if len(self.table) else LANES) + 1) * self.number + self.number // 32 + 1
+
+    def of_equal(self, queries: IntArray) -> IntArray:
+        """The levels of the queries themselves among the items."""
+        offset = self.offset[queries]
+        level = self.table[(offset - self.square[queries]) // 2] if len(self.table) else offset
+        return level.astype(np.int64)
+
+
+class LevelCodes(NamedTuple):
+    """The bits of all queries (q, w) and items (n, w), and the level of each item."""
 
     queries: CharArray
     items: CharArray
-    offset: IntArray
-    levels: int
+    levels: Levels
 
 
-def packed_codes(problem: Problem) -> LevelCodes:
-    """The codes of Hamming distance, which are the bits of the rows themselves."""
+class Members(NamedTuple):
+    """The relevant items start … stop-1 of each query; in leave-one-out, one of them is the query, at level `own`."""
+
+    start: IntArray
+    stop: IntArray
+    own: IntArray
+
+
+def packed_codes(problem: Problem) -> LevelCodes | None:
+    """The codes of Hamming distance, which are the bits of the rows themselves, or None if there are many levels."""
     own = problem.queries.view(np.int8)
     given = own if problem.gallery is None else problem.gallery.view(np.int8)
-    return LevelCodes(own, given, np.zeros(len(given), dtype=np.int64), 8 * own.shape[1] + 1)
+    levels = _by_bits(np.zeros(len(given)), len(own), 8 * own.shape[1])
+    return None if levels is None else LevelCodes(own, given, levels)
 
 
 def codes_of(space: Space) -> LevelCodes | None:
-    """The codes of a space, or None if its distances do not follow from bits, or many rows are equal."""
-    offset, queries, items = space.level_offset(), space.queries, space.items
+    """The codes of a space; None if distances do not follow from bits, many rows are equal, or memory is small."""
+    queries, items = space.queries, space.items
     all_pairs = len(queries.identity) * len(items.identity)
-    if space.bits is None or offset is None or len(queries) * len(items) < FEWEST_DISTINCT * all_pairs:
+    if space.bits is None or len(queries) * len(items) < FEWEST_DISTINCT * all_pairs:
         return None
+    levels, offset = None, space.level_offset()
+    if offset is not None:
+        levels = _by_bits(offset[items.identity], len(queries.identity), items.dimensions)
+    elif space.form.ratio and space.all_errors.certain:
+        levels = _by_ratios(queries.square[queries.identity], items.square[items.identity], items.dimensions)
+    if levels is None or space.resources.threads * 4 * TOGETHER * levels.room > space.resources.keep_bytes:
+        return None
+    for side in space.bits:
+        side.keep(in_blocks=False)
     own, given = (side.of_rows(slice(0, len(side.rows)))[side.rows.identity] for side in space.bits)
-    offset = (offset - offset.min()).astype(np.int64)
-    return LevelCodes(own, given, offset[items.identity], items.dimensions + 1 + int(offset.max()))
+    return LevelCodes(own, given, levels)
 
 
-def has_few_levels(problem: Problem, levels: int) -> bool:
-    """Whether there are few levels, and only the query itself is excluded."""
-    relevance = problem.relevance
-    return isinstance(relevance, Labels) and relevance.plain and levels <= MOST_LEVELS
+def _by_bits(offset: FloatArray, queries: int, most: int) -> Levels | None:
+    """The levels of at most `most` bits that differ plus an offset, or None if there are many."""
+    number = most + 1 + int(offset.max() - offset.min())
+    if number > MOST_LEVELS:
+        return None
+    more = (offset - offset.min()).astype(np.int32)
+    return Levels(more, np.zeros(queries, np.int32), np.empty(0, np.uint16), number)
+
+
+def _by_ratios(of_queries: FloatArray, of_items: FloatArray, dimensions: int) -> Levels | None:
+    """The levels of s^2 / |y|^2 with 2 s = |x|^2 + |y|^2 - bits that differ, from squared norms, or None if many.
+
+    The table has a row for each |y|^2, with all s from the largest on. Quotients of distinct values are distinct.
+    """
+    square, row = np.unique(of_items, return_inverse=True)
+    high = np.minimum(square, of_queries.max()).astype(np.int64)
+    low = np.maximum(square + of_queries.min() - dimensions, 0).astype(np.int64)
+    size = high - low + 1
+    ends = np.cumsum(size)
+    if ends[-1] > MOST_IN_TABLE:
+        return None
+    shift = ends - size + high
+    s = np.repeat(shift, size) - np.arange(ends[-1])
+    values, level = np.unique(-s * s / np.repeat(np.maximum(square, 1), size), return_inverse=True)
+    offset = (2 * shift - square)[row]
+    return Levels(offset.astype(np.int32), of_queries.astype(np.int32), level.astype(np.uint16), len(values))
+
+
+def counts_by_level(problem: Problem) -> bool:
+    """Whether only the query itself is excluded."""
+    return isinstance(problem.relevance, Labels) and problem.relevance.plain
 
 
 def ties_by_level(problem: Problem, codes: LevelCodes, watch: Watch) -> Iterator[tuple[IntArray, Ties]]:
     """Indices of queries and their ties."""
-    labels = problem.relevance
+    labels, levels, threads = problem.relevance, codes.levels, problem.budget.threads
     assert isinstance(labels, Labels)
-    blocks = arranged(codes.items[labels.members], 0)
-    offset, threads = codes.offset[labels.members].astype(np.int32), problem.budget.threads
+    blocks, offset = arranged(codes.items[labels.members], 0), levels.offset[labels.members]
 
-    def count(part: IntArray) -> tuple[IntArray, Ties]:
+    def count(span: slice) -> tuple[IntArray, Ties]:
+        part = order[span]
         known = labels.query_class[part]
-        start = labels.start[known]
-        counts = _counts_of(codes.queries[part], blocks, offset, start, start + labels.size[known], codes.levels)
-        if labels.leave_one_out:
-            counts[0, np.arange(len(part)), codes.offset[part]] -= 1
+        start, size = labels.start[known], labels.size[known]
+        of_part = Levels(offset, levels.square[part], levels.table, levels.number)
+        own = levels.of_equal(part) if labels.leave_one_out else np.empty(0, dtype=np.int64)
+        ties = np.empty((5, np.minimum(size, levels.number).sum()), dtype=np.int64)
+        room = np.zeros(TOGETHER * levels.room, dtype=np.uint32)
+        members = Members(start, start + size, own)
+        tied = count_levels(codes.queries[part], blocks, of_part, members, FASTEST_WAY, room, ties)
         advance(len(part) * len(offset))
-        ties = np.empty((5, np.count_nonzero(counts[0])), dtype=np.int64)
-        ties_of_levels(counts.reshape(-1, codes.levels), ties)
-        query, k, n, l, m = ties
+        query, k, n, l, m = ties[:, :tied]
         n_items = np.full(len(part), labels.n_items - labels.leave_one_out)
-        return part, Ties(query, k, n, l, m, n_relevant=counts[0].sum(axis=1), n_items=n_items)
+        return part, Ties(query, k, n, l, m, n_relevant=size - labels.leave_one_out, n_items=n_items)
 
-    order = labels.order()[0]
-    size = min(QUERIES // codes.levels, BYTES // max(1, codes.items.size), len(order) // (4 * threads))
-    size = max(size // TOGETHER * TOGETHER, 1)
-    parts = (order[start : start + size] for start in range(0, len(order), size))
+    order, relevant = labels.order()[0], labels.at_most()
+    size = min(Plan(problem.budget).part_size, int((relevant + 1).sum()) // (PARTS * threads))
+    fewest = size * codes.items.size // BYTES
     with watch(problem.pairs) as advance:
-        yield from in_order(count, parts, threads)
-
-
-def _counts_of(
-    queries: CharArray, blocks: ByteArray, offset: SmallIntArray, start: IntArray, stop: IntArray, levels: int
-) -> IntArray:
-    """The numbers of items at each level of each query, (2, queries, levels): start … stop-1, and others."""
-    counts = np.zeros((2, len(queries), levels), dtype=np.int64)
-    lanes = np.zeros(2 * TOGETHER * LANES * levels, dtype=np.uint32)
-    count_levels(queries, blocks, offset, start, stop, FASTEST_WAY, lanes, counts.reshape(-1, levels))
-    return counts
+        yield from in_order(count, cut(np.maximum(relevant[order], fewest), size), threads)
 
 
 @native
 def count_levels(
     queries: CharArray,
     blocks: ByteArray,
-    offset: SmallIntArray,
-    start: IntArray,
-    stop: IntArray,
+    levels: Levels,
+    members: Members,
     way: int,
-    lanes: Output[Places],
-    counts: Output[IntArray],
-) -> None:
-    """Compute `_counts_of`, with a row for each query, and then a second row for each; `lanes` contains zeros.
+    room: Output[Places],
+    ties: Output[IntArray],
+) -> int:
+    """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`, and return their number.
 
     way : the fastest way to compare bits that may be used
+    room : working memory for `TOGETHER` queries, which contains zeros
     """
-
-
-@native
-def ties_of_levels(counts: IntArray, ties: Output[IntArray]) -> None:
-    """Write the ties with a relevant item to the rows query, k, n, l, m of `ties`; `counts` as in `count_levels`."""

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
-from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, blocks, not_finite, rows_of_block
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, not_finite, rows_of_block
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import BoolArray, FloatArray, IntArray
@@ -22,6 +22,9 @@ Checksums = npt.NDArray[np.uint64]
 
 LARGEST_INTEGER = 2.0**27
 """The largest entry of rows that are treated as integers; products of larger ones would not fit into 53 bits."""
+
+FEW_ROWS = 16
+"""The number of rows that usually show that there is no unit."""
 
 ROUNDS = 16
 """Each round settles one group of each checksum. Distinct rows share one only if float64 rounds them alike."""
@@ -225,12 +228,12 @@ def share_divisor(*sides: Rows) -> tuple[Rows, ...]:
     )
 
 
-def as_integers(*sides: Rows, per_row: bool) -> tuple[Rows, ...] | None:
+def as_integers(*sides: Rows, per_row: bool, threads: int = 1) -> tuple[Rows, ...] | None:
     """The rows of all sides as integers (with a unit for each row, or one for all); None if they are not integers.
 
     The result is also None if a squared norm would exceed 53 bits.
     """
-    units = [_units(side.embeddings, side.largest[side.identity], LARGEST_INTEGER, per_row) for side in sides]
+    units = [_units(side.embeddings, side.largest[side.identity], per_row, threads) for side in sides]
     divisors = [unit[side.first] for unit, side in zip(units, sides, strict=True) if unit is not None]
     if len(divisors) < len(sides):
         return None
@@ -240,7 +243,7 @@ def as_integers(*sides: Rows, per_row: bool) -> tuple[Rows, ...] | None:
             return None
         divisors = [np.full(len(side), common) for side in sides]
     divided = [replace(side, divisor=divisor) for side, divisor in zip(sides, divisors, strict=True)]
-    squares = [_integer_squares(side) for side in divided]
+    squares = [_integer_squares(side, threads) for side in divided]
     if any(square.max() * SAFETY > EXACT_INTEGERS[np.dtype(np.float64)] for square in squares):
         return None
     return tuple(
@@ -253,23 +256,31 @@ def row_units(rows: FloatArray, unit: Output[FloatArray]) -> None:
     """Write the largest number that each row is a multiple of: gcd of odd parts times 2^e; 1 for a row of zeros."""
 
 
-def _units(embeddings: Embeddings, largest: FloatArray, limit: float, per_row: bool) -> FloatArray | None:
-    """The unit of each row (or the common unit, repeated) if all rows are integers up to `limit` units, else None.
+def _units(embeddings: Embeddings, largest: FloatArray, per_row: bool, threads: int) -> FloatArray | None:
+    """The unit of each row (or the common unit, repeated) if all rows are integers that are not too large, else None.
 
     For real-valued embeddings the first few rows are enough to return None.
     """
     if embeddings.dtype.kind in "iub":
-        return np.ones(len(embeddings)) if largest.max(initial=0.0) <= limit else None
+        return np.ones(len(embeddings)) if largest.max(initial=0.0) <= LARGEST_INTEGER else None
     unit = np.ones(len(embeddings))
-    for start, block in _growing_blocks(embeddings):
-        span = slice(start, start + len(block))
-        row_units(block, unit[span])
-        if _beyond(largest[span], unit[span], limit):
-            return None
+    beyond: list[slice] = []
+
+    def look(span: slice) -> None:
+        if not beyond:
+            row_units(np.ascontiguousarray(embeddings[span], dtype=np.float64), unit[span])
+            if _beyond(largest[span], unit[span], LARGEST_INTEGER):
+                beyond.append(span)
+
+    look(slice(0, FEW_ROWS))
+    if not beyond:
+        for_each(look, spans(*embeddings.shape), threads)
+    if beyond:
+        return None
     if per_row or not largest.any():
         return unit
     common = _common_unit(np.unique(unit[largest > 0]))
-    return np.full(len(embeddings), common) if not _beyond(largest.max(), common, limit) else None
+    return np.full(len(embeddings), common) if not _beyond(largest.max(), common, LARGEST_INTEGER) else None
 
 
 def _beyond(largest: FloatArray | float, unit: FloatArray | float, limit: float) -> bool:
@@ -285,19 +296,15 @@ def _common_unit(of_rows: FloatArray) -> float:
     return float(common[0])
 
 
-def _growing_blocks(embeddings: Embeddings) -> Iterator[tuple[int, FloatArray]]:
-    """Blocks of rows in float64; the first has sixteen rows, which usually show that there is no unit."""
-    yield from blocks(embeddings[:16])
-    for start, block in blocks(embeddings[16:]):
-        yield start + 16, block
-
-
-def _integer_squares(rows: Rows) -> FloatArray:
+def _integer_squares(rows: Rows, threads: int) -> FloatArray:
     """Squared norms of rows that are integers."""
     squares = np.empty(len(rows))
-    for span in spans(len(rows), rows.dimensions):
+
+    def fill(span: slice) -> None:
         values = rows.values(span)
         squares[span] = np.einsum("ij,ij->i", values, values)
+
+    for_each(fill, spans(len(rows), rows.dimensions), threads)
     return squares
 
 

@@ -1,38 +1,81 @@
-/* Items at each level of codes, which follows from the number of bits that differ: engine/levels.py. */
+/* Ties at levels, which follow from the number of bits that differ: engine/levels.py. */
 
 #ifndef TIEPROOF_LEVELS_H
 #define TIEPROOF_LEVELS_H
 
 #include "differing_bits.h"
 
-/* The number of counts that are kept side by side for each level, because neighboring items are often at the same. */
+/* The number of counts that are kept side by side for each of few levels, because neighboring items are often at the
+   same. */
 #define LANES 4
 
 /* The most items of a run: their places are found for several queries together, and then counted query by query. */
 #define IN_RUN 512
 
-/* The place of the count of each item of a piece. */
+/* The level of an item is offset + bits that differ or, with a table, its entry at half of (this - square). */
+typedef struct {
+    Ints offset, square;
+    Shorts table;
+    int64_t number;
+} Levels;
+
+/* The relevant items of each query, start … stop-1, one of which may be the query itself, at level `own`. */
+typedef struct {
+    Longs start, stop, own;
+} Members;
+
+/* The counts of one query: of all items at each level, and of relevant items; a bit for each level that has any. */
+typedef struct {
+    uint32_t *all, *relevant, *marks;
+} LevelCounts;
+
+/* The counts of query number `i` of a group in `room`. */
+static inline LevelCounts counts_of(Places room, int64_t i, int64_t levels, int64_t lanes)
+{
+    int64_t words = levels / 32 + 1;
+    uint32_t *all = room.at + i * ((lanes + 1) * levels + words);
+    return (LevelCounts){all, all + lanes * levels, all + (lanes + 1) * levels};
+}
+
+/* The place of the count of each item of a piece, or of its level in the table. */
 static inline void places_of(
-    const int32_t *restrict differing, const int32_t *restrict offset, int32_t count, uint32_t *restrict place)
+    const Levels *levels, int64_t query, const int32_t *restrict differing, int64_t first, int32_t count,
+    uint32_t *restrict place)
 {
-    for (int32_t i = 0; i < count; i++)
-        place[i] = (uint32_t)(LANES * (differing[i] + offset[i]) + i % LANES);
+    const int32_t *restrict offset = levels->offset.at + first;
+    if (levels->table.length) {
+        int32_t square = AT(levels->square, query);
+        for (int32_t i = 0; i < count; i++)
+            place[i] = (uint32_t)(differing[i] + offset[i] - square) >> 1;
+    } else {
+        for (int32_t i = 0; i < count; i++)
+            place[i] = (uint32_t)(LANES * (differing[i] + offset[i]) + i % LANES);
+    }
 }
 
-/* Count items first … last-1 of a run. */
-static inline void add_levels(const uint32_t *restrict place, int64_t first, int64_t last, uint32_t *restrict lanes)
+/* Count all items of a run. */
+static inline void add_levels(
+    const uint16_t *restrict table, const uint32_t *restrict place, int64_t length, uint32_t *restrict all)
 {
+    if (table) {
 #pragma GCC unroll 16
-    for (int64_t i = first; i < last; i++)
-        lanes[place[i]]++;
+        for (int64_t i = 0; i < length; i++)
+            all[table[place[i]]]++;
+    } else {
+#pragma GCC unroll 16
+        for (int64_t i = 0; i < length; i++)
+            all[place[i]]++;
+    }
 }
 
-/* Add up the lanes of each level, and clear them. */
-static inline void add_lanes(Longs counts, uint32_t *restrict lanes)
+/* Count relevant items first … last-1 of a run. */
+static inline void add_relevant(
+    const uint16_t *table, const uint32_t *place, int64_t first, int64_t last, LevelCounts counts)
 {
-    for (int64_t level = 0; level < counts.length; level++, lanes += LANES) {
-        AT(counts, level) += (int64_t)lanes[0] + lanes[1] + lanes[2] + lanes[3];
-        memset(lanes, 0, LANES * sizeof *lanes);
+    for (int64_t i = first; i < last; i++) {
+        uint32_t level = table ? table[place[i]] : place[i] / LANES;
+        counts.relevant[level]++;
+        counts.marks[level / 32] |= (uint32_t)1 << level % 32;
     }
 }
 
@@ -42,62 +85,83 @@ static inline int64_t inside(int64_t place, int64_t first, int64_t count)
     return place < first ? 0 : place > first + count ? count : place - first;
 }
 
-/* `counts` has a row for the relevant items of each query, followed by a row for the other items of each. */
-KERNEL void count_levels(
-    Chars queries, Bytes blocks, Ints offset, Longs start, Longs stop, int64_t way, Places lanes, Longs counts)
+/* The sum of the counts first … last-1. */
+APART int64_t sum_of_counts(const uint32_t *counts, int64_t first, int64_t last)
+{
+    uint32_t sum = 0;
+    for (int64_t i = first; i < last; i++)
+        sum += counts[i];
+    return sum;
+}
+
+/* Write the ties of a query with a relevant item from column `tie` on, and return the column after the last one. */
+static inline int64_t write_ties_of_levels(
+    int64_t query, LevelCounts counts, int64_t levels, int64_t lanes, Longs ties, int64_t tie)
+{
+    int64_t nearer = 0, found = 0, next = 0;
+    for (int64_t word = 0; word <= levels / 32; counts.marks[word++] = 0)
+        for (uint32_t left = counts.marks[word]; left; left &= left - 1) {
+            int64_t level = 32 * word + __builtin_ctz(left), relevant = counts.relevant[level];
+            counts.relevant[level] = 0;
+            if (!relevant) /* the query itself */
+                continue;
+            nearer += sum_of_counts(counts.all, lanes * next, lanes * level);
+            next = level + 1;
+            int64_t here = sum_of_counts(counts.all, lanes * level, lanes * next);
+            AT2(ties, 0, tie) = query;
+            AT2(ties, 1, tie) = nearer;
+            AT2(ties, 2, tie) = found;
+            AT2(ties, 3, tie) = here;
+            AT2(ties, 4, tie) = relevant;
+            tie++;
+            nearer += here;
+            found += relevant;
+        }
+    return tie;
+}
+
+/* `room` contains zeros. */
+KERNEL int64_t count_levels(
+    Chars queries, Bytes blocks, const Levels *levels, const Members *members, int64_t way, Places room, Longs ties)
 {
     DotWay bits = way_to_differ(way);
     int32_t differing[HIGHEST][WIDEST];
     uint32_t place[HIGHEST][IN_RUN];
-    int64_t count = queries.length, items = offset.length, levels = counts.columns;
+    const uint16_t *table = levels->table.length ? levels->table.at : NULL;
+    int64_t items = levels->offset.length, lanes = table ? 1 : LANES, tie = 0;
     int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
-    uint32_t *of_relevant = lanes.at, *of_others = lanes.at + HIGHEST * LANES * levels;
-    for (int64_t first = 0; first < count; first += bits.rows) {
-        int64_t end = first;
+    for (int64_t first = 0, end; first < queries.length; first = end) {
+        end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
+        for (int64_t q = first; q < end; q++) {
+            uint32_t *all = counts_of(room, q - first, levels->number, lanes).all;
+            memset(all, 0, (size_t)(lanes * levels->number) * sizeof *all);
+        }
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
             for (int64_t i = 0; i < length; i += width) {
                 int64_t some = width < length - i ? width : length - i;
-                end = multiply_rows(bits, queries, first, blocks, (run + i) / IN_BLOCK, differing);
-                for (int64_t row = 0; row < end - first; row++)
-                    places_of(differing[row], offset.at + run + i, (int32_t)some, place[row] + i);
+                multiply_rows(bits, queries, first, blocks, (run + i) / IN_BLOCK, differing);
+                for (int64_t q = first; q < end; q++)
+                    places_of(levels, q, differing[q - first], run + i, (int32_t)some, place[q - first] + i);
             }
             for (int64_t q = first; q < end; q++) {
+                LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
                 const uint32_t *own = place[q - first];
-                int64_t shift = (q - first) * LANES * levels;
-                int64_t from = inside(AT(start, q), run, length), to = inside(AT(stop, q), run, length);
-                add_levels(own, 0, from, of_others + shift);
-                add_levels(own, from, to, of_relevant + shift);
-                add_levels(own, to, length, of_others + shift);
+                int64_t from = inside(AT(members->start, q), run, length), to = inside(AT(members->stop, q), run, length);
+                add_levels(table, own, length, counts.all);
+                add_relevant(table, own, from, to, counts);
             }
         }
         for (int64_t q = first; q < end; q++) {
-            add_lanes(ROW(counts, q), of_relevant + (q - first) * LANES * levels);
-            add_lanes(ROW(counts, count + q), of_others + (q - first) * LANES * levels);
-        }
-    }
-}
-
-KERNEL void ties_of_levels(Longs counts, Longs ties)
-{
-    Longs query = ROW(ties, 0), k = ROW(ties, 1), n = ROW(ties, 2), l = ROW(ties, 3), m = ROW(ties, 4);
-    int64_t queries = counts.length / 2, tie = 0;
-    for (int64_t q = 0; q < queries; q++) {
-        int64_t nearer = 0, found = 0;
-        for (int64_t level = 0; level < counts.columns; level++) {
-            int64_t relevant = AT2(counts, q, level), others = AT2(counts, queries + q, level);
-            if (relevant > 0) {
-                AT(query, tie) = q;
-                AT(k, tie) = nearer;
-                AT(n, tie) = found;
-                AT(l, tie) = relevant + others;
-                AT(m, tie) = relevant;
-                tie++;
+            LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
+            if (members->own.length) {
+                counts.all[lanes * AT(members->own, q)]--;
+                counts.relevant[AT(members->own, q)]--;
             }
-            nearer += relevant + others;
-            found += relevant;
+            tie = write_ties_of_levels(q, counts, levels->number, lanes, ties, tie);
         }
     }
+    return tie;
 }
 
 #endif

@@ -32,7 +32,7 @@ INLINED Pair mean_precisions(int64_t first, Pair inverses, int64_t rank, int64_t
 }
 
 /* Var Z in constant time. Every sum is expressed by w = sum 1/r and ww = sum 1/r² over the ranks r of the places. */
-static inline double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead, int64_t l, int64_t m, int64_t s)
+INLINED double variance_of_many(Pair w, Pair ww, int64_t k, int64_t ahead, int64_t l, int64_t m, int64_t s)
 {
     double n = ahead, size = l, relevant = m;
     Pair first = pair(-(double)(k + 1)), length = pair(size);
@@ -82,17 +82,21 @@ static inline double variance_of_few(int64_t k, int64_t n, int64_t l, int64_t m,
     return m == 1 ? variance_of_one(a, l) : variance_of(a, b, row, l, m);
 }
 
-/* The variance of the contribution of a tie, of which the first s places count. */
+/* Whether the variance of a tie is computed in closed form by `variance_of_many`. */
+static inline bool is_many(int64_t k, int64_t l, int64_t m, int64_t s)
+{
+    return m < l && s > LONG && k <= FAR * s;
+}
+
+/* The variance of the contribution of another tie, of which the first s places count. */
 static inline double variance_of_precisions(
     int64_t k, int64_t n, int64_t l, int64_t m, int64_t s, const WeightTables *harmonic, Doubles room)
 {
-    bool many = s > LONG && k <= FAR * s;
     if (m == l)
         return 0.0;
-    if (!many && (m > 1 || s <= SHORT))
+    if (m > 1 || s <= SHORT)
         return variance_of_few(k, n, l, m, s, room);
-    Pair weights = between(harmonic->sums, k, k + s), squares = between(harmonic->squares, k, k + s);
-    return many ? variance_of_many(weights, squares, k, n, l, m, s) : variance_of_single(weights, squares, n, l, s);
+    return variance_of_single(between(harmonic->sums, k, k + s), between(harmonic->squares, k, k + s), n, l, s);
 }
 
 /* Write the sums of precisions of `count` ties at worst, on average and at best. At worst, the relevant items are
@@ -124,13 +128,35 @@ typedef struct {
     double lower[SIDE_BY_SIDE], expected[SIDE_BY_SIDE], upper[SIDE_BY_SIDE], variance[SIDE_BY_SIDE];
 } SomeTies;
 
+/* Write the variances of ties with many places, side by side, as `find_sums` does. */
+static __attribute__((noinline)) void find_variances_of_many(
+    int64_t count, SomeTies *restrict ties, Doubles sums, Doubles squares)
+{
+    for (int64_t i = 0; i < count; i++) {
+        int64_t k = ties->k[i], s = ties->s[i];
+        Pair w = between(sums, k, k + s), ww = between(squares, k, k + s);
+        ties->variance[i] = variance_of_many(w, ww, k, ties->n[i], ties->l[i], ties->m[i], s);
+    }
+}
+
 /* Write the contributions of the first `count` ties. */
 static inline void find_terms(SomeTies *ties, int64_t count, const WeightTables *harmonic, Doubles room)
 {
     find_sums(count, ties->k, ties->n, ties->l, ties->m, ties->s, harmonic->sums, ties->lower, ties->expected, ties->upper);
-    for (int64_t i = 0; i < count; i++)
-        ties->variance[i] =
-            variance_of_precisions(ties->k[i], ties->n[i], ties->l[i], ties->m[i], ties->s[i], harmonic, room);
+    SomeTies many;
+    int64_t place[SIDE_BY_SIDE], found = 0;
+    for (int64_t i = 0; i < count; i++) {
+        int64_t k = ties->k[i], n = ties->n[i], l = ties->l[i], m = ties->m[i], s = ties->s[i];
+        if (is_many(k, l, m, s)) {
+            many.k[found] = k, many.n[found] = n, many.l[found] = l, many.m[found] = m, many.s[found] = s;
+            place[found++] = i;
+        } else {
+            ties->variance[i] = variance_of_precisions(k, n, l, m, s, harmonic, room);
+        }
+    }
+    find_variances_of_many(found, &many, harmonic->sums, harmonic->squares);
+    for (int64_t i = 0; i < found; i++)
+        ties->variance[place[i]] = many.variance[i];
 }
 
 KERNEL void precision_terms(

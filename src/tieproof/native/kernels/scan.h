@@ -108,23 +108,34 @@ static inline uint64_t greatest_common_divisor(uint64_t a, uint64_t b)
     return a;
 }
 
+/* More than the difference of the exponents of any two bits. */
+#define NO_BIT 5000
+
+/* The exponent of the last bit of a number (for zero, more than any), and the bits of the number up to this one. No
+   branch depends on whether an entry is zero, which a processor could not predict. */
+static inline int last_bit(double number, uint64_t *odd)
+{
+    uint64_t bits = bits_of(number), mantissa = bits & (((uint64_t)1 << 52) - 1);
+    int exponent = (int)(bits >> 52 & 0x7FF);
+    mantissa |= (uint64_t)(exponent > 0) << 52;
+    int zeros = __builtin_ctzll(mantissa | (uint64_t)1 << 53);
+    *odd = mantissa >> zeros;
+    return exponent + (exponent == 0) - 1075 + zeros + NO_BIT * (mantissa == 0);
+}
+
+/* The numbers of a row are whole multiples of its unit. */
 KERNEL void row_units(Doubles rows, Doubles unit)
 {
     for (int64_t i = 0; i < rows.length; i++) {
-        uint64_t divisor = 0;
-        int lowest = 2000;
+        uint64_t divisor = 0, odd;
+        int lowest = NO_BIT;
         for (int64_t d = 0; d < rows.columns; d++) {
-            uint64_t bits = bits_of(AT2(rows, i, d)), mantissa = bits & (((uint64_t)1 << 52) - 1);
-            int exponent = (int)(bits >> 52 & 0x7FF);
-            if (exponent)
-                mantissa |= (uint64_t)1 << 52;
-            if (!mantissa)
-                continue;
-            int zeros = __builtin_ctzll(mantissa);
-            exponent = (exponent ? exponent : 1) - 1075 + zeros;
+            int exponent = last_bit(AT2(rows, i, d), &odd);
             lowest = exponent < lowest ? exponent : lowest;
-            if (divisor != 1)
-                divisor = greatest_common_divisor(mantissa >> zeros, divisor);
+        }
+        for (int64_t d = 0; d < rows.columns && divisor != 1; d++) {
+            last_bit(AT2(rows, i, d), &odd);
+            divisor = greatest_common_divisor(odd, divisor);
         }
         AT(unit, i) = divisor ? ldexp((double)divisor, lowest) : 1.0;
     }
