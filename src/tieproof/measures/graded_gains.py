@@ -73,7 +73,7 @@ def graded_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: In
 
     rank_if_best = ties.k[tie] + items.place
     rank_if_worst = (ties.k + ties.l)[tie] + 1 - items.place
-    ideal = _ideal(ties, items, missing_gain, last)
+    ideal = ideal_gain(ties, gain, missing_gain, last)
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
         query, rank = items.query[chosen], rank[chosen]
@@ -101,9 +101,9 @@ def _clipped(rank: IntArray, last: IntArray) -> IntArray:
     return np.where(rank <= last, rank, rank - 1)
 
 
-def _ideal(ties: Ties, items: _Items, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
+def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
     """Return the discounted gain of each query's relevant items in descending order, or 1 if it is 0."""
-    gain, query, n_queries = items.gain, items.query, ties.n_queries
+    query, n_queries = np.repeat(ties.query, ties.m), ties.n_queries
     if missing_gain.size:
         gain = np.concatenate((gain, missing_gain))
         query = np.concatenate((query, np.repeat(np.arange(n_queries), ties.missing)))

@@ -1,0 +1,80 @@
+"""What a result keeps of the rankings that it was computed from: the ties that can change a score."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.ties import BoolArray, IntArray, JudgedTies, Ties
+
+
+class KeptTies(NamedTuple):
+    """The ambiguous ties of a part of the queries, from which distributions are computed.
+
+    queries : (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
+    ties : the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
+    listed : (A,) the relevant items of these queries that are in any tie
+    open_ends : whether queries of the part have unseen items, which change a score in other ways than ties do
+    """
+
+    queries: IntArray
+    ties: Ties
+    listed: IntArray
+    open_ends: bool
+
+    def among(self, places: IntArray, count: int) -> "KeptTies":
+        """Return what is kept of the queries at `places` of `count` queries, which get the places 0, 1, …."""
+        new = np.full(count, -1)
+        new[places] = np.arange(len(places))
+        rows = np.flatnonzero(new[self.queries] >= 0)
+        return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows], self.open_ends)
+
+
+def kept(queries: IntArray, ties: Ties) -> KeptTies:
+    """Return what to keep of a part of the queries, whose places are `queries`."""
+    uneven = ambiguous(ties)
+    affected = np.zeros(ties.n_queries, dtype=np.bool_)
+    affected[ties.query[uneven]] = True
+    if ties.judged is not None:
+        affected[ties.judged.ties.query[ambiguous(ties.judged.ties)]] = True
+    rows = np.flatnonzero(affected)
+    if ties.grades is None and ties.judged is None:
+        query, k, n, l, m = (column[uneven] for column in (ties.query, ties.k, ties.n, ties.l, ties.m))
+        alone = Ties(query, k, n, l, m, ties.n_relevant, ties.n_items)
+    else:
+        alone = ties
+    return KeptTies(queries[rows], _of_queries(alone, rows), ties.listed[rows], bool(ties.open_ends.any()))
+
+
+def ambiguous(ties: Ties) -> BoolArray:
+    """Which ties contain relevant and other items, or relevant items of several grades, (T,)."""
+    uneven = ties.m < ties.l
+    if ties.grades is None or not len(ties.m):
+        return uneven
+    starts = np.cumsum(ties.m) - ties.m
+    return uneven | (ties.grades[starts] > ties.grades[starts + ties.m - 1])
+
+
+def _of_queries(ties: Ties, rows: IntArray) -> Ties:
+    """Return the rankings of the queries `rows` alone."""
+    counts = np.diff(ties.starts)[rows]
+    at = _runs(ties.starts[rows], counts)
+    k, n, l, m = (column[at] for column in (ties.k, ties.n, ties.l, ties.m))
+    grades, missing_grades, judged = ties.grades, ties.missing_grades, ties.judged
+    if grades is not None:
+        grades = grades[_runs((np.cumsum(ties.m) - ties.m)[at], m)]
+    if missing_grades is not None:
+        missing = ties.missing
+        missing_grades = missing_grades[_runs((np.cumsum(missing) - missing)[rows], missing[rows])]
+    if judged is not None:
+        judged = JudgedTies(_of_queries(judged.ties, rows), judged.n_others[rows])
+    sizes = ties.n_relevant[rows], ties.n_items[rows]
+    return Ties(np.repeat(np.arange(len(rows)), counts), k, n, l, m, *sizes, grades, missing_grades, judged=judged)
+
+
+def _runs(starts: IntArray, counts: IntArray) -> IntArray:
+    """Return the indices of runs of `counts` entries that begin at `starts`.
+
+    >>> _runs(np.array([5, 0]), np.array([2, 3]))
+    array([5, 6, 0, 1, 2])
+    """
+    return np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - starts, counts)
