@@ -7,6 +7,7 @@ of e(n v) over all orderings of the tie, for as many whole numbers n as are need
 grid of values.
 """
 
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
 from math import comb
@@ -114,52 +115,77 @@ def characteristic(
     """
     turns = tied.scale / period
     ends = np.array([tied.end(False), tied.end(True)]) * turns
+    least = ends.min(axis=0)
+
+    def waves(turns: FloatArray) -> tuple[ComplexArray, ComplexArray]:
+        return _waves(turns, starts), _waves(turns, np.arange(BLOCK))[..., None, :]
+
     if found is not None:
-        first, rest = _waves(found.values * turns - ends.min(axis=0), starts)
-        means = np.einsum("c,ctax,ctxb->tab", found.chances, first, rest)
+        first, rest = waves(found.values * turns - least)
+        means = np.einsum("c,cta,ctxb->tab", found.chances, first, rest)
         steps, error = len(found.chances), found.error
     else:
-        means = _walked(tied, turns, starts) * np.prod(np.broadcast_arrays(*_waves(-ends.min(axis=0), starts)), axis=0)
+        first, rest = waves(-least)
+        means = _walked(tied, turns, len(starts), waves) * (first[..., None] * rest)
         steps, error = tied.places, 0.0
     last = np.abs(ends).max(axis=0)[:, None, None] * (starts[:, None] + np.arange(BLOCK))
     # Each step has a few roundings of numbers of at most 1, and each angle a relative error of a few units.
     return means, error + UNIT * (24.0 * (steps + 2) + 128.0 * last)
 
 
-def _waves(turns: FloatArray, starts: IntArray, factors: Any = 1.0) -> tuple[ComplexArray, ComplexArray]:
-    """Return e(n turns) times `factors` as two factors (…, A, 1) and (…, 1, BLOCK), whose product is (…, A, BLOCK)."""
+def growth(tied: Tied, found: Outcomes | None, rates: FloatArray) -> FloatArray:
+    """Return the means of exp(rate v) over the orderings of each tie, (T, A), for `rates` (A,); v as above."""
+    ends = np.array([tied.end(False), tied.end(True)]) * tied.scale
+    least = ends.min(axis=0)[:, None]
+    if found is not None:
+        values = found.values[..., None] * tied.scale[:, None] - least
+        return np.asarray(np.einsum("c,cta->ta", found.chances, np.exp(values * rates)))
 
-    def waves(numbers: IntArray) -> ComplexArray:
-        angles = turns[..., None] * numbers
-        return np.exp(2j * np.pi * (angles - np.rint(angles)))
+    def waves(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return np.exp(values[..., None] * rates), np.ones((*values.shape, 1, 1))
 
-    first = waves(starts) * np.asarray(factors)[..., None]
-    return first[..., None], waves(np.arange(BLOCK))[..., None, :]
+    return np.asarray(_walked(tied, tied.scale, len(rates), waves)[..., 0].real * np.exp(-least * rates))
 
 
-def _walked(tied: Tied, turns: FloatArray, starts: IntArray) -> ComplexArray:
-    """Return the mean of e(n sum of what hits add), (T, A, BLOCK), by one pass through the grid."""
+def _waves(turns: FloatArray, numbers: IntArray) -> ComplexArray:
+    """Return e(n turns) for all n, (…, n); whole turns are left out first."""
+    angles = turns[..., None] * numbers
+    return np.asarray(np.exp(2j * np.pi * (angles - np.rint(angles))))
+
+
+def _walked(tied: Tied, factor: FloatArray, count: int, waves: Callable[[FloatArray], tuple[Any, Any]]) -> ComplexArray:
+    """Return the mean of a product over all hits, (T, A, B), by one pass through the grid.
+
+    waves : for what a hit adds times `factor`, (…, T), the factors of the product: arrays (…, T, A) and (…, T, 1, B),
+        with `count` = A
+    """
     size, relevant, m = tied.size, tied.relevant, sum(tied.relevant)
-    grid = np.zeros((*(count + 1 for count in relevant), len(turns), len(starts), BLOCK), dtype=np.complex128)
-    grid[(0,) * len(relevant)] = 1.0
+    grid = np.zeros(0)
     for placed in range(tied.places):
-        low = [max(0, placed - (size - count)) for count in relevant]
-        high = [min(placed, count) for count in relevant]
+        low = [max(0, placed - (size - number)) for number in relevant]
+        high = [min(placed, number) for number in relevant]
         box = tuple(slice(start, stop + 1) for start, stop in zip(low, high, strict=True))
         left = size - placed
         moved = []
-        for grade, count in enumerate(relevant):
-            last = min(high[grade], count - 1)
+        for grade, number in enumerate(relevant):
+            last = min(high[grade], number - 1)
             before = (*box[:grade], slice(low[grade], last + 1), *box[grade + 1 :])
             after = (*box[:grade], slice(low[grade] + 1, last + 2), *box[grade + 1 :])
-            above = np.meshgrid(*(np.arange(each.start, each.stop) for each in before), indexing="ij")
-            chance = ((count - above[grade]) / left)[..., None]
-            added = tied.added(placed + 1, [each[..., None] for each in above], grade) * turns
-            first, rest = _waves(added, starts, chance)
-            moved.append((after, (grid[before] * first) * rest))
-        above = np.meshgrid(*(np.arange(each.start, each.stop) for each in box), indexing="ij")
-        others = size - m - (placed - sum(above))
-        grid[box] *= (np.clip(others, 0, left) / left)[..., None, None, None]
+            above = _counts(before)
+            chance = ((number - above[grade]) / left)[..., None, None]
+            first, rest = waves(tied.added(placed + 1, [each[..., None] for each in above], grade) * factor)
+            if not placed:
+                shape = (*(each + 1 for each in relevant), len(factor), count, rest.shape[-1])
+                grid = np.zeros(shape, dtype=np.result_type(first)) if not grid.size else grid
+                grid[(0,) * len(relevant)] = 1.0
+            moved.append((after, (grid[before] * (first * chance)[..., None]) * rest))
+        others = np.clip(size - m - (placed - sum(_counts(box))), 0, left) / left
+        grid[box] *= others[..., None, None, None]
         for after, part in moved:
             grid[after] += part
-    return np.asarray(grid.reshape(-1, *grid.shape[len(relevant) :]).sum(axis=0))
+    return grid.reshape(-1, *grid.shape[len(relevant) :]).sum(axis=0)
+
+
+def _counts(box: Sequence[slice]) -> list[IntArray]:
+    """Return for each grade the number of its items in every cell of a box."""
+    return list(np.meshgrid(*(np.arange(each.start, each.stop) for each in box), indexing="ij"))

@@ -21,6 +21,7 @@ from tieproof.distribution.paths import (
     Outcomes,
     cells,
     characteristic,
+    growth,
     outcomes,
 )
 from tieproof.errors import InputError
@@ -42,7 +43,13 @@ _LOST = 2.0**-60
 """Probabilities and numbers below this are left out, and counted as an error."""
 
 _TAIL = 2.0**-50
-"""The probability of being farther from the mean than the numbers N can tell apart."""
+"""The probability that each tail beyond the window has at most."""
+
+_RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)
+"""Rates of the bounds of the tails, in units of the standard deviation."""
+
+_LEAST_DEGREE = 2**14
+"""The least degree of the polynomials, whose tails beyond a step shrink with its square."""
 
 
 class Steps(NamedTuple):
@@ -248,13 +255,27 @@ class _Window(NamedTuple):
 
 
 def _window(groups: Sequence[Tied], known: Known) -> _Window:
-    """Return where the sum is, but for a probability `tail`: Bernstein's inequality on each side of the mean."""
+    """Return where the sum is, but for a probability `tail`.
+
+    Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
+    standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
+    """
     width, center = known.upper - known.lower, known.mean - known.lower
-    largest = max(float(np.abs(group.scale * (group.end(True) - group.end(False))).max()) for group in groups)
-    exponent = -log(_TAIL) * 1.01
-    part = exponent * largest / 3.0
-    far = part + (part * part + 2.0 * exponent * known.variance) ** 0.5 * (1.0 + 1e-9) + 1e-9 * width
-    start, stop = max(0.0, center - far), min(width, center + far)
+    rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.variance**0.5, 1e-3 * width)
+    total = np.zeros(len(rates))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for group in groups:
+            found = outcomes(group, cells(group))
+            for rows in _batches(len(group.k), len(rates) * cells(group)):
+                some = None if found is None else found._replace(values=found.values[:, rows])
+                means = growth(take(group, rows), some, rates)
+                total += (np.log(means) * group.times[rows, None]).sum(axis=0)
+        ends = (total + (1e-6 - log(_TAIL))) / rates
+    ends = np.where(np.isfinite(ends), ends, np.where(rates > 0, width, 0.0))
+    half = len(_RATES)
+    start, stop = max(0.0, float(ends[half:].max())), min(width, float(ends[:half].min()))
+    if not start <= center <= stop:
+        start, stop = 0.0, width
     return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
 
 
@@ -262,7 +283,7 @@ def _of_waves(groups: Sequence[Tied], known: Known, resolution: float, slack: fl
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, known)
     cells_needed = window.period / resolution
-    degree = -(-int(3.0 * cells_needed + 8.0) // BLOCK) * BLOCK
+    degree = -(-max(int(3.0 * cells_needed), _LEAST_DEGREE) // BLOCK) * BLOCK
     size = 2 ** int(np.ceil(np.log2(max(8.0 * cells_needed, 4.0 * degree / 3.0, 64.0))))
     while size < 2 * degree + 2:
         size *= 2
