@@ -23,26 +23,32 @@ class KeptTies(NamedTuple):
 
     def among(self, places: IntArray, count: int) -> "KeptTies":
         """Return what is kept of the queries at `places` of `count` queries, which get the places 0, 1, …."""
+        if not len(self.queries):
+            return self
         new = np.full(count, -1)
         new[places] = np.arange(len(places))
         rows = np.flatnonzero(new[self.queries] >= 0)
         return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows], self.open_ends)
 
 
-def kept(queries: IntArray, ties: Ties) -> KeptTies:
+def keep(queries: IntArray, ties: Ties) -> KeptTies:
     """Return what to keep of a part of the queries, whose places are `queries`."""
-    uneven = ambiguous(ties)
+    uneven, judged = ambiguous(ties), ties.judged
+    open_ends = bool(ties.open_ends.any())
+    if not uneven.any() and (judged is None or not ambiguous(judged.ties).any()):
+        none = np.zeros(0, dtype=np.int64)
+        return KeptTies(none, Ties(none, none, none, none, none, none, none), none, open_ends)
     affected = np.zeros(ties.n_queries, dtype=np.bool_)
     affected[ties.query[uneven]] = True
-    if ties.judged is not None:
-        affected[ties.judged.ties.query[ambiguous(ties.judged.ties)]] = True
+    if judged is not None:
+        affected[judged.ties.query[ambiguous(judged.ties)]] = True
     rows = np.flatnonzero(affected)
-    if ties.grades is None and ties.judged is None:
+    if ties.grades is None and judged is None:
         query, k, n, l, m = (column[uneven] for column in (ties.query, ties.k, ties.n, ties.l, ties.m))
         alone = Ties(query, k, n, l, m, ties.n_relevant, ties.n_items)
     else:
         alone = ties
-    return KeptTies(queries[rows], _of_queries(alone, rows), ties.listed[rows], bool(ties.open_ends.any()))
+    return KeptTies(queries[rows], _of_queries(alone, rows), ties.listed[rows], open_ends)
 
 
 def ambiguous(ties: Ties) -> BoolArray:

@@ -58,9 +58,9 @@ class Steps(NamedTuple):
     points: FloatArray
     total: FloatArray
 
-    def at(self, x: float, *, below: bool = False) -> float:
-        """Return the probability of at most x, or of less than x."""
-        found = int(np.searchsorted(self.points, x, side="left" if below else "right"))
+    def at(self, x: float) -> float:
+        """Return the probability of at most x."""
+        found = int(np.searchsorted(self.points, x, side="right"))
         return float(self.total[found - 1]) if found else 0.0
 
     def quantile(self, probability: float) -> float:
