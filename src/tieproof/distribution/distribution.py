@@ -99,7 +99,7 @@ class Distribution(Shown, AsFrame):
         return Between(1.0 - earlier, 1.0 - later)
 
     def interval(self, probability: float = 0.95) -> Between:
-        """An interval in which the mean lies with at least this probability, and outside on either side equally likely.
+        """An interval in which the mean lies with at least this probability, with equal tails on both sides.
 
         It is over the orderings of tied items, and not over the choice of queries.
         """
@@ -125,9 +125,9 @@ class Distribution(Shown, AsFrame):
 
     def _table(self) -> Table:
         digits = 4 if self.estimate.upper - self.estimate.lower > 0.001 else 6
-        rows = [(f"{100 * each:g} %", f"{self.quantile(each):.{digits}f}") for each in QUANTILES]
+        rows = [(f"{100 * each:g} %", f"{self.quantile(each):z.{digits}f}") for each in QUANTILES]
         lower, expected, upper = (
-            f"{each:.{digits}f}" for each in (self.estimate.lower, self.estimate.expected, self.estimate.upper)
+            f"{each:z.{digits}f}" for each in (self.estimate.lower, self.estimate.expected, self.estimate.upper)
         )
         header = ("probability", f"{self.name} at most")
         notes = (
@@ -140,7 +140,7 @@ class Distribution(Shown, AsFrame):
 
     def __repr__(self) -> str:
         """A short text with the central interval of 95 %."""
-        return f"<Distribution of {self.name}, 95 %: {self.interval():.4f}>"
+        return f"<Distribution of {self.name}, 95 %: {self.interval():z.4f}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the probability of each value, and return the axes of matplotlib (extra `plot`)."""

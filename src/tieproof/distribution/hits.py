@@ -246,13 +246,14 @@ def _discounted_gain(measure: Measure, part: KeptTies) -> _Rules:
         missing = np.zeros(0) if ties.missing_grades is None or measure["ideal"] == "list" else ties.missing_grades
         worth, missing_worth = gains(measure, ties, missing)
         divisor = ideal_gain(ties, worth, missing_worth, limit)
-    return _Rules(ties, lambda hit: weights[hit.rank] * hit.worth[hit.grade], last, divisor, last * 1.0, worth)
+    return _Rules(
+        ties, lambda hit: weights[hit.rank] * hit.worth[hit.grade], last, divisor, np.zeros(ties.n_queries), worth
+    )
 
 
 def _persistence(measure: Measure, part: KeptTies) -> _Rules:
     p = float(measure["p"])
-    rules = _plain(lambda hit: (1.0 - p) * p ** (hit.rank - 1.0), "one")
-    return rules(measure, part)
+    return _plain(lambda hit: np.asarray((1.0 - p) * p ** (hit.rank - 1.0)), "one")(measure, part)
 
 
 def _area_under_curve(measure: Measure, part: KeptTies) -> _Rules:
@@ -264,9 +265,9 @@ def _area_under_curve(measure: Measure, part: KeptTies) -> _Rules:
 
 
 def _binary_preference(measure: Measure, part: KeptTies) -> _Rules:
-    ties, others = part.ties, part.ties.n_items - part.listed
-    if ties.judged is not None:
-        ties, others = ties.judged.ties, ties.judged.n_others
+    ties, others, judged = part.ties, part.ties.n_items - part.listed, part.ties.judged
+    if judged is not None:
+        ties, others = judged.ties, judged.n_others
     most = np.maximum(np.minimum(others, ties.n_relevant), 1).astype(np.float64)
     return _Rules(
         replace(ties, grades=None, missing_grades=None),
@@ -281,7 +282,7 @@ def _expected_reciprocal_rank(measure: Measure, part: KeptTies) -> _Rules:
     ties = part.ties
     if ties.grades is None:
         stop = float(stops(measure, np.ones(1))[0])
-        reach, worth = (1.0 - stop) ** ties.n, np.full(int(ties.m.sum()), stop)
+        reach, worth = np.asarray((1.0 - stop) ** ties.n), np.full(int(ties.m.sum()), stop)
     else:
         worth = stops(measure, ties.grades)
         reach = _products_before(1.0 - worth, ties)

@@ -1,5 +1,7 @@
 """What a result keeps of the rankings that it was computed from: the ties that can change a score."""
 
+# ruff: noqa: E741  (l, m: the paper's letters)
+
 from typing import NamedTuple
 
 import numpy as np
@@ -57,7 +59,7 @@ def ambiguous(ties: Ties) -> BoolArray:
     if ties.grades is None or not len(ties.m):
         return uneven
     starts = np.cumsum(ties.m) - ties.m
-    return uneven | (ties.grades[starts] > ties.grades[starts + ties.m - 1])
+    return np.asarray(uneven | (ties.grades[starts] > ties.grades[starts + ties.m - 1]))
 
 
 def _of_queries(ties: Ties, rows: IntArray) -> Ties:

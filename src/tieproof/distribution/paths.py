@@ -10,7 +10,7 @@ grid of values.
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ class Outcomes(NamedTuple):
 
 def cells(tied: Tied) -> int:
     """The cells of the grid of a tie: an upper bound on the steps for one number n."""
-    return tied.places * int(np.prod([count + 1 for count in tied.relevant]))
+    return tied.places * prod(count + 1 for count in tied.relevant)
 
 
 def outcomes(tied: Tied, most: int) -> Outcomes | None:
@@ -56,27 +56,25 @@ def outcomes(tied: Tied, most: int) -> Outcomes | None:
         ratios = (places - hits[:-1]) / (hits[:-1] + 1) * ((m - hits[:-1]) / (size - places - m + hits[:-1] + 1))
     elif tied.only == "first":
         place = np.arange(1, size - m + 2)
-        values = np.stack([tied.added(int(at), none, 0) if at <= places else 0.0 * tied.k for at in place])
+        values = np.stack([tied.added(at, none, 0) if at <= places else 0.0 * tied.k for at in place.tolist()])
         ratios = (size - m - place[:-1] + 1) / (size - place[:-1])
     elif tied.only == "last":
         place = np.arange(size, m - 1, -1)
-        values = np.stack([tied.added(int(at), (none[0] + m - 1,), 0) for at in place])
+        values = np.stack([tied.added(at, (none[0] + m - 1,), 0) for at in place.tolist()])
         ratios = (place[:-1] - m) / (place[:-1] - 1)
     else:
-        count, left = 1, size
-        for number in relevant:
-            count, left = count * comb(left, number), left - number
+        count = prod(comb(size - sum(relevant[:at]), number) for at, number in enumerate(relevant))
         if count > most:
             return None
         labels = _arrangements(size, relevant)
         above = [np.zeros((count, 1), dtype=np.int64) for _ in relevant]
         values = np.zeros((count, len(tied.k)))
-        for place in range(places):
+        for before in range(places):
             for grade in range(len(relevant)):
-                rows = np.flatnonzero(labels[:, place] == grade)
-                values[rows] += tied.added(place + 1, [each[rows] for each in above], grade)
+                rows = np.flatnonzero(labels[:, before] == grade)
+                values[rows] += tied.added(before + 1, [each[rows] for each in above], grade)
             for grade, each in enumerate(above):
-                each += labels[:, place, None] == grade
+                each += labels[:, before, None] == grade
         return Outcomes(values, np.full(count, 1.0 / count), UNIT)
     chances = _from_ratios(ratios)
     return Outcomes(values, chances, 8 * len(chances) * UNIT)
@@ -153,14 +151,16 @@ def _waves(turns: FloatArray, numbers: IntArray) -> ComplexArray:
     return np.asarray(np.exp(2j * np.pi * (angles - np.rint(angles))))
 
 
-def _walked(tied: Tied, factor: FloatArray, count: int, waves: Callable[[FloatArray], tuple[Any, Any]]) -> ComplexArray:
+def _walked(
+    tied: Tied, factor: FloatArray, count: int, waves: Callable[[FloatArray], tuple[Any, Any]]
+) -> ComplexArray:
     """Return the mean of a product over all hits, (T, A, B), by one pass through the grid.
 
     waves : for what a hit adds times `factor`, (…, T), the factors of the product: arrays (…, T, A) and (…, T, 1, B),
         with `count` = A
     """
     size, relevant, m = tied.size, tied.relevant, sum(tied.relevant)
-    grid = np.zeros(0)
+    grid = np.zeros(0, dtype=np.complex128)
     for placed in range(tied.places):
         low = [max(0, placed - (size - number)) for number in relevant]
         high = [min(placed, number) for number in relevant]
@@ -183,7 +183,7 @@ def _walked(tied: Tied, factor: FloatArray, count: int, waves: Callable[[FloatAr
         grid[box] *= others[..., None, None, None]
         for after, part in moved:
             grid[after] += part
-    return grid.reshape(-1, *grid.shape[len(relevant) :]).sum(axis=0)
+    return np.asarray(grid.reshape(-1, *grid.shape[len(relevant) :]).sum(axis=0))
 
 
 def _counts(box: Sequence[slice]) -> list[IntArray]:

@@ -8,7 +8,7 @@ interval. All rounding errors are bounded and added outwards.
 """
 
 from collections.abc import Iterator, Sequence
-from math import fsum, log
+from math import log
 from typing import NamedTuple
 
 import numpy as np
@@ -25,13 +25,16 @@ from tieproof.distribution.paths import (
     outcomes,
 )
 from tieproof.errors import InputError
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 MOST_VALUES = 2**18
 """Up to so many values of a sum are computed one by one."""
 
 MOST_STEPS = 2**34
 """The most steps through cells of grids, which take minutes."""
+
+_MOST_TIES = 64
+"""Up to so many ties with other values than whole numbers are combined."""
 
 _MOST_OUTCOMES = 2**12
 """Up to so many outcomes of a tie are computed one by one."""
@@ -53,7 +56,7 @@ _LEAST_DEGREE = 2**14
 
 
 class Steps(NamedTuple):
-    """A step function that rises from 0 to 1: the probability of at most x is `total` at the last of `points` <= x."""
+    """A step function from 0 to 1: the probability of at most x is `total` at the last of `points` up to x."""
 
     points: FloatArray
     total: FloatArray
@@ -140,13 +143,15 @@ def _values(groups: Sequence[Tied]) -> Values | None:
         for tie, (scale, times) in enumerate(zip(group.scale.tolist(), group.times.tolist(), strict=True)):
             values = found.values[:, tie]
             if counts:
-                dense = np.bincount((values - values.min()).astype(np.int64), weights=found.chances)
+                dense = np.bincount((values - values.min()).astype(np.int64), weights=found.chances).astype(
+                    np.float64
+                )
                 whole.setdefault(scale, []).append((dense, found.error, times))
             else:
+                if len(single) + times > _MOST_TIES:
+                    return None
                 points = values * scale
                 single += [_merged(points - points.min(), found.chances, found.error + 4 * UNIT)] * times
-                if len(single) > 64:
-                    return None
     single += [_whole_numbers(parts, scale) for scale, parts in whole.items()]
     total = Values(np.zeros(1), np.ones(1), 0.0)
     for each in sorted(single, key=lambda values: len(values.points)):
@@ -161,7 +166,7 @@ def _values(groups: Sequence[Tied]) -> Values | None:
     return total
 
 
-def _merged(points: FloatArray, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
+def _merged(points: Array, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
     """Return values in ascending order, equal ones once."""
     different, which, counts = np.unique(points, return_inverse=True, return_counts=True)
     return Values(different, np.bincount(which, weights=chances), error + int(counts.max()) * UNIT, lost)
@@ -206,10 +211,10 @@ def _whole_numbers(parts: Sequence[tuple[FloatArray, float, int]], scale: float)
     (total,) = numbers
     chosen = np.flatnonzero(total.chances)
     most = sum((len(chances) - 1) * times for chances, _, times in parts)
-    points, chances = total.start + chosen, total.chances[chosen]
+    points, chances = np.asarray(total.start + chosen, dtype=np.float64), total.chances[chosen]
     if scale < 0:
         points, chances = (most - points)[::-1], chances[::-1]
-    return Values(points * abs(scale), chances, total.error + 4 * UNIT, total.lost)
+    return Values(points * float(abs(scale)), chances, total.error + 4 * UNIT, total.lost)
 
 
 def _of_values(values: Values, known: Known, slack: float) -> Bracket:
@@ -224,7 +229,10 @@ def _of_values(values: Values, known: Known, slack: float) -> Bracket:
 def _between(
     early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: Known, before: float
 ) -> Bracket:
-    """Return the two step functions between the known ends; `before` bounds the probability before the first point."""
+    """Return the two step functions between the known ends.
+
+    before : a bound of the probability before the first point
+    """
     early = np.concatenate([[known.lower], np.clip(early, known.lower, known.upper)])
     late = np.concatenate([np.clip(late, known.lower, known.upper), [known.upper]])
     return Bracket(_steps(early, np.append(before, high)), _steps(late, np.append(low, 1.0)))
@@ -345,9 +353,10 @@ def _spectrum(groups: Sequence[Tied], window: _Window, degree: int) -> tuple[Com
     lost = np.abs(product) + error <= _LOST
     error[lost] = _LOST
     product[lost] = 0.0
-    product, error = product.ravel(), error.ravel()
     turns = np.arange(1, degree + 1) * (-window.origin / window.period)
-    return product * np.exp(2j * np.pi * (turns - np.rint(turns))), error + UNIT * (16.0 + 16.0 * np.abs(turns))
+    return product.ravel() * np.exp(2j * np.pi * (turns - np.rint(turns))), error.ravel() + UNIT * (
+        16.0 + 16.0 * np.abs(turns)
+    )
 
 
 def _multiply(

@@ -38,8 +38,8 @@ def tied_of(result: Measured, measure: Measure, sign: float) -> list[Tied]:
     parts = result.evaluated.kept
     if parts is None:
         raise InputError(
-            "This result is from a record, which has no ties of single queries. Evaluate the data again, and take the "
-            "distribution of that result.",
+            "This result is from a record, which has no ties of single queries. Evaluate the data again, and take "
+            "the distribution of that result.",
             "measure",
         )
     return tied(measure, parts, sign * _weights(result, measure))
