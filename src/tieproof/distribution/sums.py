@@ -169,7 +169,12 @@ def _values(groups: Sequence[Tied]) -> Values | None:
 def _merged(points: Array, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
     """Return values in ascending order, equal ones once."""
     different, which, counts = np.unique(points, return_inverse=True, return_counts=True)
-    return Values(different, np.bincount(which, weights=chances), error + int(counts.max()) * UNIT, lost)
+    return Values(
+        different,
+        np.asarray(np.bincount(which, weights=chances), dtype=np.float64),
+        error + int(counts.max()) * UNIT,
+        lost,
+    )
 
 
 class _Numbers(NamedTuple):
