@@ -15,6 +15,7 @@ from tieproof.distribution import sums
 from tieproof.distribution.distribution import Between, Distribution
 from tieproof.errors import InputError
 from tieproof.measures import REGISTRY, Measure
+from tieproof.show import style
 
 RANKINGS: dict[str, list[oracle.Ranking]] = {
     "one": [[[1, 0]]],
@@ -278,3 +279,16 @@ def test_numbers_in_all_forms() -> None:
     assert "0.5000" in distribution.to_markdown()
     assert repr(distribution) == "<Distribution of AP, 95 %: 0.5000 to 1.0000>"
     assert Between(0.0, 1.0).low == 0.0
+
+
+def test_picture_has_the_probabilities() -> None:
+    pytest.importorskip("matplotlib")
+    distribution = result_of(RANKINGS["two queries"], ["AP"]).distribution("AP")
+    _, axes = style.figure("This test")
+    assert distribution.plot(axes) is axes
+    for bar in axes.patches:
+        left, right = bar.get_x(), bar.get_x() + bar.get_width()
+        means = all_means(RANKINGS["two queries"], Measure("AP"))
+        share = Fraction(sum(left <= mean < right for mean in means), len(means))
+        assert abs(bar.get_height() - share) < 1e-9
+    assert distribution.interval().low == pytest.approx(axes.lines[0].get_xdata()[0])

@@ -1,18 +1,21 @@
 """The picture of a distribution: how likely each value of a mean is."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieproof.distribution.distribution import Distribution
 from tieproof.show import style
 from tieproof.show.parts import count
+from tieproof.ties import Array
+
+if TYPE_CHECKING:
+    from tieproof.distribution.distribution import Distribution
 
 _BARS = 60
 """The most bars, which are wide enough to be told apart."""
 
 
-def plot_distribution(distribution: Distribution, ax: Any = None) -> Any:
+def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
     """Draw the probability of each part of the range, with the central interval of 95 % and the three values.
 
     ax : matplotlib axes to draw on; None for new ones
@@ -46,7 +49,7 @@ def plot_distribution(distribution: Distribution, ax: Any = None) -> Any:
     return ax
 
 
-def bars(distribution: Distribution) -> tuple[Any, Any]:
+def bars(distribution: "Distribution") -> tuple[Array, Array]:
     """Return the edges of the bars, (b + 1,), and the probability of each bar, (b,)."""
     low, high = distribution.quantile(1e-6).low, distribution.quantile(1.0 - 1e-6).high
     if high <= low:

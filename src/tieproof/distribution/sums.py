@@ -348,9 +348,9 @@ def _spectrum(groups: Sequence[Tied], window: _Window, degree: int) -> tuple[Com
             steps += cost * len(rows) * len(open_blocks) * BLOCK
             if steps > MOST_STEPS:
                 raise InputError(
-                    f"The distribution would take minutes: {len(groups):,} shapes of ties, the largest of "
-                    f"{max(group.size for group in groups):,} items. Pass a larger resolution, or use a measure with "
-                    "a cutoff.",
+                    f"The distribution would take minutes: a tie has {max(group.size for group in groups):,} items. "
+                    "Pass a larger resolution, such as resolution=1e-4, or use a measure "
+                    "with a cutoff.",
                     "resolution",
                 )
             _multiply(product, error, open_blocks, tie, some, starts, window.period)

@@ -1,6 +1,7 @@
 """The distribution of a result's mean over the orderings of tied items."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -8,15 +9,17 @@ from tieproof.distribution.distribution import Distribution
 from tieproof.distribution.hits import Tied, tied
 from tieproof.distribution.sums import Known, bracket
 from tieproof.errors import InputError
-from tieproof.evaluation.measured import Measured
 from tieproof.measures import Measure
 from tieproof.ties import Estimate, FloatArray
+
+if TYPE_CHECKING:
+    from tieproof.evaluation.measured import Measured
 
 FINEST = 1e-7
 """The finest resolution: with a finer one, the numbers would take gigabytes of memory."""
 
 
-def distribution_of(result: Measured, measure: Measure, resolution: float) -> Distribution:
+def distribution_of(result: "Measured", measure: Measure, resolution: float) -> Distribution:
     """Return the distribution of a mean; see `Result.distribution`."""
     estimate, counted = result[measure], int((~np.isnan(result.per_query(measure).lower)).sum())
     groups = tied_of(result, measure, 1.0)
@@ -33,7 +36,7 @@ def as_distribution(
     return Distribution(name, estimate, queries, resolution, bracket(groups, known, resolution))
 
 
-def tied_of(result: Measured, measure: Measure, sign: float) -> list[Tied]:
+def tied_of(result: "Measured", measure: Measure, sign: float) -> list[Tied]:
     """Return the ties that can change a mean, with the weights of their queries times `sign`."""
     parts = result.evaluated.kept
     if parts is None:
@@ -45,7 +48,7 @@ def tied_of(result: Measured, measure: Measure, sign: float) -> list[Tied]:
     return tied(measure, parts, sign * _weights(result, measure))
 
 
-def _weights(result: Measured, measure: Measure) -> FloatArray:
+def _weights(result: "Measured", measure: Measure) -> FloatArray:
     """Return the weight of each query in the mean, (Q,)."""
     counted = ~np.isnan(result.per_query(measure).lower)
     groups = [np.flatnonzero(counted)]
