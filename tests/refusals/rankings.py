@@ -255,9 +255,9 @@ CASES: dict[str, Case] = {
         r"'AP\(norm=hits\)@1' has no distribution here.*Use 'AP@1', or leave out the cutoff",
     ),
     "a distribution of lists whose last tie may continue": Case(
-        lambda: tp.evaluate_scores(
-            [[2.0, 1.0, 1.0]], [[0, 1, 0]], measures=["AP"], n_relevant=[2], n_items=9
-        ).distribution("AP"),
+        lambda: tp.evaluate_scores([[2.0, 1.0, 1.0]], [[0, 1, 0]], measures=["AP"], n_relevant=[2]).distribution(
+            "AP"
+        ),
         r"unseen items.*Pass whole lists",
     ),
     "a distribution with too fine a resolution": Case(

@@ -32,14 +32,14 @@ GRADED: dict[str, list[oracle.Ranking]] = {
 CUTOFFS = (None, 1, 2, 3)
 
 
-def result_of(rankings: Sequence[oracle.Ranking], measures: Any, **options: Any) -> tp.Result:
+def result_of(rankings: Sequence[Any], measures: Any, **options: Any) -> tp.Result:
     """Lists with these ties."""
     scores = [[-float(place) for place, tie in enumerate(ranking) for _ in tie] for ranking in rankings]
     grades = [[grade for tie in ranking for grade in tie] for ranking in rankings]
     return tp.evaluate_scores(scores, grades, measures=measures, **options)
 
 
-def all_means(rankings: Sequence[oracle.Ranking], measure: Measure) -> list[Fraction]:
+def all_means(rankings: Sequence[Any], measure: Measure) -> list[Fraction]:
     """The mean of every combination of orderings, which are all equally likely, in ascending order."""
     definition = oracle.DEFINITIONS[measure.name if measure.cutoff != "R" else f"{measure.name}@R"]
     cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
@@ -143,8 +143,10 @@ def test_large_ties_are_those_of_simulated_orders() -> None:
     random, size, relevant, simulated = np.random.default_rng(0), 40, 12, 200_000
     result = tp.evaluate_scores([[0.0] * size], [[1] * relevant + [0] * (size - relevant)], measures=["AP"])
     distribution = result.distribution("AP", resolution=1e-4)
-    ranks = np.sort(random.permuted(np.tile(np.arange(1, size + 1), (simulated, 1)), axis=1)[:, :relevant], axis=1)
-    values = (np.arange(1, relevant + 1) / ranks).mean(axis=1)
+    ranks: Any = np.sort(
+        random.permuted(np.tile(np.arange(1, size + 1), (simulated, 1)), axis=1)[:, :relevant], axis=1
+    )
+    values: Any = (np.arange(1, relevant + 1) / ranks).mean(axis=1)
     bound = np.sqrt(np.log(2 / 1e-6) / (2 * simulated))
     for value in np.quantile(values, np.linspace(0.001, 0.999, 200)).tolist():
         share, bracket = float((values >= value).mean()), distribution.at_least(value)
@@ -184,7 +186,7 @@ def test_means_over_categories_and_empty_queries() -> None:
     means = sorted(one / 2 + (two + three) / 4 for one, two, three in itertools.product(*values))
     check(result.distribution("AP"), means, 1e-9)
     check(result.category("b").distribution("AP"), all_means(rankings[1:], Measure("AP")), 1e-9)
-    empty = [rankings[0], [[0, 0]], *rankings[1:]]
+    empty: list[Any] = [rankings[0], [[0, 0]], *rankings[1:]]
     for policy, share in (("skip", 1), ("nan", 1), ("zero", Fraction(3, 4))):
         found = result_of(empty, ["AP"], empty=policy).distribution("AP")
         check(found, [share * mean for mean in all_means(rankings, Measure("AP"))], 1e-9)

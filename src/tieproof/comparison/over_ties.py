@@ -52,10 +52,10 @@ def over_ties(
     categories : the categories of the same queries, if the means are over categories
     """
     one, other = results
-    groups = tied_of(one, measure, 1.0) + tied_of(other, measure, -1.0)
+    ties = [tied_of(one, measure, 1.0), tied_of(other, measure, -1.0)]
     estimate = Estimate(found.lower, found.expected, found.upper, found.std)
     counted = ~np.isnan(per_query.lower)
-    distribution = as_distribution(title, estimate, int(counted.sum()), groups, resolution)
+    distribution = as_distribution(title, estimate, int(counted.sum()), ties, resolution)
     better, not_worse = distribution.more_than(ROUNDING), distribution.more_than(-3.0 * ROUNDING)
     differences = np.array([per_query.lower, per_query.expected, per_query.upper])[:, counted]
     return OverTies(

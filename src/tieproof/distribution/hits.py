@@ -5,7 +5,7 @@ is a path through a grid of cells (items placed, relevant items placed), and eac
 number. The paper's slides compute the expected AP by this grid; `paths.py` computes the whole distribution.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -55,7 +55,8 @@ class Tied(NamedTuple):
     scale : by which the sum of what the hits add is multiplied, (T,)
     times : how many such ties there are, (T,)
     adds : what a hit adds
-    only : "every" if each hit adds the same; "first" or "last" if only that hit adds something
+    only : "every" if each hit adds 1, "first" or "last" if only that hit adds something, "whole" if whole numbers are
+        added, and otherwise ""
     """
 
     size: int
@@ -97,6 +98,8 @@ class _Rules(NamedTuple):
     parameter : (A,), or if not `of_query` (T,)
     worth : of each relevant item of `ties`; None: each is worth 1
     only : as in `Tied`
+    of_query : whether the parameter is that of the query
+    alone : whether a tie adds as much where it is the query's only tie
     """
 
     ties: Ties
@@ -107,10 +110,57 @@ class _Rules(NamedTuple):
     worth: FloatArray | None = None
     only: str = ""
     of_query: bool = True
+    alone: bool = False
 
 
-def tied(measure: Measure, parts: Iterable[KeptTies], weights: FloatArray) -> list[Tied]:
-    """Return the ambiguous ties that may change a measure, in groups of the same shape, each different tie once.
+class Ambiguous(NamedTuple):
+    """The U different ambiguous ties that may change a mean.
+
+    shapes : (U, 2 + G) the numbers of items, of places that count, and of relevant items of each grade
+    facts : (U, 4 + G) k, n, parameter, scale, and the worth of each grade
+    moments : (U, 3) by how much what a tie adds may vary, its mean beyond the least, and its variance, with the
+        scale; NaN where only `paths.py` can compute them
+    times : (U,) how many such ties there are
+    adds, only : as in `Tied`
+    """
+
+    shapes: FloatArray
+    facts: FloatArray
+    moments: FloatArray
+    times: IntArray
+    adds: Adds
+    only: str
+
+    def take(self, rows: IntArray) -> "Ambiguous":
+        """Return some of the ties."""
+        return self._replace(
+            shapes=self.shapes[rows], facts=self.facts[rows], moments=self.moments[rows], times=self.times[rows]
+        )
+
+    def by_shape(self) -> Iterator[Tied]:
+        """Yield the ties in groups of the same shape."""
+        starts = np.flatnonzero(np.diff(self.shapes, axis=0, prepend=-1).any(axis=1))
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(self.shapes)], strict=True):
+            size, places, *counts = self.shapes[start].astype(np.int64).tolist()
+            relevant = tuple(count for count in counts if count)
+            k, n, parameter, scale, *worth = self.facts[start:stop].T
+            yield Tied(
+                size,
+                places,
+                relevant,
+                k.astype(np.int64),
+                n.astype(np.int64),
+                parameter,
+                tuple(worth[: len(relevant)]),
+                scale,
+                self.times[start:stop],
+                self.adds,
+                self.only,
+            )
+
+
+def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Ambiguous | None:
+    """Return the ambiguous ties that may change a measure; None if there is none.
 
     weights : (Q,) the weight of each query's value in the mean; negative for a mean that is subtracted
     """
@@ -118,38 +168,23 @@ def tied(measure: Measure, parts: Iterable[KeptTies], weights: FloatArray) -> li
         raise InputError(
             f"'{measure}' has no distribution here; these measures have one: {', '.join(_RULES)}.", "measure"
         )
-    found = [_facts(_RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
+    if any(part.open_ends for part in parts):
+        raise InputError(
+            "Some queries have unseen items, which may continue the last tie of their lists; how likely each order of "
+            "these is, is unknown. Pass whole lists.",
+            "measure",
+        )
+    found = [_facts(measure, _RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
     found = [each for each in found if len(each.shape)]
     if not found:
-        return []
-    adds, only = found[0].adds, found[0].only
+        return None
     grades = max(each.relevant.shape[1] for each in found)
     shapes = np.concatenate([_wide(each.shape, each.relevant, grades) for each in found])
     facts = np.concatenate([_wide(each.facts, each.worth, grades) for each in found])
-    both, times = np.unique(np.hstack([shapes, facts]), axis=0, return_counts=True)
+    moments = np.concatenate([each.moments for each in found])
+    both, first, times = np.unique(np.hstack([shapes, facts]), axis=0, return_index=True, return_counts=True)
     shapes, facts = both[:, : shapes.shape[1]], both[:, shapes.shape[1] :]
-    starts = np.flatnonzero(np.diff(shapes, axis=0, prepend=-1).any(axis=1))
-    groups = []
-    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(shapes)], strict=True):
-        size, places, *relevant = (int(number) for number in shapes[start])
-        relevant = [count for count in relevant if count]
-        k, n, parameter, scale, *worth = facts[start:stop].T
-        groups.append(
-            Tied(
-                size,
-                places,
-                tuple(relevant),
-                k.astype(np.int64),
-                n.astype(np.int64),
-                parameter,
-                tuple(worth[: len(relevant)]),
-                scale,
-                times[start:stop],
-                adds,
-                only,
-            )
-        )
-    return groups
+    return Ambiguous(shapes, facts, moments[first], times, found[0].adds, found[0].only)
 
 
 class _Facts(NamedTuple):
@@ -158,21 +193,24 @@ class _Facts(NamedTuple):
     shape : (T, 2) the numbers of items, and of places that count
     relevant, worth : (T, G) the number of relevant items of each grade, and what they are worth; 0 without that grade
     facts : (T, 4) k, n, parameter and scale
+    moments : (T, 3) as in `Ambiguous`
     """
 
     shape: FloatArray
     relevant: FloatArray
     facts: FloatArray
     worth: FloatArray
+    moments: FloatArray
     adds: Adds
     only: str
 
 
-def _facts(rules: _Rules, weights: FloatArray) -> _Facts:
+def _facts(measure: Measure, rules: _Rules, weights: FloatArray) -> _Facts:
     ties = rules.ties
     query = ties.query
     places = np.clip(rules.last[query] - ties.k, 0, ties.l)
-    rows = np.flatnonzero(ambiguous(ties) & (places > 0))
+    moments = _moments(measure, rules, weights)
+    rows = np.flatnonzero(ambiguous(ties) & (places > 0) & (moments[:, 0] != 0.0))
     items = np.repeat(np.arange(len(ties.m)), ties.m)
     worth = np.ones(len(items)) if rules.worth is None else rules.worth
     first = np.flatnonzero((np.diff(items, prepend=-1) > 0) | (np.diff(worth, prepend=0.0) != 0))
@@ -186,7 +224,24 @@ def _facts(rules: _Rules, weights: FloatArray) -> _Facts:
     columns = (ties.k, ties.n, rules.parameter[query] if rules.of_query else rules.parameter, scale)
     shape = np.column_stack([ties.l, places]).astype(np.float64)
     facts = np.column_stack(columns).astype(np.float64)
-    return _Facts(shape[rows], relevant[rows], facts[rows], worths[rows], rules.adds, rules.only)
+    return _Facts(shape[rows], relevant[rows], facts[rows], worths[rows], moments[rows], rules.adds, rules.only)
+
+
+def _moments(measure: Measure, rules: _Rules, weights: FloatArray) -> FloatArray:
+    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3).
+
+    They are those of a query that has this tie alone, where the measure does not depend on the other ties.
+    """
+    ties = rules.ties
+    if not rules.alone:
+        return np.full((len(ties.m), 3), np.nan)
+    of_query = ties.n_relevant[ties.query], ties.n_items[ties.query]
+    lower, expected, upper, variance = measure(
+        Ties(np.arange(len(ties.m)), ties.k, ties.n, ties.l, ties.m, *of_query)
+    )
+    weight = weights[ties.query]
+    beyond = np.where(weight > 0, expected - lower, upper - expected)
+    return np.column_stack([np.abs(weight) * (upper - lower), np.abs(weight) * beyond, weight * weight * variance])
 
 
 def _wide(columns: FloatArray, by_grade: FloatArray, grades: int) -> FloatArray:
@@ -194,7 +249,9 @@ def _wide(columns: FloatArray, by_grade: FloatArray, grades: int) -> FloatArray:
     return np.hstack([columns, np.pad(by_grade, ((0, 0), (0, grades - by_grade.shape[1])))])
 
 
-def _plain(adds: Adds, divisor: str = "relevant", only: str = "") -> "Callable[[Measure, KeptTies], _Rules]":
+def _plain(
+    adds: Adds, divisor: str = "relevant", only: str = "", *, alone: bool = True
+) -> "Callable[[Measure, KeptTies], _Rules]":
     """Return the rules of a measure that needs the rank and the hits alone."""
 
     def rules(measure: Measure, part: KeptTies) -> _Rules:
@@ -208,7 +265,9 @@ def _plain(adds: Adds, divisor: str = "relevant", only: str = "") -> "Callable[[
             "mean": (relevant + cutoff) / 2.0,
             "one": np.ones(ties.n_queries),
         }
-        return _Rules(ties, adds, _last(measure, ties), np.maximum(divisors[divisor], 0.5), relevant, only=only)
+        return _Rules(
+            ties, adds, _last(measure, ties), np.maximum(divisors[divisor], 0.5), relevant, None, only, alone=alone
+        )
 
     return rules
 
@@ -227,7 +286,9 @@ def _average_precision(measure: Measure, part: KeptTies) -> _Rules:
         )
     divisors = {"R": "relevant", "min": "smaller", "hits": "relevant"}
     rules = _plain(lambda hit: hit.hits / hit.rank, divisors[str(measure["norm"])])(measure, part)
-    return rules._replace(divisor=part.listed.astype(np.float64)) if measure["norm"] == "hits" else rules
+    if measure["norm"] == "hits":
+        return rules._replace(divisor=part.listed.astype(np.float64), alone=False)
+    return rules
 
 
 def _trapezoid(hit: Hit) -> FloatArray:
@@ -237,7 +298,6 @@ def _trapezoid(hit: Hit) -> FloatArray:
 
 def _discounted_gain(measure: Measure, part: KeptTies) -> _Rules:
     ties, last = part.ties, _last(measure, part.ties)
-    weights = np.append(0.0, LOGARITHMIC.sum(*(np.arange(ties.depth)[None] + [[0], [1]])).hi)
     worth, of_all = None, part.listed if measure["ideal"] == "list" else ties.n_relevant
     limit = measure.last_rank(ties)
     if ties.grades is None:
@@ -246,9 +306,12 @@ def _discounted_gain(measure: Measure, part: KeptTies) -> _Rules:
         missing = np.zeros(0) if ties.missing_grades is None or measure["ideal"] == "list" else ties.missing_grades
         worth, missing_worth = gains(measure, ties, missing)
         divisor = ideal_gain(ties, worth, missing_worth, limit)
-    return _Rules(
-        ties, lambda hit: weights[hit.rank] * hit.worth[hit.grade], last, divisor, np.zeros(ties.n_queries), worth
-    )
+
+    def adds(hit: Hit) -> FloatArray:
+        return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi * hit.worth[hit.grade])
+
+    alone = ties.grades is None and measure["ideal"] != "list"
+    return _Rules(ties, adds, last, divisor, np.zeros(ties.n_queries), worth, alone=alone)
 
 
 def _persistence(measure: Measure, part: KeptTies) -> _Rules:
@@ -260,7 +323,12 @@ def _area_under_curve(measure: Measure, part: KeptTies) -> _Rules:
     others = (part.ties.n_items - part.listed).astype(np.float64)
     pairs = np.maximum(others * part.ties.n_relevant, 1.0)
     return _Rules(
-        part.ties, lambda hit: hit.parameter - (hit.rank - hit.hits), _last(measure, part.ties), pairs, others
+        part.ties,
+        lambda hit: hit.parameter - (hit.rank - hit.hits),
+        _last(measure, part.ties),
+        pairs,
+        others,
+        only="whole",
     )
 
 
@@ -275,6 +343,7 @@ def _binary_preference(measure: Measure, part: KeptTies) -> _Rules:
         _last(measure, ties),
         most * np.maximum(ties.n_relevant, 1.0),
         most,
+        only="whole",
     )
 
 
@@ -321,9 +390,9 @@ _RULES: "Mapping[str, Callable[[Measure, KeptTies], _Rules]]" = {
     "RBP": _persistence,
     "ERR": _expected_reciprocal_rank,
     "AUC": _area_under_curve,
-    "Success": _plain(lambda hit: hit.hits == 1.0, "one", "first"),
-    "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, "one", "first"),
-    "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, "one", "last"),
+    "Success": _plain(lambda hit: hit.hits == 1.0, "one", "first", alone=False),
+    "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, "one", "first", alone=False),
+    "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, "one", "last", alone=False),
     "bpref": _binary_preference,
 }
 """The measures that are a sum over hits; `AP(norm=hits)@k` is refused."""

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.distribution.hits import Tied
+from tieproof.distribution.hits import Ambiguous, Tied
 from tieproof.distribution.paths import (
     BLOCK,
     UNIT,
@@ -41,6 +41,12 @@ _MOST_OUTCOMES = 2**12
 
 _ROOM = 2**16
 """How many complex numbers a grid has at a time."""
+
+_BUDGET = 2**22
+"""Ties of up to so many cells in all are always walked through."""
+
+_SHAPE = 100
+"""A place of a shape costs as much as so many cells, however many ties have that shape."""
 
 _LOST = 2.0**-60
 """Probabilities and numbers below this are left out, and counted as an error."""
@@ -88,23 +94,94 @@ class Known(NamedTuple):
     variance: float
 
 
-def bracket(groups: Sequence[Tied], known: Known, resolution: float) -> Bracket:
+def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float) -> Bracket:
     """Return the distribution of `known.lower` plus what the ties add beyond their least.
 
     resolution : the distance at which two values are told apart
     """
-    groups = [part for group in groups for part in _that_matter(group)]
-    width = known.upper - known.lower
-    slack = (2.0**-44 + 2 * UNIT * max((group.places for group in groups), default=0)) * max(
-        abs(known.lower), abs(known.upper)
-    )
-    if not groups or width <= 0:
+    places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
+    slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
+    few = all(each.only or len(each.times) <= _MOST_TIES for each in ties)
+    groups = [part for each in ties for group in each.by_shape() for part in _that_matter(group)] if few else []
+    if (few and not groups) or known.upper <= known.lower:
         one = Steps(np.array([known.lower]), np.ones(1))
         return Bracket(one, Steps(np.array([known.upper]), np.ones(1)))
-    found = _values(groups)
+    found = _values(groups) if few else None
     if found is not None:
         return _of_values(found, known, slack)
-    return _of_waves(groups, known, resolution, slack)
+    chosen, rest = _chosen(ties, known, resolution)
+    groups = [part for each in chosen for group in each.by_shape() for part in _that_matter(group)]
+    return _of_waves(groups, rest, known, resolution, slack)
+
+
+class _Rest(NamedTuple):
+    """Ties that add too little to be walked through: how much they add in all, (R,) each.
+
+    mean, variance : of what each tie adds beyond its least, times how often it occurs
+    far : how far each may be from its mean
+    """
+
+    mean: FloatArray
+    variance: FloatArray
+    far: FloatArray
+    largest: float
+
+    def means(self, numbers: FloatArray) -> tuple[ComplexArray, FloatArray]:
+        """Return the mean of e(n v) for v the sum of the ties, and a bound on its error, for all numbers n, in turns.
+
+        For a tie with the mean m, exp(i t (v - m)) has the mean 1 - t² variance / 2, with an error of at most
+        |t|³ far variance / 6, and exp(-t² variance / 2) differs from that by at most t⁴ variance² / 8. All these
+        factors are at most 1, so that the errors of a product add up.
+        """
+        angle = 2.0 * np.pi * numbers
+        variance = float(self.variance.sum())
+        third, fourth = float((self.far * self.variance).sum()), self.largest * variance
+        turns = numbers * float(self.mean.sum())
+        means = np.exp(2j * np.pi * (turns - np.rint(turns)) - angle * angle * (variance / 2.0))
+        error = angle**3 * (third / 6.0) + angle**4 * (fourth / 8.0) + UNIT * (64.0 + 16.0 * np.abs(turns))
+        return means, np.minimum(error * (1.0 + 1e-9), 2.0)
+
+    def growth(self, rates: FloatArray) -> FloatArray:
+        """Return a bound on the logarithm of the mean of exp(rate v) for all rates (Bennett 1962)."""
+        total = rates * float(self.mean.sum())
+        for at, rate in enumerate(np.abs(rates).tolist()):
+            far = rate * self.far
+            total[at] += float((self.variance * rate * rate * _bennett(far)).sum())
+        return total
+
+
+def _bennett(x: FloatArray) -> FloatArray:
+    """Return (exp(x) - 1 - x) / x² for x >= 0, or a little more: a bound by its series where x is small."""
+    small = x < 1e-3
+    safe = np.where(small, 1.0, x)
+    return np.where(small, 0.5 + x / 6.0 + x * x / 12.0, (np.expm1(safe) - safe) / (safe * safe))
+
+
+def _chosen(ties: Sequence[Ambiguous], known: Known, resolution: float) -> tuple[list[Ambiguous], _Rest]:
+    """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error.
+
+    Ties with a large third moment at little cost come first. The rest is so small that the error of a probability is
+    far below the probability of a part of the range that is as long as the resolution.
+    """
+    empty = np.zeros(0)
+    rest = [_Rest(empty, empty, empty, 0.0)]
+    limit, chosen = resolution * known.variance / (20.0 * max(1, len(ties))), []
+    for each in ties:
+        width, mean, variance = each.moments.T
+        far = np.maximum(mean, width - mean) * (1.0 + 1e-9)
+        third = np.where(np.isnan(width), np.inf, far * variance) * each.times
+        _, of_shape, alike = np.unique(each.shapes, axis=0, return_inverse=True, return_counts=True)
+        cost = each.shapes[:, 1] * (np.prod(each.shapes[:, 2:] + 1.0, axis=1) + _SHAPE / alike[of_shape])
+        order = np.argsort(-third / cost, kind="stable")
+        left = np.cumsum(third[order][::-1])[::-1]
+        count = max(int(np.searchsorted(-left, -limit)), int(np.searchsorted(np.cumsum(cost[order]), _BUDGET)))
+        chosen.append(each.take(np.sort(order[:count])))
+        rows = order[count:]
+        times = each.times[rows]
+        largest = float(variance[rows].max(initial=0.0))
+        rest.append(_Rest(mean[rows] * times, variance[rows] * times, far[rows], largest))
+    means, variances, fars, most = zip(*rest, strict=True)
+    return chosen, _Rest(np.concatenate(means), np.concatenate(variances), np.concatenate(fars), max(most))
 
 
 def _that_matter(group: Tied) -> Iterator[Tied]:
@@ -267,7 +344,7 @@ class _Window(NamedTuple):
         return self.start - 0.0625 * (self.stop - self.start)
 
 
-def _window(groups: Sequence[Tied], known: Known) -> _Window:
+def _window(groups: Sequence[Tied], rest: _Rest, known: Known) -> _Window:
     """Return where the sum is, but for a probability `tail`.
 
     Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
@@ -283,7 +360,7 @@ def _window(groups: Sequence[Tied], known: Known) -> _Window:
                 some = None if found is None else found._replace(values=found.values[:, rows])
                 means = growth(take(group, rows), some, rates)
                 total += (np.log(means) * group.times[rows, None]).sum(axis=0)
-        ends = (total + (1e-6 - log(_TAIL))) / rates
+        ends = (total + rest.growth(rates) + (1e-6 - log(_TAIL))) / rates
     ends = np.where(np.isfinite(ends), ends, np.where(rates > 0, width, 0.0))
     half = len(_RATES)
     start, stop = max(0.0, float(ends[half:].max())), min(width, float(ends[:half].min()))
@@ -292,15 +369,15 @@ def _window(groups: Sequence[Tied], known: Known) -> _Window:
     return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
 
 
-def _of_waves(groups: Sequence[Tied], known: Known, resolution: float, slack: float) -> Bracket:
+def _of_waves(groups: Sequence[Tied], rest: _Rest, known: Known, resolution: float, slack: float) -> Bracket:
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
-    window = _window(groups, known)
+    window = _window(groups, rest, known)
     cells_needed = window.period / resolution
     degree = -(-max(int(3.0 * cells_needed), _LEAST_DEGREE) // BLOCK) * BLOCK
     size = 2 ** int(np.ceil(np.log2(max(8.0 * cells_needed, 4.0 * degree / 3.0, 64.0))))
     while size < 2 * degree + 2:
         size *= 2
-    means, errors = _spectrum(groups, window, degree)
+    means, errors = _spectrum(groups, rest, window, degree)
     number = np.arange(1, degree + 1)
     part = number / (degree + 1.0)
     smooth = np.pi * part * (1.0 - part) / np.tan(np.pi * part) + part
@@ -329,7 +406,7 @@ def _around(factors: ComplexArray, size: int) -> FloatArray:
     return np.asarray(np.fft.irfft(np.concatenate([[0.0], factors.conj()]), size) * size)
 
 
-def _spectrum(groups: Sequence[Tied], window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:
+def _spectrum(groups: Sequence[Tied], rest: _Rest, window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:
     """Return the means of e(n x) for the numbers n from 1 to `degree`, and bounds on their errors.
 
     x : the place of the sum on the circle, from 0 to 1
@@ -337,7 +414,7 @@ def _spectrum(groups: Sequence[Tied], window: _Window, degree: int) -> tuple[Com
     Few ties make the means of most large n too small to count, so that these are not computed any further.
     """
     starts = np.arange(1, degree + 1, BLOCK)
-    product, error = np.ones((len(starts), BLOCK), dtype=np.complex128), np.zeros((len(starts), BLOCK))
+    product, error = rest.means((starts[:, None] + np.arange(BLOCK)) / window.period)
     open_blocks, steps = np.arange(len(starts)), 0
     for part in _in_turn(groups):
         found = outcomes(part, cells(part))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieproof.distribution.distribution import Distribution
-from tieproof.distribution.hits import Tied, tied
+from tieproof.distribution.hits import Ambiguous, tied
 from tieproof.distribution.sums import Known, bracket
 from tieproof.errors import InputError
 from tieproof.measures import Measure
@@ -22,21 +22,22 @@ FINEST = 1e-7
 def distribution_of(result: "Measured", measure: Measure, resolution: float) -> Distribution:
     """Return the distribution of a mean; see `Result.distribution`."""
     estimate, counted = result[measure], int((~np.isnan(result.per_query(measure).lower)).sum())
-    groups = tied_of(result, measure, 1.0)
-    return as_distribution(str(measure), estimate, counted, groups, resolution)
+    return as_distribution(str(measure), estimate, counted, [tied_of(result, measure, 1.0)], resolution)
 
 
 def as_distribution(
-    name: str, estimate: Estimate[float], queries: int, groups: Sequence[Tied], resolution: float
+    name: str, estimate: Estimate[float], queries: int, ties: Sequence[Ambiguous | None], resolution: float
 ) -> Distribution:
-    """Return the distribution of a number whose estimate is known, and to which the ties of `groups` add."""
+    """Return the distribution of a number whose estimate is known, and to which these ties add."""
     if not isinstance(resolution, int | float) or not FINEST <= resolution <= 1:
         raise InputError(f"resolution must be a number from {FINEST:g} to 1, not {resolution!r}.", "resolution")
     known = Known(estimate.lower, estimate.expected, estimate.upper, estimate.std**2)
-    return Distribution(name, estimate, queries, resolution, bracket(groups, known, resolution))
+    return Distribution(
+        name, estimate, queries, resolution, bracket([each for each in ties if each], known, resolution)
+    )
 
 
-def tied_of(result: "Measured", measure: Measure, sign: float) -> list[Tied]:
+def tied_of(result: "Measured", measure: Measure, sign: float) -> Ambiguous | None:
     """Return the ties that can change a mean, with the weights of their queries times `sign`."""
     parts = result.evaluated.kept
     if parts is None:
