@@ -50,8 +50,8 @@ MAY_IMPORT = {
     "competition show",
     "compat": "errors ties inputs exact distances engine evaluation rates show",
     "integrations": "whole_files errors ties inputs distances measures evaluation show",
-    "tieproof": "lazy installed errors ties inputs measures confidence distribution evaluation rates collision recall "
-    "neighbors comparison records audit",
+    "tieproof": "lazy installed errors ties inputs measures confidence distribution evaluation rates collision "
+    "recall neighbors comparison records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
     "neighbors comparison records audit show judge integrations competition",
     "views": "confidence",

@@ -149,7 +149,7 @@ def test_large_ties_are_those_of_simulated_orders() -> None:
     values: Any = (np.arange(1, relevant + 1) / ranks).mean(axis=1)
     bound = np.sqrt(np.log(2 / 1e-6) / (2 * simulated))
     for value in np.quantile(values, np.linspace(0.001, 0.999, 200)).tolist():
-        share, bracket = float((values >= value).mean()), distribution.at_least(value)
+        share, bracket = float(np.greater_equal(values, value).mean()), distribution.at_least(value)
         assert bracket.low - bound <= share <= bracket.high + bound
 
 

@@ -170,8 +170,8 @@ def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Am
         )
     if any(part.open_ends for part in parts):
         raise InputError(
-            "Some queries have unseen items, which may continue the last tie of their lists; how likely each order of "
-            "these is, is unknown. Pass whole lists.",
+            "Some queries have unseen items, which may continue the last tie of their lists, and nobody knows how "
+            "likely that is. Pass whole lists.",
             "measure",
         )
     found = [_facts(measure, _RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
