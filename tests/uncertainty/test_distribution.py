@@ -164,6 +164,22 @@ def test_the_program_of_the_slides_is_the_mean_of_the_distribution() -> None:
     assert abs(sum(means) / 2 - expected_average_precision(ranking)) < 1e-9
 
 
+def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With almost all ties replaced by normal distributions, the bracket still contains what it is without that."""
+    scores, relevance = many_ties(300)
+    result = tp.evaluate_scores(scores, relevance, measures=["AP"])
+    exact = result.distribution("AP")
+    monkeypatch.setattr(sums, "_BUDGET", 100)
+    loose = result.distribution("AP", resolution=1e-3)
+    widths = []
+    for value in np.linspace(exact.quantile(1e-4).low, exact.quantile(1 - 1e-4).high, 50).tolist():
+        inner, outer = exact.at_least(value), loose.at_least(value)
+        assert outer.low <= inner.high
+        assert outer.high >= inner.low
+        widths.append((outer.high - outer.low) / 2)
+    assert max(widths) > 1e-4  # the errors of the replacement are included
+
+
 def test_no_ties() -> None:
     distribution = tp.evaluate_scores([[3, 2, 1]], [[0, 1, 0]], measures=["AP"]).distribution("AP")
     assert distribution.quantile(0.5) == (0.5, 0.5)
