@@ -35,22 +35,23 @@ class KeptTies(NamedTuple):
 
 def keep(queries: IntArray, ties: Ties) -> KeptTies:
     """Return what to keep of a part of the queries, whose places are `queries`."""
-    uneven, judged = ambiguous(ties), ties.judged
+    uneven, judged = np.flatnonzero(ambiguous(ties)), ties.judged
     open_ends = bool(ties.open_ends.any())
-    if not uneven.any() and (judged is None or not ambiguous(judged.ties).any()):
+    if not len(uneven) and (judged is None or not ambiguous(judged.ties).any()):
         none = np.zeros(0, dtype=np.int64)
         return KeptTies(none, Ties(none, none, none, none, none, none, none), none, open_ends)
     affected = np.zeros(ties.n_queries, dtype=np.bool_)
-    affected[ties.query[uneven]] = True
+    query = ties.query[uneven]
+    affected[query] = True
     if judged is not None:
         affected[judged.ties.query[ambiguous(judged.ties)]] = True
     rows = np.flatnonzero(affected)
     if ties.grades is None and judged is None:
-        query, k, n, l, m = (column[uneven] for column in (ties.query, ties.k, ties.n, ties.l, ties.m))
-        alone = Ties(query, k, n, l, m, ties.n_relevant, ties.n_items)
+        k, n, l, m = (column[uneven] for column in (ties.k, ties.n, ties.l, ties.m))
+        alone = Ties((np.cumsum(affected) - 1)[query], k, n, l, m, ties.n_relevant[rows], ties.n_items[rows])
     else:
-        alone = ties
-    return KeptTies(queries[rows], _of_queries(alone, rows), ties.listed[rows], open_ends)
+        alone = _of_queries(ties, rows)
+    return KeptTies(queries[rows], alone, ties.listed[rows], open_ends)
 
 
 def ambiguous(ties: Ties) -> BoolArray:
