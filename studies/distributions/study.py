@@ -86,11 +86,15 @@ def main() -> None:
     write_report(options, render(rows, ranking, slides(options.quick)))
 
 
-def collections(options: Options) -> dict[str, tuple[Array, Array, tuple[Form, ...]]]:
+Collection = tuple[Array, Array, tuple[Form, ...]]
+"""Embeddings, labels, and the forms that the embeddings are stored in."""
+
+
+def collections(options: Options) -> dict[str, Collection]:
     """The embeddings, the labels and the forms of each collection that is there."""
     count = QUICK if options.quick else None
     with np.load(options.data) as arrays:
-        found = {"packages": (arrays["embeddings"][:count], arrays["labels"][:count], FORMS)}
+        found: dict[str, Collection] = {"packages": (arrays["embeddings"][:count], arrays["labels"][:count], FORMS)}
     words = options.data.with_name("phocnet.npz")
     if words.exists():
         features, labels = load(words)

@@ -250,11 +250,11 @@ def test_better_equal_and_worse_are_those_of_all_orderings() -> None:
 
 def p_value(differences: Sequence[Fraction]) -> float:
     """The share of all signs for which the sum is at least as far from 0."""
-    sums_ = [
-        sum(x * sign for x, sign in zip(differences, signs, strict=True))
+    every = [
+        sum((x * sign for x, sign in zip(differences, signs, strict=True)), Fraction())
         for signs in itertools.product((-1, 1), repeat=len(differences))
     ]
-    return sum(abs(each) >= abs(sum(differences)) for each in sums_) / len(sums_)
+    return sum(abs(each) >= abs(sum(differences, Fraction())) for each in every) / len(every)
 
 
 @pytest.mark.parametrize("seed", range(6))
