@@ -71,11 +71,11 @@ class Tied(NamedTuple):
     adds: Adds
     only: str
 
-    def added(self, place: int, above: Sequence[IntArray], grade: int) -> FloatArray:
-        """Return what an item of a grade adds at this place of the tie, from 1, (…, T) for `above` of (…, 1)."""
+    def added(self, place: int | IntArray, above: Sequence[IntArray], grade: int) -> FloatArray:
+        """Return what an item of a grade adds at a place of the tie, from 1; (…, T) for arrays of (…, 1)."""
         hits = self.n + 1 + sum(above)
         values = self.adds(Hit(self.k + place, hits, above, self.worth, grade, self.parameter))
-        return np.broadcast_to(values, np.broadcast_shapes(values.shape, hits.shape))
+        return np.broadcast_to(values, np.broadcast_shapes(values.shape, hits.shape, np.shape(place)))
 
     def end(self, upper: bool) -> FloatArray:
         """Return what the relevant items add at most, or at least, (T,): without the scale."""

@@ -28,6 +28,10 @@ UNIT = 2.0**-53
 """The relative rounding error of float64."""
 
 
+_MOST_NUMBERS = 2**22
+"""As many values of ties with a single relevant item are in memory at a time."""
+
+
 class Outcomes(NamedTuple):
     """All that the ties of one shape may add, without their scale.
 
@@ -56,12 +60,16 @@ def outcomes(tied: Tied, most: int) -> Outcomes | None:
         ratios = (places - hits[:-1]) / (hits[:-1] + 1) * ((m - hits[:-1]) / (size - places - m + hits[:-1] + 1))
     elif tied.only == "first":
         place = np.arange(1, size - m + 2)
-        values = np.stack([tied.added(at, none, 0) if at <= places else 0.0 * tied.k for at in place.tolist()])
+        values = np.where(place[:, None] <= places, tied.added(place[:, None], none, 0), 0.0)
         ratios = (size - m - place[:-1] + 1) / (size - place[:-1])
     elif tied.only == "last":
         place = np.arange(size, m - 1, -1)
-        values = np.stack([tied.added(at, (none[0] + m - 1,), 0) for at in place.tolist()])
+        values = tied.added(place[:, None], (none[0] + m - 1,), 0)
         ratios = (place[:-1] - m) / (place[:-1] - 1)
+    elif m == 1 and size * len(tied.k) <= _MOST_NUMBERS:
+        place = np.arange(1, size + 1)
+        values = np.where(place[:, None] <= places, tied.added(place[:, None], none, 0), 0.0)
+        ratios = np.ones(size - 1)
     else:
         count = prod(comb(size - sum(relevant[:at]), number) for at, number in enumerate(relevant))
         if count > most:

@@ -58,7 +58,7 @@ _RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)
 """Rates of the bounds of the tails, in units of the standard deviation."""
 
 _LEAST_DEGREE = 2**14
-"""The least degree of the polynomials, whose tails beyond a step shrink with its square."""
+"""The least degree of the polynomials at the finest usual resolution; tails beyond a step shrink with its square."""
 
 
 class Steps(NamedTuple):
@@ -375,7 +375,8 @@ def _of_waves(groups: Sequence[Tied], rest: _Rest, known: Known, resolution: flo
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     cells_needed = window.period / resolution
-    degree = -(-max(int(3.0 * cells_needed), _LEAST_DEGREE) // BLOCK) * BLOCK
+    least = min(_LEAST_DEGREE, int(1e-6 * _LEAST_DEGREE / resolution))
+    degree = -(-max(int(3.0 * cells_needed), least, 1) // BLOCK) * BLOCK
     size = 2 ** int(np.ceil(np.log2(max(8.0 * cells_needed, 4.0 * degree / 3.0, 64.0))))
     while size < 2 * degree + 2:
         size *= 2
