@@ -143,7 +143,9 @@ def ranked(embeddings: Array, labels: Array) -> list[Neighbors]:
     found = []
     for first, second in pairwise(order):
         progress(f"{first} against {second}")
-        over_ties = tp.compare({name: results[name] for name in (first, second)}).over_ties(first, second, "AP")
+        over_ties = tp.compare({name: results[name] for name in (first, second)}).over_ties(
+            first, second, "AP", resolution=1e-5
+        )
         found.append(Neighbors(first, second, results[first]["AP"], results[second]["AP"], over_ties))
     return found
 

@@ -75,6 +75,8 @@ class Tied(NamedTuple):
         """Return what an item of a grade adds at a place of the tie, from 1; (…, T) for arrays of (…, 1)."""
         hits = self.n + 1 + sum(above)
         values = self.adds(Hit(self.k + place, hits, above, self.worth, grade, self.parameter))
+        if values.shape == hits.shape:
+            return values
         return np.broadcast_to(values, np.broadcast_shapes(values.shape, hits.shape, np.shape(place)))
 
     def end(self, upper: bool) -> FloatArray:

@@ -196,4 +196,6 @@ def _walked(
 
 def _counts(box: Sequence[slice]) -> list[IntArray]:
     """Return for each grade the number of its items in every cell of a box."""
+    if len(box) == 1:
+        return [np.arange(box[0].start, box[0].stop)]
     return list(np.meshgrid(*(np.arange(each.start, each.stop) for each in box), indexing="ij"))

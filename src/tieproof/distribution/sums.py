@@ -42,10 +42,10 @@ _MOST_OUTCOMES = 2**12
 _ROOM = 2**16
 """How many complex numbers a grid has at a time."""
 
-_BUDGET = 2**22
+_BUDGET = 2**21
 """Ties of up to so many cells in all are always walked through."""
 
-_SHAPE = 100
+_SHAPE = 400
 """A place of a shape costs as much as so many cells, however many ties have that shape."""
 
 _LOST = 2.0**-60
