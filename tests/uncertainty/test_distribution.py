@@ -11,7 +11,8 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.distribution import sums
+from tieproof.distribution import small_ties, sums
+from tieproof.distribution import values as values_alone
 from tieproof.distribution.distribution import Between, Distribution
 from tieproof.errors import InputError
 from tieproof.measures import REGISTRY, Measure
@@ -87,7 +88,7 @@ def test_every_measure_has_the_distribution_of_all_orderings(
     measures = measures_for(name in GRADED)
     result = result_of(rankings, measures)
     if not values:
-        monkeypatch.setattr(sums, "MOST_VALUES", 0)
+        monkeypatch.setattr(values_alone, "MOST_VALUES", 0)
     for measure in measures:
         distribution = result.distribution(measure, resolution=1e-6 if values else 1e-3)
         check(distribution, all_means(rankings, measure), 1e-9)
@@ -169,7 +170,7 @@ def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.Mo
     scores, relevance = many_ties(300)
     result = tp.evaluate_scores(scores, relevance, measures=["AP"])
     exact = result.distribution("AP")
-    monkeypatch.setattr(sums, "_BUDGET", 100)
+    monkeypatch.setattr(small_ties, "_BUDGET", 100)
     loose = result.distribution("AP", resolution=1e-3)
     widths = []
     for value in np.linspace(exact.quantile(1e-4).low, exact.quantile(1 - 1e-4).high, 50).tolist():

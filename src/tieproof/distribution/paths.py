@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distribution.hits import Tied
+from tieproof.distribution.tied import Tied
 from tieproof.ties import FloatArray, IntArray
 
 ComplexArray = npt.NDArray[np.complex128]

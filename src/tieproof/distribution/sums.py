@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.distribution.hits import Ambiguous, Tied
 from tieproof.distribution.paths import (
     BLOCK,
     UNIT,
@@ -24,29 +23,17 @@ from tieproof.distribution.paths import (
     growth,
     outcomes,
 )
+from tieproof.distribution.small_ties import Known, Rest, chosen_ties
+from tieproof.distribution.tied import Ambiguous, Tied
+from tieproof.distribution.values import MOST_TIES, Values, values_of
 from tieproof.errors import InputError
-from tieproof.ties import Array, FloatArray, IntArray
-
-MOST_VALUES = 2**18
-"""Up to so many values of a sum are computed one by one."""
+from tieproof.ties import FloatArray, IntArray
 
 MOST_STEPS = 2**34
 """The most steps through cells of grids, which take minutes."""
 
-_MOST_TIES = 64
-"""Up to so many ties with other values than whole numbers are combined."""
-
-_MOST_OUTCOMES = 2**12
-"""Up to so many outcomes of a tie are computed one by one."""
-
 _ROOM = 2**16
 """How many complex numbers a grid has at a time."""
-
-_BUDGET = 2**21
-"""Ties of up to so many cells in all are always walked through."""
-
-_SHAPE = 400
-"""A place of a shape costs as much as so many cells, however many ties have that shape."""
 
 _LOST = 2.0**-60
 """Probabilities and numbers below this are left out, and counted as an error."""
@@ -85,15 +72,6 @@ class Bracket(NamedTuple):
     later: Steps
 
 
-class Known(NamedTuple):
-    """What is known of the sum beforehand: its ends, and its mean and variance over the orderings of ties."""
-
-    lower: float
-    mean: float
-    upper: float
-    variance: float
-
-
 def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float) -> Bracket:
     """Return the distribution of `known.lower` plus what the ties add beyond their least.
 
@@ -101,89 +79,17 @@ def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float) -> Brack
     """
     places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
     slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
-    few = all(each.only or len(each.times) <= _MOST_TIES for each in ties)
+    few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
     groups = [part for each in ties for group in each.by_shape() for part in _that_matter(group)] if few else []
     if (few and not groups) or known.upper <= known.lower:
         one = Steps(np.array([known.lower]), np.ones(1))
         return Bracket(one, Steps(np.array([known.upper]), np.ones(1)))
-    found = _values(groups) if few else None
+    found = values_of(groups) if few else None
     if found is not None:
         return _of_values(found, known, slack)
-    chosen, rest = _chosen(ties, known, resolution)
+    chosen, rest = chosen_ties(ties, known, resolution)
     groups = [part for each in chosen for group in each.by_shape() for part in _that_matter(group)]
     return _of_waves(groups, rest, known, resolution, slack)
-
-
-class _Rest(NamedTuple):
-    """Ties that add too little to be walked through: how much they add in all, (R,) each.
-
-    mean, variance : of what each tie adds beyond its least, times how often it occurs
-    far : how far each may be from its mean
-    """
-
-    mean: FloatArray
-    variance: FloatArray
-    far: FloatArray
-    largest: float
-
-    def means(self, numbers: FloatArray) -> tuple[ComplexArray, FloatArray]:
-        """Return the mean of e(n v) for v the sum of the ties, and a bound on its error, for all numbers n, in turns.
-
-        For a tie with the mean m, exp(i t (v - m)) has the mean 1 - t² variance / 2, with an error of at most
-        |t|³ far variance / 6, and exp(-t² variance / 2) differs from that by at most t⁴ variance² / 8. All these
-        factors are at most 1, so that the errors of a product add up.
-        """
-        angle = 2.0 * np.pi * numbers
-        variance = float(self.variance.sum())
-        third, fourth = float((self.far * self.variance).sum()), self.largest * variance
-        turns = numbers * float(self.mean.sum())
-        means = np.exp(2j * np.pi * (turns - np.rint(turns)) - angle * angle * (variance / 2.0))
-        error = angle**3 * (third / 6.0) + angle**4 * (fourth / 8.0)
-        # Means and variances of single ties have a relative error below 1e-12.
-        error += 1e-12 * (angle * angle * variance + 8.0 * np.abs(turns)) + 64.0 * UNIT
-        return means, np.minimum(error * (1.0 + 1e-9), 2.0)
-
-    def growth(self, rates: FloatArray) -> FloatArray:
-        """Return a bound on the logarithm of the mean of exp(rate v) for all rates (Bennett 1962)."""
-        total = rates * float(self.mean.sum())
-        for at, rate in enumerate(np.abs(rates).tolist()):
-            far = rate * self.far
-            total[at] += float((self.variance * rate * rate * _bennett(far)).sum())
-        return total
-
-
-def _bennett(x: FloatArray) -> FloatArray:
-    """Return (exp(x) - 1 - x) / x² for x >= 0, or a little more: a bound by its series where x is small."""
-    small = x < 1e-3
-    safe = np.where(small, 1.0, x)
-    return np.where(small, 0.5 + x / 6.0 + x * x / 12.0, (np.expm1(safe) - safe) / (safe * safe))
-
-
-def _chosen(ties: Sequence[Ambiguous], known: Known, resolution: float) -> tuple[list[Ambiguous], _Rest]:
-    """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error.
-
-    Ties with a large third moment at little cost come first. The rest is so small that the error of a probability is
-    far below the probability of a part of the range that is as long as the resolution.
-    """
-    empty = np.zeros(0)
-    rest = [_Rest(empty, empty, empty, 0.0)]
-    limit, chosen = resolution * known.variance / (20.0 * max(1, len(ties))), []
-    for each in ties:
-        width, mean, variance = each.moments.T
-        far = np.maximum(mean, width - mean) * (1.0 + 1e-9)
-        third = np.where(np.isnan(width), np.inf, far * variance) * each.times
-        _, of_shape, alike = np.unique(each.shapes, axis=0, return_inverse=True, return_counts=True)
-        cost = each.shapes[:, 1] * (np.prod(each.shapes[:, 2:] + 1.0, axis=1) + _SHAPE / alike[of_shape])
-        order = np.argsort(-third / cost, kind="stable")
-        left = np.cumsum(third[order][::-1])[::-1]
-        count = max(int(np.searchsorted(-left, -limit)), int(np.searchsorted(np.cumsum(cost[order]), _BUDGET)))
-        chosen.append(each.take(np.sort(order[:count])))
-        rows = order[count:]
-        times = each.times[rows]
-        largest = float(variance[rows].max(initial=0.0))
-        rest.append(_Rest(mean[rows] * times, variance[rows] * times, far[rows], largest))
-    means, variances, fars, most = zip(*rest, strict=True)
-    return chosen, _Rest(np.concatenate(means), np.concatenate(variances), np.concatenate(fars), max(most))
 
 
 def _that_matter(group: Tied) -> Iterator[Tied]:
@@ -199,106 +105,6 @@ def take(group: Tied, rows: IntArray) -> Tied:
         **{name: getattr(group, name)[rows] for name in ("k", "n", "parameter", "scale", "times")},
         worth=tuple(each[rows] for each in group.worth),
     )
-
-
-class Values(NamedTuple):
-    """Values in ascending order and their probabilities, and the relative error of these and what was left out."""
-
-    points: FloatArray
-    chances: FloatArray
-    error: float
-    lost: float = 0.0
-
-
-def _values(groups: Sequence[Tied]) -> Values | None:
-    """Return all values of the sum; None if there are too many."""
-    whole: dict[float, list[tuple[FloatArray, float, int]]] = {}
-    single: list[Values] = []
-    for group in groups:
-        found = outcomes(group, _MOST_OUTCOMES)
-        if found is None:
-            return None
-        counts = bool((found.values == np.rint(found.values)).all()) and np.ptp(found.values) < MOST_VALUES
-        for tie, (scale, times) in enumerate(zip(group.scale.tolist(), group.times.tolist(), strict=True)):
-            values = found.values[:, tie]
-            if counts:
-                dense = np.bincount((values - values.min()).astype(np.int64), weights=found.chances).astype(
-                    np.float64
-                )
-                whole.setdefault(scale, []).append((dense, found.error, times))
-            else:
-                if len(single) + times > _MOST_TIES:
-                    return None
-                points = values * scale
-                single += [_merged(points - points.min(), found.chances, found.error + 4 * UNIT)] * times
-    single += [_whole_numbers(parts, scale) for scale, parts in whole.items()]
-    total = Values(np.zeros(1), np.ones(1), 0.0)
-    for each in sorted(single, key=lambda values: len(values.points)):
-        if len(total.points) * len(each.points) > MOST_VALUES:
-            return None
-        total = _merged(
-            np.add.outer(total.points, each.points).ravel(),
-            np.multiply.outer(total.chances, each.chances).ravel(),
-            total.error + each.error + 4 * UNIT,
-            total.lost + each.lost,
-        )
-    return total
-
-
-def _merged(points: Array, chances: FloatArray, error: float, lost: float = 0.0) -> Values:
-    """Return values in ascending order, equal ones once."""
-    different, which, counts = np.unique(points, return_inverse=True, return_counts=True)
-    return Values(
-        different,
-        np.asarray(np.bincount(which, weights=chances), dtype=np.float64),
-        error + int(counts.max()) * UNIT,
-        lost,
-    )
-
-
-class _Numbers(NamedTuple):
-    """Probabilities of whole numbers from `start` on, their relative error, and the probability that is left out."""
-
-    start: int
-    chances: FloatArray
-    error: float
-    lost: float = 0.0
-
-    def plus(self, other: "_Numbers") -> "_Numbers":
-        """Return the distribution of the sum; products of probabilities are positive, so that nothing cancels."""
-        chances = np.convolve(self.chances, other.chances)
-        error = self.error + other.error + (min(len(self.chances), len(other.chances)) + 1) * UNIT
-        total = np.cumsum(chances)
-        low = int(np.searchsorted(total, _LOST))
-        high = len(total) - int(np.searchsorted(np.cumsum(chances[::-1]), _LOST))
-        lost = self.lost + other.lost + 2 * _LOST
-        return _Numbers(self.start + other.start + low, chances[low:high], error, lost)
-
-    def times(self, count: int) -> "_Numbers":
-        """Return the distribution of the sum of `count` such numbers."""
-        if count == 1:
-            return self
-        half = self.times(count // 2)
-        return half.plus(half).plus(self) if count % 2 else half.plus(half)
-
-
-def _whole_numbers(parts: Sequence[tuple[FloatArray, float, int]], scale: float) -> Values:
-    """Return the distribution of the sum of whole numbers, times `scale`, beyond its least value.
-
-    parts : the probabilities of 0, 1, … of each number, their relative error, and how often the number occurs
-    """
-    numbers = [_Numbers(0, chances, error).times(times) for chances, error, times in parts]
-    while len(numbers) > 1:
-        numbers.sort(key=lambda each: len(each.chances))
-        pairs = zip(numbers[::2], numbers[1::2], strict=False)
-        numbers = [one.plus(other) for one, other in pairs] + numbers[len(numbers) // 2 * 2 :]
-    (total,) = numbers
-    chosen = np.flatnonzero(total.chances)
-    most = sum((len(chances) - 1) * times for chances, _, times in parts)
-    points, chances = np.asarray(total.start + chosen, dtype=np.float64), total.chances[chosen]
-    if scale < 0:
-        points, chances = (most - points)[::-1], chances[::-1]
-    return Values(points * float(abs(scale)), chances, total.error + 4 * UNIT, total.lost)
 
 
 def _of_values(values: Values, known: Known, slack: float) -> Bracket:
@@ -346,7 +152,7 @@ class _Window(NamedTuple):
         return self.start - 0.0625 * (self.stop - self.start)
 
 
-def _window(groups: Sequence[Tied], rest: _Rest, known: Known) -> _Window:
+def _window(groups: Sequence[Tied], rest: Rest, known: Known) -> _Window:
     """Return where the sum is, but for a probability `tail`.
 
     Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
@@ -371,7 +177,7 @@ def _window(groups: Sequence[Tied], rest: _Rest, known: Known) -> _Window:
     return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
 
 
-def _of_waves(groups: Sequence[Tied], rest: _Rest, known: Known, resolution: float, slack: float) -> Bracket:
+def _of_waves(groups: Sequence[Tied], rest: Rest, known: Known, resolution: float, slack: float) -> Bracket:
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     cells_needed = window.period / resolution
@@ -409,7 +215,7 @@ def _around(factors: ComplexArray, size: int) -> FloatArray:
     return np.asarray(np.fft.irfft(np.concatenate([[0.0], factors.conj()]), size) * size)
 
 
-def _spectrum(groups: Sequence[Tied], rest: _Rest, window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:
+def _spectrum(groups: Sequence[Tied], rest: Rest, window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:
     """Return the means of e(n x) for the numbers n from 1 to `degree`, and bounds on their errors.
 
     x : the place of the sum on the circle, from 0 to 1

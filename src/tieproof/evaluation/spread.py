@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tieproof.distribution.distribution import Distribution
-from tieproof.distribution.hits import Ambiguous, tied
-from tieproof.distribution.sums import Known, bracket
+from tieproof.distribution.small_ties import Known
+from tieproof.distribution.sums import bracket
+from tieproof.distribution.tied import Ambiguous, tied
 from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.ties import Estimate, FloatArray
