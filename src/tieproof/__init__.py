@@ -12,10 +12,13 @@ if TYPE_CHECKING:
     from tieproof.collision.collisions import collisions as collisions
     from tieproof.collision.result import Collisions as Collisions
     from tieproof.comparison.compare import compare as compare
+    from tieproof.comparison.over_ties import OverTies as OverTies
     from tieproof.comparison.result import Comparison as Comparison
     from tieproof.comparison.verdicts import Difference as Difference
     from tieproof.comparison.verdicts import QueryDifference as QueryDifference
     from tieproof.comparison.verdicts import Verdict as Verdict
+    from tieproof.distribution.distribution import Between as Between
+    from tieproof.distribution.distribution import Distribution as Distribution
     from tieproof.errors import ClusterError as ClusterError
     from tieproof.errors import InputError as InputError
     from tieproof.errors import InputWarning as InputWarning

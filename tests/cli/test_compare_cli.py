@@ -157,3 +157,13 @@ def test_intervals_over_queries(folder: Path, capsys: pytest.CaptureFixture[str]
     assert "queries 95%" in capsys.readouterr().out
     assert run("evaluate", "bits.npy", "labels.npy", "--ci", "95") == 2
     assert "'95' is not a number from 0 to 1" in capsys.readouterr().err
+
+
+def test_distribution(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tp.evaluate(SYSTEMS["bits"], LABELS, measures=["AP", "P@1"])
+    assert run("evaluate", "bits.npy", "labels.npy", "-m", "AP,P@1", "--distribution", "P@1") == 0
+    assert capsys.readouterr().out == f"{result.distribution('P@1')}\n"
+    assert run("run", "qrels.txt", "ours.run", "-m", "P@1", "--distribution", "P@1", "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["quantiles"][2]["probability"] == 0.5
+    assert run("run", "qrels.txt", "ours.run", "-m", "P@1", "--distribution", "AP") == 2
+    assert "has no measure 'AP'" in capsys.readouterr().err

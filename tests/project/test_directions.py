@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "distances": "errors ties inputs native exact",
     "measures": "errors native ties",
     "show": "installed errors whole_files ties distances",
+    "distribution": "errors ties measures show",
     "attacks": "errors show",
     "statistics": "errors ties",
     "confidence": "lazy errors ties inputs exact measures show",
@@ -34,12 +35,12 @@ MAY_IMPORT = {
     "engine": "lazy ties inputs native exact distances problem",
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "evaluation": "installed whole_files errors ties inputs native distances problem engine measures confidence "
-    "statistics cluster show",
+    "distribution statistics cluster show",
     "rates": "errors ties inputs native exact distances problem evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
     "neighbors": "installed whole_files errors ties inputs exact distances problem engine cluster evaluation show",
     "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",
-    "comparison": "errors ties inputs measures statistics evaluation show",
+    "comparison": "errors ties inputs measures distribution statistics evaluation show",
     "records": "installed errors ties inputs measures evaluation show",
     "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation recall show",
     "competition": "lazy attacks installed whole_files errors sandbox data ties inputs distances evaluation audit "
@@ -49,8 +50,8 @@ MAY_IMPORT = {
     "competition show",
     "compat": "errors ties inputs exact distances engine evaluation rates show",
     "integrations": "whole_files errors ties inputs distances measures evaluation show",
-    "tieproof": "lazy installed errors ties inputs measures confidence evaluation rates collision recall neighbors "
-    "comparison records audit",
+    "tieproof": "lazy installed errors ties inputs measures confidence distribution evaluation rates collision "
+    "recall neighbors comparison records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
     "neighbors comparison records audit show judge integrations competition",
     "views": "confidence",

@@ -197,6 +197,15 @@ def test_uncertainty(follow: Any) -> None:
     assert interval.low < names["result"]["AP"].lower < interval.high
 
 
+def test_distribution(follow: Any) -> None:
+    names, said = follow("distribution")
+    low, high = names["distribution"].interval(0.95)
+    assert names["result"]["AP"].lower < low < high < names["result"]["AP"].upper
+    assert str(names["distribution"]) in said
+    chances = names["found"].better, names["found"].equal, names["found"].worse
+    assert sum(each.low for each in chances) <= 1 <= sum(each.high for each in chances)
+
+
 def test_all_commands_are_shown() -> None:
     from tieproof.cli.commands import COMMANDS
     from tieproof.cli.competition import competition

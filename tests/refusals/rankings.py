@@ -280,4 +280,32 @@ CASES: dict[str, Case] = {
         lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["repeated ids"]),
         r"attack 'repeated ids' does not apply to an evaluator that takes \(embeddings, labels\)",
     ),
+    "a distribution of a measure that divides by the hits above a cutoff": Case(
+        lambda: tp.evaluate_scores([[1.0, 1.0]], [[0, 1]], measures=["AP(norm=hits)@1"]).distribution(
+            "AP(norm=hits)@1"
+        ),
+        r"'AP\(norm=hits\)@1' has no distribution here.*Use 'AP@1', or leave out the cutoff",
+    ),
+    "a distribution of lists whose last tie may continue": Case(
+        lambda: tp.evaluate_scores([[2.0, 1.0, 1.0]], [[0, 1, 0]], measures=["AP"], n_relevant=[2]).distribution(
+            "AP"
+        ),
+        r"unseen items.*Pass whole lists",
+    ),
+    "a distribution with too fine a resolution": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).distribution("AP", resolution=1e-9),
+        r"resolution must be a number from 1e-07 to 1, not 1e-09",
+    ),
+    "a distribution that would take minutes": Case(
+        lambda: tp.evaluate_scores(np.zeros((1, 4000)), (np.arange(4000) % 2)[None]).distribution("AP"),
+        r"would take minutes: a tie has 4,000 items.*Pass a larger resolution",
+    ),
+    "a quantile at no probability": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).distribution("AP").quantile(2.0),
+        r"probability must be a number from 0 to 1, not 2\.0",
+    ),
+    "the probability of NaN": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).distribution("AP").at_least(np.nan),
+        r"value must be a number, not nan",
+    ),
 }

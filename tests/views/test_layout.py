@@ -131,7 +131,19 @@ def the_same() -> tp.Comparison:
     return tp.compare({"one": result, "other": result})
 
 
+def over_ties() -> tp.Distribution:
+    return (
+        comparison(60, ["a system with a long name", "ours"])
+        .over_ties("ours", "a system with a long name", "AP")
+        .distribution
+    )
+
+
 OTHERS: dict[str, Draw] = {
+    "a distribution": lambda ax: measures(["AP"]).distribution("AP", resolution=1e-4).plot(ax),
+    "a distribution of few values": lambda ax: measures(["P@1"], 40).distribution("P@1").plot(ax),
+    "a distribution of one value": lambda ax: scores([[2, 1]], [[0, 1]], "AP").distribution("AP").plot(ax),
+    "a distribution of a difference": lambda ax: over_ties().plot(ax),
     "comparison": lambda ax: comparison(60, ["base", "ours", "theirs"]).plot(ax),
     "comparison of four queries": lambda ax: comparison(4, ["base", "ours"]).plot(ax),
     "comparison of names": lambda ax: comparison(60, NAMES, baseline="x").plot(ax),

@@ -22,6 +22,7 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy",
     "tieproof evaluate queries.npz --gallery gallery.npz -d euclidean -m P@10",
     "tieproof evaluate embeddings.npy labels.npy --ci 0.95",
+    "tieproof evaluate embeddings.npy labels.npy --distribution AP",
     "tieproof evaluate embeddings.npy labels.npy --categories labels.npy -m AP",
     "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
@@ -45,13 +46,19 @@ EXAMPLES = (
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
         FOLDER,
     ),
-    **shared("ci json per_query plot save"),
+    **shared("ci distribution json per_query plot save"),
     report="Write the result as a page (.html).",
     items="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line.",
     gallery_items="For --report: the same for each item of the gallery.",
 )
 def evaluate(
-    outputs: Outputs, ci: float | None, report: Text, items: Text, gallery_items: Text, **settings: Any
+    outputs: Outputs,
+    ci: float | None,
+    distribution: Text,
+    report: Text,
+    items: Text,
+    gallery_items: Text,
+    **settings: Any,
 ) -> None:
     """Read the files, evaluate them, write and show the result."""
     sides = as_sides(settings)
@@ -61,4 +68,5 @@ def evaluate(
         return [str(item) for item in read_labels(location).tolist()]
 
     function, page = with_page(tieproof.evaluate, report, items, gallery_items, read)
-    answer(outputs, evaluated(showing(function, ci), sides, [*outputs, (report, page)], **settings))
+    result = evaluated(showing(function, ci), sides, [*outputs, (report, page)], **settings)
+    answer(outputs, result.distribution(distribution) if distribution else result)

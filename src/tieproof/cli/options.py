@@ -302,6 +302,11 @@ SHARED: dict[str, Option | str] = {
         "queries leaves open, in addition to what ties leave open.",
         BETWEEN_0_AND_1,
     ),
+    "distribution": Option(
+        "Show how likely each value of the mean of this measure is if ties are broken at random, in place of the "
+        "table.",
+        Kind("MEASURE", complete=complete_measure),
+    ),
     "json": Option("Write the result as JSON; - is standard output.", formats=MEANS),
     "per_query": Option(
         f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "

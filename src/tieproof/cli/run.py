@@ -67,7 +67,7 @@ EXAMPLES = (
     n_items=Option(
         "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
     ),
-    **shared("ci json per_query plot save"),
+    **shared("ci distribution json per_query plot save"),
     report="Write the result as a page (.html).",
     items="For --report: a line for each query, with its name and a text or the path of an image.",
     gallery_items="For --report: the same for each document of the run.",
@@ -78,6 +78,7 @@ def run(
     run: str,
     lines: bool,
     ci: float | None,
+    distribution: Text,
     report: Text,
     items: Text,
     gallery_items: Text,
@@ -103,7 +104,7 @@ def run(
         for sentence in _left_out(result):
             print(sentence, file=sys.stderr)
     else:
-        answer(outputs, result)
+        answer(outputs, result.distribution(distribution) if distribution else result)
 
 
 def evaluated_files(

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, Shown, Table, html, markdown
 from tieproof.ties import Estimate, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.comparison.over_ties import OverTies
 
 
 class Comparison(Shown, AsFrame):
@@ -117,6 +120,33 @@ class Comparison(Shown, AsFrame):
         """
         a, b, measure = self._known((a, b, measure))
         return difference(self._aligned(a, measure), self._aligned(b, measure))
+
+    def over_ties(self, a: str, b: str, measure: str | Measure, *, resolution: float = 1e-6) -> "OverTies":
+        """How likely it is that system `a` is better than `b` when ties are broken at random, and the p-values of it.
+
+        The ties of the two systems and of different queries are broken independently. This says what ties leave open
+        on these queries; it is not a test. The p-values are those of the sign-flip test over all orders of ties.
+
+        resolution : the distance at which two differences are told apart, from 1e-7 to 1
+
+        Raises InputError where `Result.distribution` does.
+
+        >>> import tieproof as tp
+        >>> relevance = [[1, 0, 0], [0, 1, 0]]
+        >>> one = tp.evaluate_scores([[2, 2, 1], [1, 2, 2]], relevance, measures=["RR"])
+        >>> other = tp.evaluate_scores([[1, 1, 2], [1, 1, 1]], relevance, measures=["RR"])
+        >>> found = tp.compare({"one": one, "other": other}).over_ties("one", "other", "RR")
+        >>> f"{found.better:.3f}", f"{found.equal:.3f}", f"{found.worse:.3f}"
+        ('0.792', '0.125', '0.083')
+        """
+        from tieproof.comparison.over_ties import over_ties
+
+        a, b, measure = self._known((a, b, measure))
+        title, results = f"{measure} of {a} minus {b}", (self.results[a], self.results[b])
+        per_query, known = self.per_query(a, b, measure), self.results[a]._known(measure)
+        first = self.results[self.systems[0]]
+        categories = first.category_of_query if first.setting.average == "macro" else None
+        return over_ties(title, known, results, self[a, b, measure], per_query, categories, resolution)
 
     def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
         """The queries whose expected values differ most between two systems, the largest difference first.

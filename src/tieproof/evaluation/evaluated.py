@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distribution.kept import KeptTies
 from tieproof.errors import InputError, about
 from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
@@ -83,6 +84,7 @@ class Evaluated(NamedTuple):
     categories : the queries' categories, if they were passed
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
+    kept : the ties that can change a score, for `distribution`; None in the result of a record
     """
 
     setting: Setting
@@ -96,6 +98,7 @@ class Evaluated(NamedTuple):
     categories: Categories | None
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
+    kept: tuple[KeptTies, ...] | None = None
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
@@ -148,6 +151,7 @@ class Evaluated(NamedTuple):
             categories=None,
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
+            kept=self.kept and tuple(part.among(chosen, len(self.query_ids)) for part in self.kept),
         )
 
 

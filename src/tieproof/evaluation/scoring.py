@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from tieproof.distribution.kept import KeptTies, keep
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
@@ -74,12 +75,14 @@ class Scores(NamedTuple):
     values : (M, 4, Q) lower, expected, upper and standard deviation
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
+    kept : of each part of the queries, the ties that can change a score
     """
 
     measures: list[Measure]
     values: FloatArray
     n_relevant: IntArray
     tie_counts: IntArray
+    kept: tuple[KeptTies, ...]
 
 
 def score(
@@ -97,6 +100,7 @@ def score(
     values = np.zeros((len(measures), 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
+    kept: list[KeptTies] = []
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, ties = _as_places(part[0]), part[1]
@@ -106,10 +110,11 @@ def score(
             for row, estimates in zip(of_measure, computed, strict=True):
                 row[queries] = estimates
         tie_counts[:, queries] = count_by_query(ties)
+        kept.append(keep(part[0], ties))
 
     with growing_tables():
         for_each(evaluate, parts, threads)
-    return Scores(measures, values, n_relevant, tie_counts)
+    return Scores(measures, values, n_relevant, tie_counts, tuple(kept))
 
 
 def count_by_query(ties: Ties) -> IntArray:
@@ -148,10 +153,11 @@ def as_evaluated(
     _check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values, tie_counts = scores.values, scores.tie_counts
+    values, tie_counts, kept_ties = scores.values, scores.tie_counts, scores.kept
     if len(empty_ids) and setting.empty == "skip":
         places = np.flatnonzero(kept)
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
+        kept_ties = tuple(part.among(places, len(kept)) for part in kept_ties)
     elif len(empty_ids):
         values = values.copy()
         values[..., empty_ids] = EMPTY[setting.empty]
@@ -172,6 +178,7 @@ def as_evaluated(
         categories=groups,
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
+        kept=kept_ties,
     )
 
 

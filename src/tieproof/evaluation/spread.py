@@ -1,0 +1,63 @@
+"""The distribution of a result's mean over the orderings of tied items."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tieproof.distribution.distribution import Distribution
+from tieproof.distribution.small_ties import Known
+from tieproof.distribution.sums import bracket
+from tieproof.distribution.tied import Ambiguous, tied
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.ties import Estimate, FloatArray
+
+if TYPE_CHECKING:
+    from tieproof.evaluation.measured import Measured
+
+FINEST = 1e-7
+"""The finest resolution: with a finer one, the numbers would take gigabytes of memory."""
+
+
+def distribution_of(result: "Measured", measure: Measure, resolution: float) -> Distribution:
+    """Return the distribution of a mean; see `Result.distribution`."""
+    estimate, counted = result[measure], int((~np.isnan(result.per_query(measure).lower)).sum())
+    return as_distribution(str(measure), estimate, counted, [tied_of(result, measure, 1.0)], resolution)
+
+
+def as_distribution(
+    name: str, estimate: Estimate[float], queries: int, ties: Sequence[Ambiguous | None], resolution: float
+) -> Distribution:
+    """Return the distribution of a number whose estimate is known, and to which these ties add."""
+    if not isinstance(resolution, int | float) or not FINEST <= resolution <= 1:
+        raise InputError(f"resolution must be a number from {FINEST:g} to 1, not {resolution!r}.", "resolution")
+    known = Known(estimate.lower, estimate.expected, estimate.upper, estimate.std**2)
+    return Distribution(
+        name, estimate, queries, resolution, bracket([each for each in ties if each], known, resolution)
+    )
+
+
+def tied_of(result: "Measured", measure: Measure, sign: float) -> Ambiguous | None:
+    """Return the ties that can change a mean, with the weights of their queries times `sign`."""
+    parts = result.evaluated.kept
+    if parts is None:
+        raise InputError(
+            "This result is from a record, which has no ties of single queries. Evaluate the data again, and take "
+            "the distribution of that result.",
+            "measure",
+        )
+    return tied(measure, parts, sign * _weights(result, measure))
+
+
+def _weights(result: "Measured", measure: Measure) -> FloatArray:
+    """Return the weight of each query in the mean, (Q,)."""
+    counted = ~np.isnan(result.per_query(measure).lower)
+    groups = [np.flatnonzero(counted)]
+    categories = result.evaluated.categories
+    if result.setting.average == "macro" and categories is not None:
+        groups = [members[counted[members]] for members in categories.members.values()]
+    weights = np.zeros(len(counted))
+    for members in groups:
+        weights[members] = 1.0 / (len(groups) * len(members))
+    return weights
