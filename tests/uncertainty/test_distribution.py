@@ -94,9 +94,9 @@ def test_every_measure_has_the_distribution_of_all_orderings(
         check(distribution, all_means(rankings, measure), 1e-9)
 
 
-@pytest.mark.parametrize("spelling", ["nDCG(gain=exp)", "nDCG(ideal=list)", "RBP(p=0.25)", "ERR(max_grade=8)"])
+@pytest.mark.parametrize("spelling", ["nDCG(gain=exp)", "nDCG(ideal=list)", "RBP(p=0.25)", "RBP(p=0.25,gain=linear)", "ERR(max_grade=8)"])
 def test_parameters(spelling: str) -> None:
-    name, measure = "grades" if "RBP" not in spelling else "figure 1", tp.measures.parse(spelling)
+    name, measure = "grades" if spelling != "RBP(p=0.25)" else "figure 1", tp.measures.parse(spelling)
     rankings = {**RANKINGS, **GRADED}[name]
     definition = oracle.DEFINITIONS[spelling]
     values = []
@@ -119,6 +119,14 @@ def moments(steps: sums.Steps) -> tuple[float, float]:
     chances = np.diff(steps.total, prepend=0.0)
     mean = float((chances * steps.points).sum())
     return mean, float((chances * (steps.points - mean) ** 2).sum())
+
+
+@pytest.mark.parametrize("measure", ["AP", "P@2", "RR", "bpref"])
+def test_only_grades_of_rel_are_relevant(measure: str) -> None:
+    high = [[[int(grade >= 2) for grade in tie] for tie in ranking] for ranking in GRADED["grades behind others"]]
+    given = measure.replace("@", "(rel=2)@") if "@" in measure else f"{measure}(rel=2)"
+    found = result_of(GRADED["grades behind others"], [given]).distribution(given)
+    check(found, all_means(high, tp.measures.parse(measure)), 1e-3)
 
 
 @pytest.mark.parametrize("measure", ["AP", "nDCG@10", "P@10", "R@5", "RR", "RBP", "AUC", "bpref", "Success@1", "INP"])
