@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions import paint as paint
     from tieproof.engine.dense import last_ties as last_ties
     from tieproof.engine.dense import ties_of_lists as ties_of_lists
+    from tieproof.engine.extremes import extremes_of_lists as extremes_of_lists
+    from tieproof.engine.extremes import moved as moved
+    from tieproof.engine.extremes import ranking_of as ranking_of
     from tieproof.engine.listed import NearestLists as NearestLists
     from tieproof.engine.nearest import Neighbors as Neighbors
     from tieproof.engine.nearest import nearest_of as nearest_of

@@ -13,7 +13,7 @@ from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -83,6 +83,7 @@ class Evaluated(NamedTuple):
     categories : the queries' categories, if they were passed
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
+    noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
     """
 
     setting: Setting
@@ -96,6 +97,7 @@ class Evaluated(NamedTuple):
     categories: Categories | None
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
+    noise: Mapping[Measure, FloatArray] | None = None
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
@@ -148,6 +150,7 @@ class Evaluated(NamedTuple):
             categories=None,
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
+            noise=None if self.noise is None else {measure: both[:, chosen] for measure, both in self.noise.items()},
         )
 
 
@@ -191,6 +194,21 @@ def mean(values: FloatArray) -> Estimate[float]:
     count = counted.shape[1]
     lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def mean_under_noise(values: FloatArray, groups: Sequence[IntArray]) -> Bounds[float]:
+    """The mean over the queries of the smallest and the largest values, an array (2, Q); NaN is left out.
+
+    groups : the queries of each category, if the mean is over the means of categories; none: over all queries
+    """
+
+    def means(row: FloatArray) -> float:
+        counted = row[~np.isnan(row)]
+        return math.fsum(counted.tolist()) / len(counted)
+
+    if groups:
+        values = np.array([[means(row[chosen]) for chosen in groups] for row in values])
+    return Bounds(*map(means, values))
 
 
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:

@@ -1,6 +1,7 @@
 """Evaluates rankings that are given as numbers, as matrices or ragged lists: checks them and yields their ties."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
+from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
@@ -45,16 +47,20 @@ def evaluate_lists(
     categories: Any,
     average: Average,
     empty: str,
+    noise: Any = None,
 ) -> Evaluated:
     """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
     wanted = parse_measures(measures)
     check_empty(empty)
+    radius = None if noise is None else parse_radius(noise, f"the {name}")
     rows = as_rows(values, name)
     judged = as_judged(rows, name, *judged_by)
     check_direction(rows, blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
     _, labels, _, n_relevant, n_items = judged_by
     limits = as_limits(n_relevant, n_items, len(rows))
+    if radius is not None:
+        check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
     setting = Setting(
         distance=name,
@@ -66,8 +72,8 @@ def evaluate_lists(
         average=average,
     )
     rankings = RankingDigests(len(rows))
-    parts = list_parts(rows, judged, limits, name, name == "distances")
-    scores = score(rankings.noted(parts), wanted, len(rows), estimate)
+    parts = list_parts(rows, judged, limits, name, name == "distances", radius)
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
 
 
@@ -93,8 +99,9 @@ def list_parts(
     limits: tuple[IntArray, IntArray | None] | None,
     name: str,
     small_is_near: bool,
+    radius: float | None = None,
 ) -> Parts:
-    """Yield the ties of all lists, block after block."""
+    """Yield the ties of all lists, block after block; `radius` is the largest error of each number, if there is any."""
     from tieproof.engine import last_ties, ties_of_lists
 
     spans = list(_spans_of(rows, judged))
@@ -107,6 +114,10 @@ def list_parts(
             n_relevant, n_items = limits
             sizes = None if n_items is None else n_items[queries]
             ties = cut_off(ties, last_ties(given), n_relevant[queries], sizes, queries)
+        if radius is not None:
+            from tieproof.engine import extremes_of_lists
+
+            ties = replace(ties, noise=extremes_of_lists(given, np.full(len(queries), radius)))
         yield queries, ties
 
 

@@ -1,0 +1,101 @@
+"""The worst and the best ranking under noise, from counts at shifted thresholds (docs/noise.md).
+
+In the worst ranking an item that is not relevant stands before a relevant one if it may: if it is not farther than
+the relevant item's far end. In the best ranking it stands before it only if it must: if it is nearer than the
+relevant item's near end.
+"""
+
+import numpy as np
+
+from tieproof.engine.dense import ties_of_lists
+from tieproof.problem import GivenLists
+from tieproof.ties import Array, ExtremeTies, FloatArray, IntArray, Ties
+
+
+def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeTies:
+    """The extreme rankings of lists each of whose numbers may be off by `radius` (q,); decided without rounding."""
+    far, near = (
+        next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
+        for far in (True, False)
+    )
+    return ExtremeTies(worst_ranking(far), best_ranking(near))
+
+
+def worst_ranking(far: Ties) -> Ties:
+    """The ranking in which the items at the far ends of relevant items, and those before them, come first."""
+    return ranking_of(far, far.k - far.n + far.l - far.m)
+
+
+def best_ranking(near: Ties) -> Ties:
+    """The ranking in which the items at the near ends of relevant items come after these."""
+    return ranking_of(near, near.k - near.n)
+
+
+def ranking_of(ties: Ties, others: IntArray) -> Ties:
+    """Single relevant items, after so many others as each of the ties has before its relevant items."""
+    query = np.repeat(ties.query, ties.m)
+    n = np.arange(len(query)) - np.repeat(np.cumsum(ties.listed) - ties.listed, ties.listed)
+    one = np.ones_like(n)
+    return Ties(
+        query=query,
+        k=n + np.repeat(others, ties.m),
+        n=n,
+        l=one,
+        m=one,
+        n_relevant=ties.n_relevant,
+        n_items=ties.n_items,
+    )
+
+
+def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
+    """The numbers, with those of relevant items moved by twice the radius.
+
+    Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of that
+    type changes.
+    """
+    block = given.relevant(slice(0, len(given.queries)))
+    length = np.diff(block.pointer)
+    place = block.items[: block.pointer[-1]] + np.repeat(given.start[:-1], length)
+    with np.errstate(over="ignore"):
+        shift = np.repeat(2 * radius, length)
+    numbers = given.numbers.copy()
+    numbers[place] = moved(numbers[place], shift if far == given.small_is_near else -shift)
+    return numbers
+
+
+def moved(numbers: Array, shift: FloatArray) -> Array:
+    """Return numbers + shift, rounded toward the numbers: down for positive shifts, up for negative ones.
+
+    A number of the same type is at most numbers + shift exactly if it is at most that sum rounded down, and at least
+    numbers + shift exactly if it is at least that sum rounded up.
+
+    >>> moved(np.array([1.0, 3.0]), np.array([2.0**-60, -0.5]))
+    array([1. , 2.5])
+    >>> moved(np.array([7, 7]), np.array([1.5, -1.5]))
+    array([8, 6])
+    """
+    if numbers.dtype.kind == "i":
+        return _moved_integers(numbers, shift)
+    wide = numbers.astype(np.float64)
+    with np.errstate(over="ignore", invalid="ignore"):
+        total = wide + shift
+        part = total - wide
+        error = (wide - (total - part)) + (shift - part)
+        toward = np.where(shift > 0, -np.inf, np.inf)
+        beyond = np.isinf(total) | np.where(shift > 0, error < 0, error > 0)
+        total = np.where(beyond, np.nextafter(total, toward), total)
+        narrow = total.astype(numbers.dtype)
+        past = np.where(shift > 0, narrow > total, narrow < total)
+        return np.where(past, np.nextafter(narrow, toward.astype(numbers.dtype)), narrow)
+
+
+def _moved_integers(numbers: Array, shift: FloatArray) -> Array:
+    """The same for integers, up to the limits of their type."""
+    limits = np.iinfo(numbers.dtype)
+    bits = numbers.astype(np.int64).view(np.uint64)  # unsigned differences of 64 bits do not overflow
+    largest, smallest = (np.array(limit, dtype=np.int64).view(np.uint64) for limit in (limits.max, limits.min))
+    upward, size = shift > 0, np.floor(np.abs(shift))
+    room = np.where(upward, largest - bits, bits - smallest)
+    fits = size < 2.0**64
+    step = np.where(fits, np.minimum(np.where(fits, size, 0.0).astype(np.uint64), room), room)
+    return np.where(upward, bits + step, bits - step).view(np.int64).astype(numbers.dtype)

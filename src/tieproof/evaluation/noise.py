@@ -1,0 +1,54 @@
+"""Noise: by how much each distance may be off, and the bounds of measures over all rankings that are then possible."""
+
+from collections.abc import Iterable
+from numbers import Real
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures import Estimates, Measure
+from tieproof.ties import FloatArray, Ties
+
+
+def parse_radius(noise: Any, what: str) -> float:
+    """Return the largest error of each number, given as one number; `what` says which numbers have it."""
+    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
+        raise InputError(
+            f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.", "noise"
+        )
+    return float(noise)
+
+
+def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
+    """Refuse what has no bounds under noise: lists that were cut off, and measures that are not monotone."""
+    if cut_off:
+        raise InputError(
+            "noise applies only to whole rankings, but these lists were cut off: an unseen item may be nearer than a "
+            "listed one. Leave out noise, or evaluate the embeddings or whole lists.",
+            "noise",
+        )
+    for measure in measures:
+        if not measure.is_monotone:
+            raise InputError(
+                f"'{measure}' can fall when a relevant item moves up, so its bounds under noise are unknown. Leave the "
+                "measure out, or evaluate it without noise.",
+                "noise",
+            )
+
+
+def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> FloatArray:
+    """Return the smallest and the largest value of each query over all rankings that noise makes possible, (2, Q).
+
+    They contain the values over the orderings of ties, whatever the rounding of floats.
+    """
+    extremes = ties.noise
+    assert extremes is not None
+    if ties.grades is not None and measure.name in ("nDCG", "ERR"):
+        raise InputError(
+            f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the measure "
+            "out, or evaluate it without noise.",
+            "noise",
+        )
+    lower, upper = measure(extremes.worst).lower, measure(extremes.best).upper
+    return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
