@@ -10,7 +10,18 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.dot import fits, minus_products
-from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
+from tieproof.distances.gauge import (
+    NEAR,
+    SIGNED_SQUARE,
+    SIMILARITY,
+    SINE,
+    SLACK,
+    Curve,
+    SpaceGauge,
+    curve,
+    minus,
+    widened,
+)
 from tieproof.distances.space import (
     FLOAT64,
     Error,
@@ -320,6 +331,38 @@ class CosineGauge(SpaceGauge):
     def is_closer(self, near: Fraction, far: Fraction, epsilon: Fraction) -> bool:
         """Compare the cosines; the keys are minus their signed squares."""
         return root_is_less(-near, -far, epsilon)
+
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return 1 minus the cosines."""
+        ends = (1.0 - self._cosines(rows, keys) for keys in (high, low))
+        return widened(*ends, SLACK)
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the keys of the cosines: the cosine itself, or what integers have in its place."""
+        cosines = 1.0 - distances
+        if not self.space.integers:
+            return widened(cosines, cosines, SLACK)
+        least, most = widened(cosines, cosines, SLACK)
+        low, high = (self._factors(rows) * (end * np.abs(end) if self.space.ratio else end) for end in (least, most))
+        return widened(low, high)
+
+    def _cosines(self, rows: IntArray, keys: FloatArray) -> FloatArray:
+        """The cosines of keys; 0 for a row of zeros."""
+        if not self.space.integers:
+            return keys
+        factor = self._factors(rows)
+        cosines = np.divide(keys, factor, out=np.zeros_like(keys), where=factor > 0)
+        return np.sign(cosines) * np.sqrt(np.abs(cosines)) if self.space.ratio else cosines
+
+    def _factors(self, rows: IntArray) -> FloatArray:
+        """The numbers by which cosines, or their signed squares, are multiplied in the keys of integers."""
+        square = self.space.queries.square[rows]
+        return square if self.space.ratio else np.sqrt(square * self.space.items.square.max())
+
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return the largest distance."""
+        return 2.0
 
     def curve(self) -> Curve:
         """Return the curve 1 + v; for integers, v is first computed from minus the signed square of the cosine."""

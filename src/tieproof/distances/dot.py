@@ -109,6 +109,11 @@ class DotGauge(SpaceGauge):
         number = -of_pairs(twofold_products, (queries, items), rows, columns)
         return number, sum_error(items.dimensions) * bounds.SAFETY * norms
 
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return a bound of the absolute inner products."""
+        return dimensions * first * second
+
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the products of divided rows."""
         return minus(self.space.tile(rows, columns))

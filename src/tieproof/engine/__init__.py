@@ -4,6 +4,7 @@ Modules that a problem does not need are not loaded.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -60,7 +61,7 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
         from tieproof.engine.dense import ties_by_function
 
         return TiesByPart(ties_by_function(problem, watch))
-    if problem.format is None and problem.distance.bits:
+    if problem.format is None and problem.noise is None and problem.distance.bits:
         from tieproof.engine.levels import has_few_levels, packed_codes, ties_by_level
 
         codes = packed_codes(problem)
@@ -68,7 +69,7 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
             return TiesByPart(ties_by_level(problem, codes, watch))
     plan = Plan(problem.budget)
     space = plan.space_of(problem)
-    if space.bits is not None and problem.format is None:
+    if space.bits is not None and problem.format is None and problem.noise is None:
         from tieproof.engine.levels import codes_of, has_few_levels, ties_by_level
 
         of_bits = codes_of(space)
@@ -82,13 +83,20 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
-        for parts in plan.blocks(problem.relevance.at_most()[order]):
+        thresholds = problem.relevance.at_most()[order] * (1 if problem.noise is None else 3)
+        for parts in plan.blocks(thresholds):
             spans = [order[part] for part in parts]
             with single_threaded():
-                ranked = rank(space, problem.relevance, spans, plan)
-                count_others(space, ranked, plan, whole_area(space, ranked), advance)
+                ranked, ends = rank(space, problem.relevance, spans, plan), None
+                if problem.noise is not None:
+                    from tieproof.engine.shifted import shifted
+
+                    ends = shifted(space, ranked, problem.noise, np.concatenate(spans))
+                count_others(space, ranked, plan, whole_area(space, ranked), advance, ends)
             start = 0
             for queries in spans:
-                yield queries, ranked.ties(start, start + len(queries))
-                start += len(queries)
-            del ranked  # otherwise it would stay in memory while the next block is ranked
+                stop = start + len(queries)
+                ties = ranked.ties(slice(start, stop))
+                yield queries, ties if ends is None else replace(ties, noise=ends.extremes(start, stop))
+                start = stop
+            del ranked, ends  # otherwise they would stay in memory while the next block is ranked

@@ -1,6 +1,7 @@
 """Rankings passed as numbers: each number is the exact nearness, and items are counted instead of sorted."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -141,18 +142,22 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
             nearness = -distances if target is None else nearness_of(distances, target)
-            yield queries, _ties_of_scores(nearness, relevance.block(queries))
+            radius = None if problem.noise is None else problem.noise.radius[queries]
+            yield queries, _ties_of_scores(nearness, relevance.block(queries), radius)
             advance(distances.size)
 
 
-def _ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
-    """The ties of a (q, n) matrix whose larger entries are nearer."""
+def _ties_of_scores(nearness: FloatArray, block: RelevantBlock, radius: FloatArray | None) -> Ties:
+    """The ties of a (q, n) matrix whose larger entries are nearer, and may be off by `radius` (q,), if it is given."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width
-    [(_, ties)] = ties_of_lists(
-        GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
-    )
-    return ties
+    given = GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
+    [(_, ties)] = ties_of_lists(given)
+    if radius is None:
+        return ties
+    from tieproof.engine.extremes import extremes_of_lists
+
+    return replace(ties, noise=extremes_of_lists(given, radius))
 
 
 def block_of(block: RelevantBlock, span: slice) -> RelevantBlock:

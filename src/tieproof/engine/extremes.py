@@ -55,7 +55,7 @@ def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
     """
     block = given.relevant(slice(0, len(given.queries)))
     length = np.diff(block.pointer)
-    place = block.items[: block.pointer[-1]] + np.repeat(given.start[:-1], length)
+    place = block.items[block.pointer[0] : block.pointer[-1]] + np.repeat(given.start[:-1], length)
     with np.errstate(over="ignore"):
         shift = np.repeat(2 * radius, length)
     numbers = given.numbers.copy()

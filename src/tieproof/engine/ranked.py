@@ -249,10 +249,9 @@ class Ranked:
     n_items: IntArray
     items: ThresholdItems
 
-    def ties(self, start: int = 0, stop: int | None = None) -> Ties:
-        """The counts for the queries start … stop-1, as ties."""
-        span = slice(start, stop)
-        first, last = self.thresholds.start[span], self.thresholds.stop[span]
+    def ties(self, span: slice = slice(None)) -> Ties:
+        """The counts for some of the queries, as ties."""
+        first, last = (np.ascontiguousarray(ends[span]) for ends in (self.thresholds.start, self.thresholds.stop))
         ties = np.empty((5, (last - first).sum()), dtype=np.int64)
         count = ties_of(first, last, self.counts.gap, self.counts.equal, ties)
         query, k, n, l, m = ties[:, :count]

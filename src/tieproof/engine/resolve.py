@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
+from tieproof.engine.shifted import Shifted
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
@@ -40,6 +41,9 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         others = take(undecided, slice(end, None))
         end += _by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
+    if isinstance(ranked, Shifted):
+        ranked.place(rest_items, lock)
+        return
     if (rest_items.query[1:] < rest_items.query[:-1]).any():  # items from a tile's columns are in no order of queries
         order = np.argsort(rest_items.query, kind="stable")
         rest_items = Undecided(*(column[order] for column in rest_items))

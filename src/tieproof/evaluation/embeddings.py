@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,10 +13,12 @@ from tieproof.distances import Distance, DistanceFunction
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
+from tieproof.evaluation.noise import check_noisy, noise_of
 from tieproof.evaluation.problems import (
     Side,
     as_sharded,
     check_self_matches,
+    in_memory,
     make_problem,
     watched,
     with_own_labels,
@@ -124,6 +127,7 @@ def evaluate(
     progress: bool = False,
     bits: int | None = None,
     precision: str | None = None,
+    noise: Any = None,
     cluster: str | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Result:
@@ -179,6 +183,10 @@ def evaluate(
         are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
         |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
         near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
+    noise : number
+        The most by which each distance may be off, in the unit of the distances that `precision` lists.
+        `result[measure].noise` then has the `lower` and the `upper` value over all rankings that are possible,
+        rounded outward by at most 2^-36 of the largest distance that entries of this size can have.
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
         cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this
@@ -240,6 +248,12 @@ def evaluate(
         bits=bits,
         rounding=rounding,
     )
+    if noise is not None:
+        check_noisy(wanted, cut_off=False)
+        if cluster is not None or checkpoint is not None:
+            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
+        problem = in_memory(problem)
+        problem = replace(problem, noise=noise_of(problem, noise))
     whole = problem.whole if isinstance(problem, ShardedProblem) else problem
     count = whole.relevance.n_queries
     grouping = confidences = None
@@ -263,7 +277,7 @@ def evaluate(
     with ExitStack() as stack:
         ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
         with about((*whole.judged_by, "embeddings")):
-            scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+            scores = score(ties.parts, wanted, count, threads=whole.budget.threads, noisy=noise is not None)
             evaluated = as_evaluated(
                 scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
             )

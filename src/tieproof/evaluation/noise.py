@@ -6,9 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.distances import Distance
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import Embeddings
 from tieproof.measures import Estimates, Measure
+from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray, Ties
+
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
+"""The limits of the largest distance, so that neither its square nor a small part of it leaves the range of float64."""
 
 
 def parse_radius(noise: Any, what: str) -> float:
@@ -18,6 +24,39 @@ def parse_radius(noise: Any, what: str) -> float:
             f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.", "noise"
         )
     return float(noise)
+
+
+def noise_of(problem: Problem, noise: Any) -> Noise:
+    """Return by how much the distances of a problem may be off."""
+    if problem.format is not None:
+        raise InputError(
+            "noise and precision cannot be combined: noise is about distances before they are rounded. Leave out one "
+            "of them.",
+            "noise",
+        )
+    radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
+    if not isinstance(problem.distance, Distance):
+        return Noise(radius, None, np.inf)
+    return Noise(radius, problem.distance, extent_of(problem, problem.distance))
+
+
+def extent_of(problem: Problem, distance: Distance) -> float:
+    """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
+    sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
+    with np.errstate(over="ignore"):
+        extent = distance.gauge.extent(*map(largest_entry, sides), problem.dimensions)
+    if not SMALLEST_EXTENT < extent < LARGEST_EXTENT and extent != 0:
+        raise InputError(
+            f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
+            f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
+            "noise",
+        )
+    return extent or 1.0
+
+
+def largest_entry(rows: Embeddings) -> float:
+    """Return the largest absolute entry."""
+    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
 
 
 def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
