@@ -3,6 +3,7 @@
 All rows contain a common row c: x = c + a, y = c + b.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -377,6 +378,30 @@ class CosineGauge(SpaceGauge):
         return self.absolute, max(self.relative, NEAR)
 
 
+class ChordGauge(CosineGauge):
+    """The length of the chord between rows of norm 1, sqrt(2 (1 - cosine)), which ranks as the cosine does.
+
+    Rows that move change this distance by at most as much as they moved themselves, by the triangle inequality.
+    """
+
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the chords of cosine distances."""
+        least, most = super().distance_range(rows, low, high)
+        return widened(np.sqrt(2 * np.maximum(least, 0.0)), np.sqrt(2 * np.maximum(most, 0.0)))
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the keys of the cosine distances of chords; a negative chord has that of minus a square."""
+        return super().key_range(rows, distances * np.abs(distances) / 2)
+
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The roots of twice the rounded cosine distances, with two more roundings."""
+        return np.sqrt(2 * np.maximum(super().distances(rows, columns), 0.0))
+
+    def key_of(self, distance: Fraction) -> Fraction:
+        """Return the key of the cosine distance of a chord."""
+        return super().key_of(distance * abs(distance) / 2)
+
+
 def _minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
     """- s |s| / (|x|^2 |y|^2) with s = x.y of each pair; 0 for a zero vector."""
     fractions = []
@@ -395,3 +420,6 @@ COSINE = Distance(
     other_names=("cos", "cosine_distance", "cosine_similarity"),
     up_to_factor=True,
 )
+
+CHORD = replace(COSINE, meaning="|x / |x| - y / |y||", gauge=ChordGauge, other_names=())
+"""The same ranking, by a distance that obeys the triangle inequality; only noise of rows uses it."""

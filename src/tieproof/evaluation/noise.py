@@ -8,6 +8,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.errors import InputError
+from tieproof.evaluation.moves import MOVED, OUTWARD, find_ranked, moves_of
 from tieproof.inputs.arrays import Embeddings
 from tieproof.measures import Estimates, Measure
 from tieproof.problem import Noise, Problem
@@ -27,17 +28,32 @@ def parse_radius(noise: Any, what: str) -> float:
 
 
 def noise_of(problem: Problem, noise: Any) -> Noise:
-    """Return by how much the distances of a problem may be off."""
+    """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
     if problem.format is not None:
         raise InputError(
             "noise and precision cannot be combined: noise is about distances before they are rounded. Leave out one "
             "of them.",
             "noise",
         )
-    radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
-    if not isinstance(problem.distance, Distance):
-        return Noise(radius, None, np.inf)
-    return Noise(radius, problem.distance, extent_of(problem, problem.distance))
+    distance = problem.distance if isinstance(problem.distance, Distance) else None
+    if isinstance(noise, Real):
+        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
+        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
+    moved = None if distance is None else MOVED.get(problem.called)
+    if moved is None:
+        raise InputError(
+            f"noise must be a number for the {problem.called}, not {_told(noise)}: formats and other embeddings are "
+            f"for the distances {', '.join(MOVED)}.",
+            "noise",
+        )
+    queries, items = moves_of(problem, noise, moved)
+    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
+    if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
+        radius = queries.move * largest + queries.norm * far + queries.move * far
+    else:
+        radius = queries.move + far
+    ranked = find_ranked(moved)
+    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
 
 
 def extent_of(problem: Problem, distance: Distance) -> float:
@@ -91,3 +107,8 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
         )
     lower, upper = measure(extremes.worst).lower, measure(extremes.best).upper
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
+
+
+def _told(noise: Any) -> str:
+    """What was passed as noise, in a few words."""
+    return repr(noise) if isinstance(noise, str) else type(noise).__name__
