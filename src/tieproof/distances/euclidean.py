@@ -169,7 +169,7 @@ class SquaredEuclideanGauge(SpaceGauge):
     @staticmethod
     def extent(first: float, second: float, dimensions: int) -> float:
         """Return a bound of the squared distances."""
-        return dimensions * (first + second) ** 2
+        return dimensions * (first + second) * (first + second)
 
 
 class EuclideanGauge(SquaredEuclideanGauge):

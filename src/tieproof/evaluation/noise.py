@@ -59,9 +59,9 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
 def extent_of(problem: Problem, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    with np.errstate(over="ignore"):
-        extent = distance.gauge.extent(*map(largest_entry, sides), problem.dimensions)
-    if not SMALLEST_EXTENT < extent < LARGEST_EXTENT and extent != 0:
+    largest = [largest_entry(side) for side in sides]
+    extent = distance.gauge.extent(*largest, problem.dimensions)
+    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
             f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
             f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
