@@ -253,8 +253,13 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
         {'cats': 0.5, 'dogs': 1.0}
         """
-        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
-        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
+        known, noise = self._known(measure), self._evaluated.noise
+        values, members = self._per_query[known], self._categories.members if self._categories else {}
+        means = {name: mean(values[:, chosen]) for name, chosen in members.items()}
+        if noise is None:
+            return means
+        bounds = {name: mean_under_noise(noise[known][:, chosen], []) for name, chosen in members.items()}
+        return {name: _with_noise(value, bounds[name]) for name, value in means.items()}
 
     @property
     def has_confidence(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
-from tieproof.inputs.options import FORMATS, Format
+from tieproof.inputs.options import FORMATS, NOISE_FORMATS, Format
 from tieproof.problem import Problem
 from tieproof.ties import FloatArray
 
@@ -24,8 +24,6 @@ BLOCK_ENTRIES = 2**20
 
 INT8_STEPS = 127
 """In int8, the largest absolute entry of a row is this number."""
-
-NOISE_FORMATS = (*FORMATS, "int8")
 
 
 class Moved(NamedTuple):
