@@ -44,6 +44,10 @@ else:
     __getattr__, __dir__ = exports(__name__, "TiesByPart", "ties_of")
 
 
+NOISY = 9
+"""How many times as much memory a relevant item takes if the ends of its distance under noise are counted, too."""
+
+
 class TiesByPart(NamedTuple):
     """The result of the engine.
 
@@ -83,20 +87,23 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
-        thresholds = problem.relevance.at_most()[order] * (1 if problem.noise is None else 3)
-        for parts in plan.blocks(thresholds):
+        noisy = problem.noise is not None
+        for parts in plan.blocks(problem.relevance.at_most()[order] * (NOISY if noisy else 1)):
             spans = [order[part] for part in parts]
+            ends = None
             with single_threaded():
-                ranked, ends = rank(space, problem.relevance, spans, plan), None
+                ranked = rank(space, problem.relevance, spans, plan)
+                counted = ranked
                 if problem.noise is not None:
-                    from tieproof.engine.shifted import shifted
+                    from tieproof.engine.shifted import ends_of, together
 
-                    ends = shifted(space, ranked, problem.noise, np.concatenate(spans))
-                count_others(space, ranked, plan, whole_area(space, ranked), advance, ends)
+                    ends = ends_of(space, ranked, problem.noise, np.concatenate(spans))
+                    counted = together(space, ranked, ends)
+                count_others(space, counted, plan, whole_area(space, ranked), advance)
             start = 0
             for queries in spans:
                 stop = start + len(queries)
-                ties = ranked.ties(slice(start, stop))
+                ties = ranked.ties(start, stop)
                 yield queries, ties if ends is None else replace(ties, noise=ends.extremes(start, stop))
                 start = stop
-            del ranked, ends  # otherwise they would stay in memory while the next block is ranked
+            del ranked, counted, ends  # otherwise they would stay in memory while the next block is ranked

@@ -109,24 +109,17 @@ def whole_area(space: Space, ranked: Ranked) -> Area:
     return Area(slice(first, last), slice(0, len(space.items)), everything)
 
 
-def count_others(
-    space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress, beside: Ranked | None = None
-) -> None:
-    """Count the items of an area, except the relevant ones, for the queries of a block, in the cheapest way.
-
-    beside : other thresholds for the same rows, against which the same tiles are counted
-    """
-    both = [ranked] if beside is None else [ranked, beside]
-    for each in both:
+def count_others(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
+    """Count the items of an area, except the relevant ones, for the queries of a block, in the cheapest way."""
+    for each in ranked.parts:
         if len(each.partial.query):  # items of which a query excludes only some, which no tile can count
             resolve(space, each, each.partial, Lock())
     chosen = cheapest(space, ranked)
     if chosen is None:
-        for each in both:
-            count_pairs(space, each, plan, area.sides, progress)
+        count_pairs(space, ranked, plan, area.sides, progress)
     else:
-        loops = [TileLoop(chosen, with_margins(each, chosen), plan, area, progress) for each in both]
-        loops[0].run(*loops[1:])
+        TileLoop(chosen, with_margins(ranked, chosen), plan, area, progress).run()
+    ranked.hand_out()
 
 
 class Desk(NamedTuple):
@@ -147,23 +140,13 @@ class TileLoop:
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.desks: deque[Desk] = deque()  # as many as threads; each takes one for a tile and returns it
         self.stop = Event()
-        self.beside: tuple[TileLoop, ...] = ()
-        self.stripe_at: dict[int, Stripe] = {}  # by the first row, for a loop beside another one
 
-    def run(self, *beside: "TileLoop") -> None:
-        """Count all tiles; an interruption stops every thread after its current tile.
-
-        beside : loops that count the same tiles for other queries
-        """
+    def run(self) -> None:
+        """Count all tiles; an interruption stops every thread after its current tile."""
         self.space.keep_rows()
-        to_count, self.beside = list(self.tasks()), beside
-        for loop in (self, *beside):
-            for _ in range(min(self.threads, len(to_count))):
-                loop.desks.append(loop.make_desk())
-        for loop in beside:
-            spans = {rows.start: rows for rows, _ in self.area.sides}
-            stripes = (stripe for rows in spans.values() for stripe in loop.stripes(rows.start, rows.stop))
-            loop.stop, loop.stripe_at = self.stop, {stripe.rows.start: stripe for stripe in stripes}
+        to_count = list(self.tasks())
+        for _ in range(min(self.threads, len(to_count))):
+            self.desks.append(self.make_desk())
         if len(to_count) == 1:  # not worth starting a thread
             self.count(*to_count[0])
             return
@@ -213,14 +196,6 @@ class TileLoop:
         if self.stop.is_set():
             return
         entries = self.space.tile(stripe.rows, columns)
-        self.count_tile(stripe, columns, other, entries)
-        for loop in self.beside:
-            beside = None if other is None else loop.stripe_at[other.rows.start]
-            loop.count_tile(loop.stripe_at[stripe.rows.start], columns, beside, entries)
-        self.progress(entries.size * (1 if other is None else 2))
-
-    def count_tile(self, stripe: Stripe, columns: slice, other: Stripe | None, entries: Entries) -> None:
-        """Count the entries of a tile for a stripe and, transposed, for another one."""
         desk = self.desks.pop()
         try:
             self.count_rows(stripe, columns, entries, desk)
@@ -228,6 +203,7 @@ class TileLoop:
                 self.count_columns(other, stripe.rows, entries, desk)
         finally:
             self.desks.append(desk)
+        self.progress(entries.size * (1 if other is None else 2))
 
     def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a tile for the queries of a stripe."""

@@ -18,33 +18,22 @@ def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeTies:
         next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
         for far in (True, False)
     )
-    return ExtremeTies(worst_ranking(far), best_ranking(near))
-
-
-def worst_ranking(far: Ties) -> Ties:
-    """The ranking in which the items at the far ends of relevant items, and those before them, come first."""
-    return ranking_of(far, far.k - far.n + far.l - far.m)
-
-
-def best_ranking(near: Ties) -> Ties:
-    """The ranking in which the items at the near ends of relevant items come after these."""
-    return ranking_of(near, near.k - near.n)
-
-
-def ranking_of(ties: Ties, others: IntArray) -> Ties:
-    """Single relevant items, after so many others as each of the ties has before its relevant items."""
-    query = np.repeat(ties.query, ties.m)
-    n = np.arange(len(query)) - np.repeat(np.cumsum(ties.listed) - ties.listed, ties.listed)
-    one = np.ones_like(n)
-    return Ties(
-        query=query,
-        k=n + np.repeat(others, ties.m),
-        n=n,
-        l=one,
-        m=one,
-        n_relevant=ties.n_relevant,
-        n_items=ties.n_items,
+    worst, best = far.k - far.n + far.l - far.m, near.k - near.n
+    return ExtremeTies(
+        ranking_of(np.repeat(far.query, far.m), np.repeat(worst, far.m), far.n_relevant, far.n_items),
+        ranking_of(np.repeat(near.query, near.m), np.repeat(best, near.m), near.n_relevant, near.n_items),
     )
+
+
+def ranking_of(query: IntArray, others: IntArray, n_relevant: IntArray, n_items: IntArray) -> Ties:
+    """The ranking in which so many other items stand before each relevant item.
+
+    query, others : of each listed relevant item, in the order of the ranking
+    """
+    first = np.searchsorted(query, np.arange(len(n_relevant)))
+    n = np.arange(len(query)) - first[query]
+    one = np.ones_like(n)
+    return Ties(query=query, k=n + others, n=n, l=one, m=one, n_relevant=n_relevant, n_items=n_items)
 
 
 def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:

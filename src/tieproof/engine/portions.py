@@ -163,7 +163,7 @@ def others_of(portion: Portion, known: Sequence[RankedQueries], progress: Progre
     number = np.zeros(len(order), dtype=np.int64)
     counts_of_parts = []
     for part in cut(portion.problem.relevance.at_most()[order], Plan(portion.problem.budget).part_size):
-        ties = ranked.ties(part)
+        ties = ranked.ties(part.start, part.stop)
         number[order[part]] = np.diff(ties.starts)
         counts_of_parts.append(np.stack([ties.k - ties.n, ties.l - ties.m]))
     # The counts are in the order of rows, and are moved to the positions of their queries.

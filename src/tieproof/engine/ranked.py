@@ -3,7 +3,7 @@
 `ranking.py` begins with `Paired` and ends with `Ranked`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -249,9 +249,18 @@ class Ranked:
     n_items: IntArray
     items: ThresholdItems
 
-    def ties(self, span: slice = slice(None)) -> Ties:
-        """The counts for some of the queries, as ties."""
-        first, last = (np.ascontiguousarray(ends[span]) for ends in (self.thresholds.start, self.thresholds.stop))
+    @property
+    def parts(self) -> "Sequence[Ranked]":
+        """The ranked queries whose counts are asked for."""
+        return (self,)
+
+    def hand_out(self) -> None:
+        """Add the counts of tiles to those of the parts, which differ from them only if there are several."""
+
+    def ties(self, start: int = 0, stop: int | None = None) -> Ties:
+        """The counts for the queries start … stop-1, as ties."""
+        span = slice(start, stop)
+        first, last = self.thresholds.start[span], self.thresholds.stop[span]
         ties = np.empty((5, (last - first).sum()), dtype=np.int64)
         count = ties_of(first, last, self.counts.gap, self.counts.equal, ties)
         query, k, n, l, m = ties[:, :count]

@@ -163,7 +163,6 @@ def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> Extre
     """Return the worst and the best rankings if each score may be off by `radius`."""
     from tieproof.engine import moved, ranking_of
 
-    single = replace(ties, query=scores.query, m=np.ones_like(scores.query), grades=None, missing_grades=None)
     pointer = pointers(scores.query, ties.n_queries)
     room = CountRoom.of(int(np.diff(pointer).max(initial=0)))
 
@@ -176,10 +175,8 @@ def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> Extre
         above, equal, relevant_above, relevant_equal = counts
         return above - relevant_above + (equal - relevant_equal if with_equal else 0)
 
-    return ExtremeTies(
-        ranking_of(single, others(-2 * radius, with_equal=True)),
-        ranking_of(single, others(2 * radius, with_equal=False)),
-    )
+    worst, best = others(-2 * radius, with_equal=True), others(2 * radius, with_equal=False)
+    return ExtremeTies(*(ranking_of(scores.query, each, ties.n_relevant, ties.n_items) for each in (worst, best)))
 
 
 @native
