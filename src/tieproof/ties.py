@@ -130,7 +130,7 @@ class Ties:
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
     judged: "JudgedTies | None" = field(default=None, kw_only=True)
-    noise: "ExtremeTies | None" = field(default=None, kw_only=True)
+    noise: "ExtremeRankings | None" = field(default=None, kw_only=True)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)
     depth_of_several: int = field(init=False)
@@ -186,7 +186,7 @@ class JudgedTies:
     n_others: IntArray
 
 
-class ExtremeTies(NamedTuple):
+class ExtremeRankings(NamedTuple):
     """The worst and the best ranking of Q queries under noise: `Ties` of single items, without grades.
 
     In the worst ranking every relevant item is as far as it may be, and every other item as near (docs/noise.md).

@@ -76,8 +76,8 @@ def test_bounds_contain_all_possible_rankings_and_little_more(name: str, distanc
         result = tp.evaluate(queries, of_queries, noise=noise, **options)
         worst = np.stack([result.per_query(each).noise.lower for each in RANKS], axis=1)
         best = np.stack([result.per_query(each).noise.upper for each in RANKS], axis=1)
-        entries = [float(np.abs(side.astype(np.float64)).max()) for side in (queries, gallery)]
-        slack = Fraction(extent(distance, *entries, rows.shape[1])) / 2**36 + largest / 10**40
+        first, second = (float(np.abs(side.astype(np.float64)).max()) for side in (queries, gallery))
+        slack = Fraction(extent(distance, first, second, rows.shape[1])) / 2**30 + largest / 10**40
         for place, query in enumerate(result.query_ids.tolist()):
             items = [item for item in range(len(gallery)) if with_gallery or item != query]
             far = Fraction(2 * noise)
@@ -203,7 +203,7 @@ FORMATS: dict[str, Callable[[Array], Array]] = {
 
 def as_bfloat16(rows: Array) -> Array:
     bits = rows.astype(np.float32).view(np.uint32)
-    return ((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32)
+    return np.asarray(((bits + 0x7FFF + ((bits >> 16) & 1)) & np.uint32(0xFFFF0000)).view(np.float32))
 
 
 def as_int8(rows: Array) -> Array:

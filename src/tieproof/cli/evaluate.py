@@ -62,9 +62,9 @@ def noise_of(text: str) -> float | str:
     **shared("confidence bits"),
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
     noise=Option(
-        "Also show the range of each measure over all rankings that are possible if every distance may be off: by this "
-        f"number, by rounding the embeddings to {', '.join(NOISE_FORMATS)}, or as far as in a file of the same items "
-        "computed again.",
+        "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
+        f"this number, by rounding the embeddings to {', '.join(NOISE_FORMATS)}, or as far as in a file of the same "
+        "items computed again.",
         Kind("NOISE", noise_of, complete_file),
     ),
     **shared("empty memory threads"),

@@ -63,8 +63,8 @@ EXAMPLES = (
         "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
     ),
     noise=Option(
-        "The most by which each score may be off: also show the range of each measure over all rankings that are then "
-        "possible.",
+        "The most by which each score may be off: also show the range of each measure over all rankings that are "
+        "then possible.",
         RADIUS,
     ),
     **shared("ci json per_query plot save"),

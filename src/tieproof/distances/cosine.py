@@ -335,8 +335,8 @@ class CosineGauge(SpaceGauge):
 
     def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return 1 minus the cosines."""
-        ends = (1.0 - self._cosines(rows, keys) for keys in (high, low))
-        return widened(*ends, SLACK)
+        least, most = (1.0 - self._cosines(rows, keys) for keys in (high, low))
+        return widened(least, most, SLACK)
 
     def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the keys of the cosines: the cosine itself, or what integers have in its place."""
@@ -395,7 +395,7 @@ class ChordGauge(CosineGauge):
 
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The roots of twice the rounded cosine distances, with two more roundings."""
-        return np.sqrt(2 * np.maximum(super().distances(rows, columns), 0.0))
+        return np.asarray(np.sqrt(2 * np.maximum(super().distances(rows, columns), 0.0)))
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the key of the cosine distance of a chord."""

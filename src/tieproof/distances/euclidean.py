@@ -148,7 +148,6 @@ class SquaredEuclideanGauge(SpaceGauge):
         values += self.space.queries.square[rows]
         return values
 
-
     def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return |x|^2 minus the keys, which are 2 x.y - |y|^2."""
         square, scale = self.space.queries.square[rows], float(self.scale)

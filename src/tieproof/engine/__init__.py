@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions import FoundTies as FoundTies
     from tieproof.engine.collisions import collisions_of as collisions_of
     from tieproof.engine.collisions import paint as paint
+    from tieproof.engine.dense import extremes_of_lists as extremes_of_lists
     from tieproof.engine.dense import last_ties as last_ties
     from tieproof.engine.dense import ties_of_lists as ties_of_lists
-    from tieproof.engine.extremes import extremes_of_lists as extremes_of_lists
     from tieproof.engine.extremes import moved as moved
     from tieproof.engine.extremes import ranking_of as ranking_of
     from tieproof.engine.listed import NearestLists as NearestLists
@@ -92,13 +92,12 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
             spans = [order[part] for part in parts]
             ends = None
             with single_threaded():
-                ranked = rank(space, problem.relevance, spans, plan)
-                counted = ranked
+                counted = ranked = rank(space, problem.relevance, spans, plan)
                 if problem.noise is not None:
-                    from tieproof.engine.shifted import ends_of, together
+                    from tieproof.engine.shifted import together
 
-                    ends = ends_of(space, ranked, problem.noise, np.concatenate(spans))
-                    counted = together(space, ranked, ends)
+                    counted = together(space, ranked, problem.noise, np.concatenate(spans))
+                    ends = counted.ends
                 count_others(space, counted, plan, whole_area(space, ranked), advance)
             start = 0
             for queries in spans:

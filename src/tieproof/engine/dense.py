@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.engine.extremes import moved, ranking_of
 from tieproof.engine.plan import stripes
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.inputs.lists import CountRoom
@@ -14,7 +15,7 @@ from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
-from tieproof.ties import Array, FloatArray, IntArray, Ties
+from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 FEWEST = 2**20
 """The smallest number of entries for which another thread is worth its cost (measured)."""
@@ -148,16 +149,43 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
 
 
 def _ties_of_scores(nearness: FloatArray, block: RelevantBlock, radius: FloatArray | None) -> Ties:
-    """The ties of a (q, n) matrix whose larger entries are nearer, and may be off by `radius` (q,), if it is given."""
+    """The ties of a (q, n) matrix whose larger entries are nearer; each may be off by `radius` (q,), if given."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width
     given = GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
     [(_, ties)] = ties_of_lists(given)
     if radius is None:
         return ties
-    from tieproof.engine.extremes import extremes_of_lists
-
     return replace(ties, noise=extremes_of_lists(given, radius))
+
+
+def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeRankings:
+    """The extreme rankings of lists each of whose numbers may be off by `radius` (q,); decided without rounding."""
+    far, near = (
+        next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
+        for far in (True, False)
+    )
+    worst, best = far.k - far.n + far.l - far.m, near.k - near.n
+    return ExtremeRankings(
+        ranking_of(np.repeat(far.query, far.m), np.repeat(worst, far.m), far.n_relevant, far.n_items),
+        ranking_of(np.repeat(near.query, near.m), np.repeat(best, near.m), near.n_relevant, near.n_items),
+    )
+
+
+def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
+    """The numbers, with those of relevant items moved by twice the radius.
+
+    Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of that
+    type changes.
+    """
+    block = given.relevant(slice(0, len(given.queries)))
+    length = np.diff(block.pointer)
+    place = block.items[block.pointer[0] : block.pointer[-1]] + np.repeat(given.start[:-1], length)
+    with np.errstate(over="ignore"):
+        shift = np.repeat(2 * radius, length)
+    numbers = given.numbers.copy()
+    numbers[place] = moved(numbers[place], shift if far == given.small_is_near else -shift)
+    return numbers
 
 
 def block_of(block: RelevantBlock, span: slice) -> RelevantBlock:

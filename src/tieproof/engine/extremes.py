@@ -1,4 +1,4 @@
-"""The worst and the best ranking under noise, from counts at shifted thresholds (docs/noise.md).
+"""The worst and the best ranking under noise, and shifted numbers for counting it (docs/noise.md).
 
 In the worst ranking an item that is not relevant stands before a relevant one if it may: if it is not farther than
 the relevant item's far end. In the best ranking it stands before it only if it must: if it is nearer than the
@@ -7,22 +7,7 @@ relevant item's near end.
 
 import numpy as np
 
-from tieproof.engine.dense import ties_of_lists
-from tieproof.problem import GivenLists
-from tieproof.ties import Array, ExtremeTies, FloatArray, IntArray, Ties
-
-
-def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeTies:
-    """The extreme rankings of lists each of whose numbers may be off by `radius` (q,); decided without rounding."""
-    far, near = (
-        next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
-        for far in (True, False)
-    )
-    worst, best = far.k - far.n + far.l - far.m, near.k - near.n
-    return ExtremeTies(
-        ranking_of(np.repeat(far.query, far.m), np.repeat(worst, far.m), far.n_relevant, far.n_items),
-        ranking_of(np.repeat(near.query, near.m), np.repeat(best, near.m), near.n_relevant, near.n_items),
-    )
+from tieproof.ties import Array, FloatArray, IntArray, Ties
 
 
 def ranking_of(query: IntArray, others: IntArray, n_relevant: IntArray, n_items: IntArray) -> Ties:
@@ -34,22 +19,6 @@ def ranking_of(query: IntArray, others: IntArray, n_relevant: IntArray, n_items:
     n = np.arange(len(query)) - first[query]
     one = np.ones_like(n)
     return Ties(query=query, k=n + others, n=n, l=one, m=one, n_relevant=n_relevant, n_items=n_items)
-
-
-def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
-    """The numbers, with those of relevant items moved by twice the radius.
-
-    Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of that
-    type changes.
-    """
-    block = given.relevant(slice(0, len(given.queries)))
-    length = np.diff(block.pointer)
-    place = block.items[block.pointer[0] : block.pointer[-1]] + np.repeat(given.start[:-1], length)
-    with np.errstate(over="ignore"):
-        shift = np.repeat(2 * radius, length)
-    numbers = given.numbers.copy()
-    numbers[place] = moved(numbers[place], shift if far == given.small_is_near else -shift)
-    return numbers
 
 
 def moved(numbers: Array, shift: FloatArray) -> Array:

@@ -41,6 +41,8 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         others = take(undecided, slice(end, None))
         end += _by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
+    if start == end:
+        return
     if isinstance(ranked, Together):
         of_relevant, of_ends = ranked.divide(rest_items, lock)
         _by_exact_keys(space, ranked.ranked, of_relevant, lock)

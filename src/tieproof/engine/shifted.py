@@ -1,4 +1,4 @@
-"""Thresholds for noise: the far and the near end of each relevant item's distance, counted beside the distance itself.
+"""Thresholds for noise: the far and the near end of each relevant item's distance, counted beside the item itself.
 
 An item that is not relevant may stand before a relevant one if it is at most as far as the far end, and must stand
 before it if it is nearer than the near end (docs/noise.md).
@@ -20,22 +20,23 @@ import numpy as np
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.extremes import ranking_of
+from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
 from tieproof.engine.ranking import Ordered, sort_by_key
 from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.relevance import ranges
 from tieproof.problem import Noise
-from tieproof.ties import BoolArray, ExtremeTies, FloatArray, IntArray
+from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray
 
-STEPS = 38
-"""Ends are multiples of 2^-38 of the largest distance, which is far above the errors of keys (measured)."""
+STEPS = 32
+"""Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
 
 FARTHEST = 4.0
 """Ends beyond this many times the largest distance mean the same as this many times."""
 
-CHUNK = 2**15
-"""The number of thresholds whose ends are computed at a time, so that they stay in the cache."""
+CHUNK = 2**13
+"""The number of thresholds whose ends are made at a time, so that they stay in the cache (measured)."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Ends(Ranked):
     end: FloatArray
     is_far: BoolArray
 
-    def extremes(self, start: int, stop: int) -> ExtremeTies:
+    def extremes(self, start: int, stop: int) -> ExtremeRankings:
         """The worst and the best rankings of the queries start … stop-1 of the block, from the counts."""
         first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
         own = slice(int(first[0]), int(last[-1]))
@@ -64,7 +65,7 @@ class Ends(Ranked):
         far = self.is_far[own]
         worst = (before + self.counts.equal[own][np.flatnonzero(leads)][tie])[far]
         n_relevant, n_items = (last - first) // 2, self.n_items[start:stop]
-        return ExtremeTies(
+        return ExtremeRankings(
             ranking_of(query[far], worst, n_relevant, n_items),
             ranking_of(query[~far], before[~far], n_relevant, n_items),
         )
@@ -102,7 +103,7 @@ class Together(Ranked):
     """Ranked queries and their ends as thresholds of the same queries, so that tiles are searched and counted once.
 
     ranked, ends : the two parts, which receive the counts
-    ties : the first threshold of each tie of `ranked`, query after query
+    first_of_tie : the first threshold of each tie of `ranked`, query after query
     ties_before, ends_before : (T + 1,) how many of the ties, and of the ends, are before each threshold
     """
 
@@ -133,9 +134,9 @@ class Together(Ranked):
     def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
         """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
         tie = self.ties_before[at]
-        last = self.ties_before[self.thresholds.stop[query]]
-        known = np.append(self.first_of_tie, 0)
-        return np.where(tie < last, known[tie], self.ranked.thresholds.stop[query]), self.ends_before[at]
+        inside = tie < self.ties_before[self.thresholds.stop[query]]
+        stop = self.ranked.thresholds.stop[query]
+        return np.where(inside, self.first_of_tie[tie * inside], stop), self.ends_before[at]
 
     def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
         """The items as undecided among the thresholds of each part; those decided already are counted."""
@@ -167,184 +168,193 @@ class Steps(NamedTuple):
         return cls(size, FARTHEST * 2.0**STEPS * size)
 
     def far(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
-        """An end beyond the distance, rounded to float64, plus twice the radius; it never falls with the distance."""
+        """An end beyond the distance, rounded to float64, plus twice the radius; it rises with both."""
         end = np.minimum(distance + 2 * radius, self.most) / self.size
         return np.asarray((np.ceil(end) + 0.25) * self.size)
 
     def near(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
-        """An end before the distance, rounded to float64, minus twice the radius; it never falls with the distance."""
+        """An end before the distance, rounded to float64, minus twice the radius; it rises with it."""
         end = np.maximum(distance - 2 * radius, -self.most) / self.size
         return np.asarray((np.floor(end) - 0.25) * self.size)
 
 
-class _Entries(NamedTuple):
-    """The thresholds of a block of queries, without gaps.
-
-    query, place : of each threshold, its query in the block and its place in the arrays of the block
-    length : (Q,) the number of thresholds of each query
-    """
-
-    query: IntArray
-    place: IntArray
-    length: IntArray
-
-    @classmethod
-    def of(cls, ranked: Ranked) -> "_Entries":
-        """The thresholds of ranked queries."""
-        length = ranked.thresholds.stop - ranked.thresholds.start
-        return cls(*ranges(ranked.thresholds.start, length), length)
-
-
-def ends_of(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> Ends:
-    """The ends of the relevant items of ranked queries, whose other items are not counted yet.
+def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> Together:
+    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items.
 
     queries : the number of each query of the block
     """
     assert noise.distance is not None
-    gauge, entries = noise.distance.gauge(space), _Entries.of(ranked)
-    stop = np.cumsum(2 * entries.length)
-    start = stop - 2 * entries.length
-    # The far ends of a query, and then its near ends, are each from the nearest on.
-    far = np.arange(len(entries.query)) + (start // 2)[entries.query]
-    near = far + entries.length[entries.query]
-    end, is_far = np.empty(2 * len(far)), np.zeros(2 * len(far), dtype=np.bool_)
-    end[far], end[near] = _ends(gauge, ranked, entries, noise.radius[queries], Steps.of(noise.extent))
-    is_far[far] = True
-    owner = np.repeat(np.arange(len(start)), 2 * entries.length)
-    order = _falling(owner, -end)
-    end, is_far = end[order], is_far[order]
-    reach = np.zeros(len(start))
-    key, apart = _keys(space, gauge, ranked.targets.row[owner], end, is_far, owner, reach)
-    return Ends(
-        targets=ranked.targets,
-        thresholds=_thresholds(start, stop, key, reach),
-        counts=_counts(owner, apart),
-        grades=None,
-        partial=_apart_from_tiles(ranked, entries),
-        n_items=ranked.n_items,
-        items=ranked.items,
-        gauge=gauge,
-        end=end,
-        is_far=is_far,
-    )
-
-
-def together(space: Space, ranked: Ranked, ends: Ends) -> Together:
-    """The thresholds of ranked queries and of their ends, in one order of keys."""
-    entries = _Entries.of(ranked)
-    leads = ranked.counts.gap[entries.place] != CONTINUED
-    first_of_tie, of_tie = entries.place[leads], entries.query[leads]
-    count = len(entries.length)
-    ties = np.bincount(of_tie, minlength=count)
-    stop = np.cumsum(ties + 2 * entries.length)
-    start = stop - ties - 2 * entries.length
-    owner = np.repeat(np.arange(count), ties + 2 * entries.length)
-    is_tie = np.zeros(len(owner), dtype=np.bool_)
-    is_tie[np.arange(len(of_tie)) + ends.thresholds.start[of_tie]] = True
-    key = np.empty(len(owner))
-    key[is_tie], key[~is_tie] = ranked.thresholds.key[first_of_tie], ends.thresholds.key
-    order = _falling(owner, key)
-    key, is_tie = key[order], is_tie[order]
-    before = np.zeros((2, len(owner) + 1), dtype=np.int64)
+    thresholds, targets = ranked.thresholds, ranked.targets
+    length = thresholds.stop - thresholds.start
+    ends = _Room.of(2 * length)
+    place = ranges(thresholds.start, length)[1]
+    leads = ranked.counts.gap[place] != CONTINUED
+    first_of_tie = place[leads]
+    ties = np.diff(np.append(0, np.cumsum(leads))[np.append(0, np.cumsum(length))])
+    both = _Room.of(ties + 2 * length)
+    end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
+    is_tie = np.empty(len(both.key), dtype=np.bool_)
+    making = _Making(space, noise.distance.gauge(space), ranked, noise.radius[queries], Steps.of(noise.extent))
+    room = RoomToSort.of(3 * int(length.max(initial=0)))
+    for span in cut(length, CHUNK):
+        own, all_own = ends.places(span), both.places(span)
+        end[own], is_far[own] = making.ends(span, room)
+        apart = making.keys(span, end[own], is_far[own], ends)
+        ends.mark(span, apart)
+        tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
+        owner = np.repeat(np.arange(span.stop - span.start), (ties + 2 * length)[span])
+        from_ranked = np.zeros(len(owner), dtype=np.bool_)
+        from_ranked[ranges((both.start - both.start[span.start])[span], ties[span])[1]] = True
+        key = np.empty(len(owner))
+        key[from_ranked], key[~from_ranked] = tie_keys, ends.key[own]
+        order = _falling(owner, key, room)
+        both.key[all_own], is_tie[all_own] = key[order], from_ranked[order]
+        both.reach[span] = np.maximum(thresholds.reach[span], ends.reach[span])
+        if space.all_errors.certain:
+            both.mark(span, both.key[all_own])
+    before = np.zeros((2, len(is_tie) + 1), dtype=np.int64)
     np.cumsum(is_tie, out=before[0, 1:])
-    np.cumsum(~is_tie, out=before[1, 1:])
+    np.subtract(np.arange(1, len(is_tie) + 1), before[0, 1:], out=before[1, 1:])
+    nothing = Undecided(*np.empty((5, 0), dtype=np.int64))
+    partial = _apart_from_tiles(ranked, length, first_of_tie)
     return Together(
-        targets=ranked.targets,
-        thresholds=_thresholds(start, stop, key, np.maximum(ranked.thresholds.reach, ends.thresholds.reach)),
-        counts=_counts(owner, key if space.all_errors.certain else np.arange(len(key))),
+        targets=targets,
         grades=None,
-        partial=Undecided(*np.empty((5, 0), dtype=np.int64)),
         n_items=ranked.n_items,
         items=ranked.items,
+        thresholds=both.thresholds(),
+        counts=both.counts,
+        partial=nothing,
         ranked=ranked,
-        ends=ends,
+        ends=Ends(
+            targets=targets,
+            grades=None,
+            n_items=ranked.n_items,
+            items=ranked.items,
+            thresholds=ends.thresholds(),
+            counts=ends.counts,
+            partial=partial,
+            gauge=making.gauge,
+            end=end,
+            is_far=is_far,
+        ),
         first_of_tie=first_of_tie,
         ties_before=before[0],
         ends_before=before[1],
     )
 
 
-def _falling(owner: IntArray, key: FloatArray) -> IntArray:
+class _Room(NamedTuple):
+    """Thresholds while they are made, without gaps between queries; the counts are zero."""
+
+    start: IntArray
+    stop: IntArray
+    key: FloatArray
+    reach: FloatArray
+    counts: Counts
+
+    @classmethod
+    def of(cls, length: IntArray) -> "_Room":
+        """Room for so many thresholds of each query."""
+        stop = np.cumsum(length)
+        count = int(length.sum())
+        return cls(
+            stop - length, stop, np.empty(count), np.zeros(len(length)), Counts(*np.zeros((2, count), np.int32))
+        )
+
+    def places(self, span: slice) -> slice:
+        """The places of the thresholds of some queries."""
+        return slice(int(self.start[span.start]), int(self.stop[span.stop - 1]))
+
+    def mark(self, span: slice, apart: FloatArray) -> None:
+        """Mark neighboring thresholds of a query that are equal in `apart`, which belong together."""
+        own = self.places(span)
+        same = np.zeros(len(apart) + 1, dtype=np.bool_)
+        np.equal(apart[1:], apart[:-1], out=same[1:-1])
+        same[self.start[span] - own.start] = False
+        self.counts.gap[own][same[:-1]] = CONTINUED
+
+    def thresholds(self) -> Thresholds:
+        """The thresholds with their guides, without margins."""
+        guide, scale = room_for_guides(len(self.key), len(self.start))
+        fill_guides(np.arange(len(self.start)), self.start, self.stop, self.key, guide, scale)
+        return Thresholds(self.start, self.stop, self.key, self.reach, np.zeros(len(self.start)), guide, scale)
+
+
+class _Making(NamedTuple):
+    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block."""
+
+    space: Space
+    gauge: SpaceGauge
+    ranked: Ranked
+    radius: FloatArray
+    steps: Steps
+
+    def ends(self, span: slice, room: RoomToSort) -> tuple[FloatArray, BoolArray]:
+        """The ends of some queries, the nearest of each query first, and whether they are far ends."""
+        far, near, length = self._far_and_near(span)
+        query = np.repeat(np.arange(len(length)), length)
+        # The far ends of a query come first, and then its near ends.
+        of_far = np.arange(len(far)) + (np.cumsum(length) - length)[query]
+        end, is_far = np.empty(2 * len(far)), np.zeros(2 * len(far), dtype=np.bool_)
+        end[of_far], end[of_far + length[query]] = far, near
+        is_far[of_far] = True
+        order = _falling(np.repeat(np.arange(len(length)), 2 * length), -end, room)
+        return end[order], is_far[order]
+
+    def _far_and_near(self, span: slice) -> tuple[FloatArray, FloatArray, IntArray]:
+        """The far and the near end of each threshold of some queries, and how many thresholds each query has."""
+        thresholds, steps = self.ranked.thresholds, self.steps
+        length = (thresholds.stop - thresholds.start)[span]
+        query, place = ranges(thresholds.start[span], length)
+        key, reach = thresholds.key[place], thresholds.reach[span][query]
+        rows, radius = self.ranked.targets.row[span][query], self.radius[span][query]
+        with np.errstate(over="ignore", invalid="ignore"):
+            least, most = self.gauge.distance_range(rows, key - reach, key + reach)
+            far, near = steps.far(least, radius), steps.near(least, radius)
+            unsure = np.flatnonzero((far != steps.far(most, radius)) | (near != steps.near(most, radius)))
+        if len(unsure):
+            items = self.ranked.items.of(span.start + np.unique(query[unsure]))[place[unsure]].astype(np.int64)
+            distances, radius = self.gauge.distances(rows[unsure], items), radius[unsure]
+            far[unsure], near[unsure] = steps.far(distances, radius), steps.near(distances, radius)
+        return far, near, length
+
+    def keys(self, span: slice, end: FloatArray, is_far: BoolArray, room: _Room) -> FloatArray:
+        """Write the keys of ends and the reach of queries; return numbers that differ where thresholds do.
+
+        If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole.
+        """
+        length = (room.stop - room.start)[span]
+        query = np.repeat(np.arange(len(length)), length)
+        low, high = self.gauge.key_range(self.ranked.targets.row[span][query], end)
+        key = room.key[room.places(span)]
+        if not self.space.all_errors.certain:
+            np.maximum.at(room.reach[span], query, (high - low) * SAFETY)
+            np.add(low, (high - low) / 2, out=key)
+            return end
+        if self.space.form.whole:
+            most = EXACT_INTEGERS[self.space.tile_type]
+            low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
+        key[:] = np.where(is_far, low, high)
+        return key
+
+
+def _falling(owner: IntArray, key: FloatArray, room: RoomToSort) -> IntArray:
     """The order in which the keys of each query fall; equal keys keep their order."""
     count = len(key)
-    longest = int(np.bincount(owner).max(initial=0))
     found = Ordered(np.empty_like(owner), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
-    sort_by_key(owner, key, np.zeros(count), RoomToSort.of(longest), found)
+    sort_by_key(owner, key, np.zeros(count), room, found)
     order = found.order
     again = (order[1:] < order[:-1]) & (found.key[1:] == found.key[:-1]) & (owner[1:] == owner[:-1])
     return np.lexsort((-key, owner)) if again.any() else order
 
 
-def _thresholds(start: IntArray, stop: IntArray, key: FloatArray, reach: FloatArray) -> Thresholds:
-    """Thresholds without margins, with their guides."""
-    guide, scale = room_for_guides(len(key), len(start))
-    fill_guides(np.arange(len(start)), start, stop, key, guide, scale)
-    return Thresholds(start, stop, key, reach, np.zeros(len(start)), guide, scale)
-
-
-def _counts(owner: IntArray, apart: FloatArray | IntArray) -> Counts:
-    """Counts of zero; neighboring thresholds of a query that are equal in `apart` belong together."""
-    gap, equal = np.zeros((2, len(owner)), dtype=np.int32)
-    gap[1:][(owner[1:] == owner[:-1]) & (apart[1:] == apart[:-1])] = CONTINUED
-    return Counts(gap, equal)
-
-
-def _ends(
-    gauge: SpaceGauge, ranked: Ranked, entries: _Entries, radius: FloatArray, steps: Steps
-) -> tuple[FloatArray, FloatArray]:
-    """The far and the near end of each threshold."""
-    far, near = np.empty((2, len(entries.query)))
-    unsure = np.zeros(len(far), dtype=np.bool_)
-    for first in range(0, len(far), CHUNK):
-        some = slice(first, first + CHUNK)
-        query = entries.query[some]
-        key, reach = ranked.thresholds.key[entries.place[some]], ranked.thresholds.reach[query]
-        with np.errstate(over="ignore", invalid="ignore"):
-            least, most = gauge.distance_range(ranked.targets.row[query], key - reach, key + reach)
-            far[some], near[some] = steps.far(least, radius[query]), steps.near(least, radius[query])
-            unsure[some] = far[some] != steps.far(most, radius[query])
-            unsure[some] |= near[some] != steps.near(most, radius[query])
-    left = np.flatnonzero(unsure)
-    if len(left):
-        query = entries.query[left]
-        items = ranked.items.of(np.unique(query))[entries.place[left]].astype(np.int64)
-        distances = gauge.distances(ranked.targets.row[query], items)
-        far[left], near[left] = steps.far(distances, radius[query]), steps.near(distances, radius[query])
-    return far, near
-
-
-def _keys(
-    space: Space,
-    gauge: SpaceGauge,
-    rows: IntArray,
-    end: FloatArray,
-    is_far: BoolArray,
-    owner: IntArray,
-    reach: FloatArray,
-) -> tuple[FloatArray, FloatArray]:
-    """The keys of ends, and numbers that differ where thresholds do; the reach of each query is written to `reach`.
-
-    If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole.
-    """
-    low, high = gauge.key_range(rows, end)
-    if not space.all_errors.certain:
-        np.maximum.at(reach, owner, (high - low) * SAFETY)
-        return low + (high - low) / 2, end
-    if space.form.whole:
-        most = EXACT_INTEGERS[space.tile_type]
-        low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
-    key = np.where(is_far, low, high)
-    return key, key
-
-
-def _apart_from_tiles(ranked: Ranked, entries: _Entries) -> Undecided:
+def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) -> Undecided:
     """The items that no tile counts: those that queries exclude in part, and those equal to a relevant item."""
-    query, place, length = entries
-    equal = ranked.counts.equal[place]
-    tied = np.flatnonzero((equal > 0) & (ranked.counts.gap[place] != CONTINUED))
-    none = np.zeros(len(tied), dtype=np.int64)
-    owners, where = query[tied], place[tied]
-    items = ranked.items.of(np.unique(owners))[where].astype(np.int64) if len(tied) else none
-    of_relevant = Undecided(owners, items, equal[tied].astype(np.int64), none, 2 * length[owners])
+    tied = first_of_tie[ranked.counts.equal[first_of_tie] > 0]
+    query = np.searchsorted(ranked.thresholds.start, tied, side="right") - 1
+    items = ranked.items.of(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
+    weight = ranked.counts.equal[tied].astype(np.int64)
+    of_relevant = Undecided(query, items, weight, np.zeros_like(tied), 2 * length[query])
     partial = ranked.partial._replace(last=2 * length[ranked.partial.query])
     return Undecided(*(np.concatenate(both) for both in zip(partial, of_relevant, strict=True)))

@@ -186,7 +186,7 @@ def evaluate(
     noise : number
         The most by which each distance may be off, in the unit of the distances that `precision` lists.
         `result[measure].noise` then has the `lower` and the `upper` value over all rankings that are possible,
-        rounded outward by at most 2^-36 of the largest distance that entries of this size can have.
+        rounded outward by at most 2^-30 of the largest distance that entries of this size can have.
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
         cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this

@@ -105,6 +105,14 @@ class Evaluated(NamedTuple):
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
+    def open_under_noise(self) -> npt.NDArray[np.bool_]:
+        """(Q,) of which queries any measure may have another value under noise than in an order of tied items."""
+        may_change = np.zeros(len(self.query_ids), dtype=np.bool_)
+        for measure, (lower, upper) in (self.noise or {}).items():
+            values = self.per_query[measure]
+            may_change |= (lower < values[0]) | (upper > values[2])
+        return may_change
+
     def query_digests(self) -> Words | None:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.
 

@@ -101,7 +101,7 @@ def list_parts(
     small_is_near: bool,
     radius: float | None = None,
 ) -> Parts:
-    """Yield the ties of all lists, block after block; `radius` is the largest error of each number, if there is any."""
+    """Yield the ties of all lists, block after block; `radius` is the largest error of a number, if there is any."""
     from tieproof.engine import last_ties, ties_of_lists
 
     spans = list(_spans_of(rows, judged))

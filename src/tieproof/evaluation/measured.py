@@ -8,7 +8,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import AbsentMeasureError, InputError
-from tieproof.evaluation.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, mean_under_noise, summarize
+from tieproof.evaluation.evaluated import (
+    NOTHING_RELEVANT,
+    Evaluated,
+    TieSummary,
+    mean,
+    mean_of_means,
+    mean_under_noise,
+    summarize,
+)
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate, Number

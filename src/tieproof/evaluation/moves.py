@@ -74,15 +74,15 @@ def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
             return of_queries, of_queries
         return of_queries, _moves(gallery, lambda span, rows: largest_change(rows), moved, rounded=True)
     if gallery is None:
-        of_queries = _moves_between(queries, noise, moved)
+        of_queries = moves_between(queries, noise, moved)
         return of_queries, of_queries
     if not isinstance(noise, tuple) or len(noise) != 2:
         raise InputError(
-            "With a gallery, noise must be a number, a format, or a tuple (queries, gallery) of the same items computed "
-            f"again, not {type(noise).__name__}.",
+            "With a gallery, noise must be a number, a format, or a tuple (queries, gallery) of the same items "
+            f"computed again, not {type(noise).__name__}.",
             "noise",
         )
-    return _moves_between(queries, noise[0], moved), _moves_between(gallery, noise[1], moved)
+    return moves_between(queries, noise[0], moved), moves_between(gallery, noise[1], moved)
 
 
 def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
@@ -106,29 +106,28 @@ def half_steps(rows: FloatArray, target: Format, name: str) -> FloatArray:
     """
     if np.abs(rows).max(initial=0.0) >= target.infinity:
         raise InputError(
-            f"The embeddings contain {np.abs(rows).max():g}, which {name} cannot represent: it would be infinite.", "noise"
+            f"The embeddings contain {np.abs(rows).max():g}, which {name} cannot represent: it would be infinite.",
+            "noise",
         )
     exponent = np.maximum(np.frexp(rows)[1] - 1, target.smallest_exponent)
     exponent[rows == 0] = target.smallest_exponent
-    return np.ldexp(1.0, exponent - target.precision)
+    return np.asarray(np.ldexp(1.0, exponent - target.precision))
 
 
-def _moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
+def moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
     """Return how far rows are from the same rows computed again."""
     with about("noise"):
         others = as_finite_embeddings(values, "noise")
     if others.shape != rows.shape:
         raise InputError(
-            f"noise has the shape {others.shape}, but the embeddings have {rows.shape}. Pass the same items in the same "
-            "order, computed again.",
+            f"noise has the shape {others.shape}, but the embeddings have {rows.shape}. Pass the same items in the "
+            "same order, computed again.",
             "noise",
         )
     return _moves(rows, lambda span, _: others[span].astype(np.float64), moved, rounded=False)
 
 
-def _moves(
-    rows: Embeddings, other: Callable[[slice, FloatArray], FloatArray], moved: Moved, rounded: bool
-) -> Moves:
+def _moves(rows: Embeddings, other: Callable[[slice, FloatArray], FloatArray], moved: Moved, rounded: bool) -> Moves:
     """Return how far rows may have moved.
 
     other : returns, for some rows, the largest changes of their entries if `rounded`, and otherwise the rows to which
@@ -165,7 +164,7 @@ def _norms(rows: FloatArray) -> FloatArray:
 
 
 def _chords(changes: FloatArray, lengths: FloatArray) -> FloatArray:
-    """How far rows of norm 1 can move if rows of these lengths change by so much: 2 sin(asin(change / length) / 2)."""
+    """How far rows of norm 1 move if rows of these lengths change so much: 2 sin(asin(change / length) / 2)."""
     sines = np.divide(changes, lengths, out=np.full_like(changes, 2.0), where=lengths > 0) * OUTWARD
     inside = np.minimum(sines, 1.0)
     # 2 - 2 sqrt(1 - s^2) = 2 s^2 / (1 + sqrt(1 - s^2))

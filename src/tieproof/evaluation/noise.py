@@ -1,4 +1,4 @@
-"""Noise: by how much each distance may be off, and the bounds of measures over all rankings that are then possible."""
+"""Noise: by how much distances may be off, and the bounds of measures over all rankings that are then possible."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -15,14 +15,15 @@ from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray, Ties
 
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
-"""The limits of the largest distance, so that neither its square nor a small part of it leaves the range of float64."""
+"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
 
 
 def parse_radius(noise: Any, what: str) -> float:
     """Return the largest error of each number, given as one number; `what` says which numbers have it."""
     if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
         raise InputError(
-            f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.", "noise"
+            f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.",
+            "noise",
         )
     return float(noise)
 
@@ -48,10 +49,9 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         )
     queries, items = moves_of(problem, noise, moved)
     far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
+    radius = queries.move + far
     if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
         radius = queries.move * largest + queries.norm * far + queries.move * far
-    else:
-        radius = queries.move + far
     ranked = find_ranked(moved)
     return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
 
@@ -59,7 +59,7 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
 def extent_of(problem: Problem, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    largest = [largest_entry(side) for side in sides]
+    largest = largest_entry(sides[0]), largest_entry(sides[1])
     extent = distance.gauge.extent(*largest, problem.dimensions)
     if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
@@ -86,8 +86,8 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
     for measure in measures:
         if not measure.is_monotone:
             raise InputError(
-                f"'{measure}' can fall when a relevant item moves up, so its bounds under noise are unknown. Leave the "
-                "measure out, or evaluate it without noise.",
+                f"'{measure}' can fall when a relevant item moves up, so its bounds under noise are unknown. Leave "
+                "the measure out, or evaluate it without noise.",
                 "noise",
             )
 
@@ -101,8 +101,8 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     assert extremes is not None
     if ties.grades is not None and measure.name in ("nDCG", "ERR"):
         raise InputError(
-            f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the measure "
-            "out, or evaluate it without noise.",
+            f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the "
+            "measure out, or evaluate it without noise.",
             "noise",
         )
     lower, upper = measure(extremes.worst).lower, measure(extremes.best).upper

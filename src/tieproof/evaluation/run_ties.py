@@ -11,7 +11,7 @@ from tieproof.inputs.lists import CountRoom
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.unseen import cut_off
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, BoolArray, ExtremeTies, FloatArray, IntArray, JudgedTies, Parts, Ties
+from tieproof.ties import Array, BoolArray, ExtremeRankings, FloatArray, IntArray, JudgedTies, Parts, Ties
 
 SHORTEST = 10
 """The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
@@ -111,14 +111,14 @@ def run_parts(
         noise = ties.noise
         if noise is not None and of_judged_alone.ties.noise is not None:
             both = zip(noise, of_judged_alone.ties.noise, strict=True)
-            noise = ExtremeTies(*(replace(one, judged=JudgedTies(own, n_others)) for one, own in both))
+            noise = ExtremeRankings(*(replace(one, judged=JudgedTies(own, n_others)) for one, own in both))
         ties = replace(ties, judged=of_judged_alone, noise=noise)
     yield listed, ties
     if len(absent):
         # Rankings of a single document that is not relevant: all their measures are 0.
         n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
         nothing = Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(absent))
-        yield absent, nothing if radius is None else replace(nothing, noise=ExtremeTies(nothing, nothing))
+        yield absent, nothing if radius is None else replace(nothing, noise=ExtremeRankings(nothing, nothing))
 
 
 def _only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
@@ -159,7 +159,7 @@ def _ties_of_run(scores: RelevantScores) -> Ties:
     )
 
 
-def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeTies:
+def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeRankings:
     """Return the worst and the best rankings if each score may be off by `radius`."""
     from tieproof.engine import moved, ranking_of
 
@@ -176,7 +176,7 @@ def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> Extre
         return above - relevant_above + (equal - relevant_equal if with_equal else 0)
 
     worst, best = others(-2 * radius, with_equal=True), others(2 * radius, with_equal=False)
-    return ExtremeTies(*(ranking_of(scores.query, each, ties.n_relevant, ties.n_items) for each in (worst, best)))
+    return ExtremeRankings(*(ranking_of(scores.query, each, ties.n_relevant, ties.n_items) for each in (worst, best)))
 
 
 @native

@@ -79,8 +79,8 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
         )
     if known.noise is not None:
         raise InputError(
-            "A record does not hold bounds under noise. Evaluate without noise and save that result, or write this one "
-            "as JSON.",
+            "A record does not hold bounds under noise. Evaluate without noise and save that result, or write this "
+            "one as JSON.",
             "noise",
         )
     digests = known.query_digests()

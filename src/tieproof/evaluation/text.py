@@ -213,15 +213,11 @@ def about_ties(result: Measured) -> Iterator[str]:
 
 def _about_noise(result: Measured) -> Iterator[str]:
     """What the bounds under noise are, and how many queries noise may change."""
-    noise = result.evaluated.noise or {}
-    open_queries = np.zeros(len(result.query_ids), dtype=np.bool_)
-    for measure, (lower, upper) in noise.items():
-        values = result.per_query(measure)
-        open_queries |= (lower < values.lower) | (upper > values.upper)
-    changed, queries = int(open_queries.sum()), count(len(open_queries), "query")
+    may_change = result.evaluated.open_under_noise()
+    changed, queries = int(may_change.sum()), count(len(may_change), "query")
     yield (
-        f"'{NOISE}' is the range over all rankings that are possible under the given noise, which may change a score of "
-        f"{changed:,} of {queries}."
+        f"'{NOISE}' is the range over all rankings that are possible under the given noise, which may change a score "
+        f"of {changed:,} of {queries}."
     )
 
 
