@@ -189,3 +189,60 @@ def test_means_and_parts_have_their_noise() -> None:
     assert macro["RR"].noise.lower == 0.5
     assert result.named(["w", "x", "y", "z"])["RR"].noise == result["RR"].noise
     assert result.with_ci()["RR"].noise == result["RR"].noise
+
+
+GRADED = ("nDCG", "nDCG@2", "nDCG(gain=exp)@3", "nDCG(ideal=list)")
+
+
+def graded_lists(count: int) -> list[tuple[list[float], list[int]]]:
+    source = random.Random(35)
+    lists = [(numbers, [own * source.randint(1, 3) for own in relevant]) for numbers, relevant in CASES[:count]]
+    return [(numbers, [max(own, int(not any(grades))) for own in grades]) for numbers, grades in lists]
+
+
+@pytest.mark.parametrize("noise", NOISES)
+def test_graded_gains_are_bracketed(noise: float) -> None:
+    """The bracket holds all possible rankings; it is exact without noise, and loose by a third at most on average."""
+    lists = graded_lists(40)
+    numbers, grades = [row for row, _ in lists], [own for _, own in lists]
+    result = tp.evaluate_distances(numbers, grades, measures=GRADED, noise=noise)
+    runs = tp.evaluate_run(
+        {f"q{at:02}": {f"d{i}": grade for i, grade in enumerate(own)} for at, own in enumerate(grades)},
+        {f"q{at:02}": {f"d{i}": -number for i, number in enumerate(row)} for at, row in enumerate(numbers)},
+        measures=GRADED,
+        noise=noise,
+    )
+    embeddings = [
+        tp.evaluate(
+            [[0.0]],
+            distance=lambda x, y, row=row: np.array([row]),
+            gallery=np.zeros((len(row), 1)),
+            relevance=[(0, item, grade) for item, grade in enumerate(own)],
+            measures=GRADED,
+            noise=noise,
+        )
+        for row, own in lists
+    ]
+    for spelling in GRADED:
+        bounds, widths, exact = result.per_query(spelling).noise, [], []
+        assert (bounds.lower == runs.per_query(spelling).noise.lower).all()
+        assert (bounds.upper == runs.per_query(spelling).noise.upper).all()
+        for query, (row, own) in enumerate(lists):
+            alone = embeddings[query].per_query(spelling).noise
+            assert alone.lower[0] == pytest.approx(bounds.lower[query], rel=1e-14)
+            assert alone.upper[0] == pytest.approx(bounds.upper[query], rel=1e-14)
+            orders = possible_orders([Fraction(number) for number in row], [Fraction(noise)] * len(row))
+            orderings = {tuple(own[item] for item in order) for order in orders}
+            values = [value_of(parse(spelling), ordering) for ordering in orderings]
+            assert bounds.lower[query] <= float(min(values)) * (1 + 1e-12)
+            assert bounds.upper[query] >= float(max(values)) * (1 - 1e-12)
+            widths.append(bounds.upper[query] - bounds.lower[query])
+            exact.append(float(max(values) - min(values)))
+        assert sum(widths) <= 1.35 * sum(exact) + 1e-9, sum(widths) / sum(exact)
+
+
+def test_grades_without_distinction_need_no_bracket() -> None:
+    lists = [row for row, _ in CASES], [own for _, own in CASES]
+    twos = [[2 * each for each in own] for own in lists[1]]
+    one, two = (tp.evaluate_scores(lists[0], own, measures=["nDCG@3"], noise=0.5) for own in (lists[1], twos))
+    np.testing.assert_allclose(one.per_query("nDCG@3").noise.lower, two.per_query("nDCG@3").noise.lower, rtol=1e-14)

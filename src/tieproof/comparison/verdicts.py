@@ -106,8 +106,9 @@ RULES = (
         "ties and the noise of both systems go against the system that is ahead and in favor of the other one.",
         "Neither the order of tied items, nor the noise, nor the choice of queries is likely to explain the "
         "difference.",
-        lambda evidence: evidence.ahead != 0
-        and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha,
+        lambda evidence: (
+            evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha
+        ),
         names_better=True,
     ),
     Rule(
@@ -184,8 +185,8 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     spread = f"from {_lead(b, a, mean.lower)} to {_lead(b, a, mean.upper)}"
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
-        WHATEVER_THE_NOISE: f"'{a}' is better than '{b}' whatever the ties and the noise: if both go against '{a}', the "
-        f"difference is significant ({_as_p_value(evidence.p_noise)}); it is {mean.expected:.4f} of {measure} in "
+        WHATEVER_THE_NOISE: f"'{a}' is better than '{b}' whatever the ties and the noise: if both go against '{a}', "
+        f"the difference is significant ({_as_p_value(evidence.p_noise)}); it is {mean.expected:.4f} of {measure} in "
         f"expectation ({p_value}).",
         WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
         f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",

@@ -13,6 +13,7 @@ from tieproof.distances import Distance, DistanceFunction
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
+from tieproof.evaluation.graded_noise import bracketed, levels_of, reads_grades
 from tieproof.evaluation.noise import check_noisy, noise_of
 from tieproof.evaluation.problems import (
     Side,
@@ -278,6 +279,8 @@ def evaluate(
         ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
         with about((*whole.judged_by, "embeddings")):
             scores = score(ties.parts, wanted, count, threads=whole.budget.threads, noisy=noise is not None)
+            if noise is not None and whole.relevance.graded and reads_grades(wanted):
+                scores = bracketed(scores, *levels_of(whole))
             evaluated = as_evaluated(
                 scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
             )

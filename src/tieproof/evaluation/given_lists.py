@@ -10,6 +10,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
+from tieproof.evaluation.graded_noise import bracketed, reads_grades
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.categories import Average, as_categories
@@ -74,7 +75,22 @@ def evaluate_lists(
     rankings = RankingDigests(len(rows))
     parts = list_parts(rows, judged, limits, name, name == "distances", radius)
     scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None)
+    if radius is not None and reads_grades(wanted) and not isinstance(judged, LabeledRows):
+
+        def parts_of(level: float) -> Parts:
+            return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)
+
+        scores = bracketed(scores, np.concatenate([np.unique(np.asarray(row)) for row in judged]), parts_of)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
+
+
+def _at_least(judged: Rows | LabeledRows, level: float) -> Rows:
+    """Return the relevance in which only items of at least a grade are relevant."""
+
+    def cut(grades: Array) -> Array:
+        return np.where(grades < 0, -1, grades >= level).astype(np.int8)
+
+    return cut(judged) if isinstance(judged, np.ndarray) else [cut(judged[query]) for query in range(len(judged))]
 
 
 def as_judged(

@@ -95,11 +95,12 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
 def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> FloatArray:
     """Return the smallest and the largest value of each query over all rankings that noise makes possible, (2, Q).
 
-    They contain the values over the orderings of ties, whatever the rounding of floats.
+    They contain the values over the orderings of ties, whatever the rounding of floats. Graded nDCG is read as if all
+    grades were 1; `graded_noise.py` has its bounds.
     """
     extremes = ties.noise
     assert extremes is not None
-    if ties.grades is not None and measure.name in ("nDCG", "ERR"):
+    if ties.grades is not None and measure.name == "ERR":
         raise InputError(
             f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the "
             "measure out, or evaluate it without noise.",

@@ -71,7 +71,7 @@ class NoiseReport(Shown, AsJson):
         queries = count(len(self.first.query_ids), "query")
         moves = self._extremes()
         notes = [
-            f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are lower bounds.",
+            f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are 'lower'.",
             f"Rows moved by {moves['median']:.3g} (median) to {moves['largest']:.3g} (largest): {self.unit}.",
             f"This may change a score of {len(self.may_change):,} of {queries}, and it does change a score of "
             f"{len(self.changed):,}.",

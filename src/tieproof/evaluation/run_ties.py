@@ -62,6 +62,18 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     )
 
 
+def at_least(relevant: RelevantScores, grade: float) -> RelevantScores:
+    """Return the scores if only documents of at least this grade are relevant, all with the grade 1."""
+    listed, missing = relevant.grade >= grade, relevant.missing_grade >= grade
+    return relevant._replace(
+        query=relevant.query[listed],
+        at=relevant.at[listed],
+        grade=np.ones(int(listed.sum())),
+        missing_query=relevant.missing_query[missing],
+        missing_grade=np.ones(int(missing.sum())),
+    )
+
+
 def join_judged(
     judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
 ) -> tuple[RelevantScores, IntArray]:

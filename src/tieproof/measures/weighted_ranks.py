@@ -61,11 +61,17 @@ def _persistence(ties: Ties, measure: Measure) -> Estimates:
     return weighted_sum(ties, Geometric(float(measure["p"])), measure.last_rank(ties), np.ones(ties.n_queries))
 
 
+def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
+    """Return the largest sum of discounts that the relevant items of each query can have in nDCG, (Q,)."""
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
+    return np.asarray(ideal_sum(relevant, LOGARITHMIC, measure.last_rank(ties)))
+
+
 def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
-    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
-        return weighted_sum(ties, LOGARITHMIC, last, ideal_sum(relevant, LOGARITHMIC, last))
+        return weighted_sum(ties, LOGARITHMIC, last, ideal_discounts(ties, measure))
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     missing_grades, listed = np.zeros(0), ties.listed
     if np.any(relevant != listed):
         if ties.missing_grades is None:
