@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import KEYS
 from forced import FORCED, no_integers
+from fuzzing import Data, data_sets, fuzz
 from hard_sets import HARD_SETS
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
@@ -58,17 +60,24 @@ LABELS = np.arange(ITEMS) % 3
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_bounds_contain_all_possible_rankings_and_little_more(name: str, distance: str, with_gallery: bool) -> None:
     rows = data(name)
-    queries, gallery = (rows[:5], rows[5:]) if with_gallery else (rows, rows)
-    of_queries, of_items = (LABELS[:5], LABELS[5:]) if with_gallery else (LABELS, LABELS)
+    sides = (rows[:5], LABELS[:5], rows[5:], LABELS[5:]) if with_gallery else (rows, LABELS, None, None)
+    check_bounds(*sides, distance)
+
+
+def check_bounds(
+    queries: Array, of_queries: Array, gallery: Array | None, of_gallery: Array | None, distance: str
+) -> None:
+    """Compare the bounds of several noises with counts of real numbers; only a slack beyond the bounds is allowed."""
     options: dict[str, Any] = {"distance": distance, "measures": RANKS}
-    if with_gallery:
-        options |= {"gallery": gallery, "gallery_labels": of_items}
-    keys = [[KEYS[distance](x, y) for y in fractions(gallery)] for x in fractions(queries)]
-    distances = [[real(distance, key) for key in row] for row in keys]
-    largest = max(abs(each) for row in distances for each in row)
-    median = sorted(abs(each) for row in distances for each in row)[ITEMS * 3]
-    sizes = [min(each, Fraction(1e300)) for each in (median / 8, largest / 4, largest * 3)]
-    for noise in {0.0, *map(float, sizes)}:
+    items, of_items = queries, of_queries
+    if gallery is not None and of_gallery is not None:
+        items, of_items = gallery, of_gallery
+        options |= {"gallery": gallery, "gallery_labels": of_gallery}
+    distances = [[real(distance, KEYS[distance](x, y)) for y in fractions(items)] for x in fractions(queries)]
+    sizes = sorted(abs(each) for row in distances for each in row)
+    largest = sizes[-1]
+    noises = {float(min(each, Fraction(1e300))) for each in (sizes[len(sizes) // 4] / 8, largest / 4, largest * 3)}
+    for noise in {0.0, *noises}:
         if not 1e-240 < largest < 1e240 and largest:
             with pytest.raises(tp.InputError, match=OUT_OF_RANGE):
                 tp.evaluate(queries, of_queries, noise=noise, **options)
@@ -76,23 +85,39 @@ def test_bounds_contain_all_possible_rankings_and_little_more(name: str, distanc
         result = tp.evaluate(queries, of_queries, noise=noise, **options)
         worst = np.stack([result.per_query(each).noise.lower for each in RANKS], axis=1)
         best = np.stack([result.per_query(each).noise.upper for each in RANKS], axis=1)
-        first, second = (float(np.abs(side.astype(np.float64)).max()) for side in (queries, gallery))
-        slack = Fraction(extent(distance, first, second, rows.shape[1])) / 2**30 + largest / 10**40
+        first, second = (float(np.abs(side.astype(np.float64)).max()) for side in (queries, items))
+        slack = Fraction(extent(distance, first, second, queries.shape[1])) / 2**30 + largest / 10**40
         for place, query in enumerate(result.query_ids.tolist()):
-            items = [item for item in range(len(gallery)) if with_gallery or item != query]
-            far = Fraction(2 * noise)
+            ranked = [item for item in range(len(items)) if gallery is not None or item != query]
+            relevant = of_items == of_queries[query]
             for found, sign in ((worst[place], 1), (best[place], -1)):
                 ends = []
                 for by in (0, slack):
+                    shift = Fraction(noise) * 2 + by
                     others = [
-                        count(distances[query], items, of_items == of_queries[query], item, sign, far + by)
-                        for item in items
-                        if of_items[item] == of_queries[query]
+                        count(distances[query], ranked, relevant, item, sign, shift)
+                        for item in ranked
+                        if relevant[item]
                     ]
                     ends.append(shares(others, len(RANKS)))
                 for value, exact, loose in zip(found.tolist(), *ends, strict=True):
                     low, high = sorted((exact, loose))
                     assert low - 1e-12 <= value <= high + 1e-12, (noise, query, found, ends)
+
+
+@pytest.mark.parametrize("distance", DISTANCES[:-1])
+def test_bounds_of_random_data(distance: str) -> None:
+    @fuzz
+    @given(data_sets(largest=8))
+    def check(drawn: Data) -> None:
+        gallery = None if drawn.gallery is None else np.array(drawn.gallery_labels)
+        labels = np.array(drawn.labels)
+        of_items = labels if gallery is None else gallery
+        ranked = [np.count_nonzero(of_items == label) - (gallery is None) for label in labels]
+        if any(ranked):
+            check_bounds(drawn.rows, labels, drawn.gallery, gallery, distance)
+
+    check()
 
 
 def count(distances: list[Fraction], items: list[int], relevant: Array, item: int, sign: int, shift: Fraction) -> int:

@@ -28,7 +28,7 @@ CASES: dict[str, Case] = {
     ),
     "an unknown format of noise": Case(
         evaluate(noise="float8"),
-        r"Unknown noise 'float8'\. Known formats: float32, float16, bfloat16, int8; or pass a number, or the embeddings",
+        r"Unknown noise 'float8'\. Known formats: float32, float16, bfloat16, int8; or pass a number, or",
     ),
     "embeddings that a format of noise cannot represent": Case(
         evaluate(1e6 * GOOD, noise="float16"), r"contain 1\.1e\+07, which float16 cannot represent"
@@ -43,8 +43,8 @@ CASES: dict[str, Case] = {
     ),
     "a format of noise for bits": Case(
         evaluate(GOOD > 5, distance="hamming", noise="float16"),
-        r"noise must be a number for the hamming.*, not 'float16': formats and other embeddings are for the distances "
-        "cosine, euclidean, sqeuclidean, cityblock, dot",
+        r"noise must be a number for the hamming.*, not 'float16': formats and other embeddings are for the "
+        "distances cosine, euclidean, sqeuclidean, cityblock, dot",
     ),
     "noise and precision together": Case(
         evaluate(noise=0.1, precision="float16"), r"noise and precision cannot be combined"

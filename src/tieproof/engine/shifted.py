@@ -198,9 +198,8 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
     room = RoomToSort.of(3 * int(length.max(initial=0)))
     for span in cut(length, CHUNK):
         own, all_own = ends.places(span), both.places(span)
-        end[own], is_far[own] = making.ends(span, room)
-        apart = making.keys(span, end[own], is_far[own], ends)
-        ends.mark(span, apart)
+        end[own], is_far[own], ends.key[own], ends.reach[span] = making.ends(span, room)
+        ends.mark(span, ends.key[own] if space.all_errors.certain else end[own])
         tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
         owner = np.repeat(np.arange(span.stop - span.start), (ties + 2 * length)[span])
         from_ranked = np.zeros(len(owner), dtype=np.bool_)
@@ -290,8 +289,12 @@ class _Making(NamedTuple):
     radius: FloatArray
     steps: Steps
 
-    def ends(self, span: slice, room: RoomToSort) -> tuple[FloatArray, BoolArray]:
-        """The ends of some queries, the nearest of each query first, and whether they are far ends."""
+    def ends(self, span: slice, room: RoomToSort) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
+        """The ends of some queries, the nearest of each query first, whether they are far ends, and their keys.
+
+        Also returns the reach of each query. If keys have no error, ends are rounded to keys on the safe side: whole
+        numbers if keys are whole. These keys, and not the ends, are then in falling order.
+        """
         far, near, length = self._far_and_near(span)
         query = np.repeat(np.arange(len(length)), length)
         # The far ends of a query come first, and then its near ends.
@@ -299,8 +302,19 @@ class _Making(NamedTuple):
         end, is_far = np.empty(2 * len(far)), np.zeros(2 * len(far), dtype=np.bool_)
         end[of_far], end[of_far + length[query]] = far, near
         is_far[of_far] = True
-        order = _falling(np.repeat(np.arange(len(length)), 2 * length), -end, room)
-        return end[order], is_far[order]
+        owner, reach = np.repeat(np.arange(len(length)), 2 * length), np.zeros(len(length))
+        low, high = self.gauge.key_range(self.ranked.targets.row[span][owner], end)
+        if self.space.all_errors.certain:
+            if self.space.form.whole:
+                most = EXACT_INTEGERS[self.space.tile_type]
+                low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
+            key = np.where(is_far, low, high)
+            order = _falling(owner, key, room)
+        else:
+            np.maximum.at(reach, owner, (high - low) * SAFETY)
+            key = low + (high - low) / 2
+            order = _falling(owner, -end, room)
+        return end[order], is_far[order], key[order], reach
 
     def _far_and_near(self, span: slice) -> tuple[FloatArray, FloatArray, IntArray]:
         """The far and the near end of each threshold of some queries, and how many thresholds each query has."""
@@ -318,25 +332,6 @@ class _Making(NamedTuple):
             distances, radius = self.gauge.distances(rows[unsure], items), radius[unsure]
             far[unsure], near[unsure] = steps.far(distances, radius), steps.near(distances, radius)
         return far, near, length
-
-    def keys(self, span: slice, end: FloatArray, is_far: BoolArray, room: _Room) -> FloatArray:
-        """Write the keys of ends and the reach of queries; return numbers that differ where thresholds do.
-
-        If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole.
-        """
-        length = (room.stop - room.start)[span]
-        query = np.repeat(np.arange(len(length)), length)
-        low, high = self.gauge.key_range(self.ranked.targets.row[span][query], end)
-        key = room.key[room.places(span)]
-        if not self.space.all_errors.certain:
-            np.maximum.at(room.reach[span], query, (high - low) * SAFETY)
-            np.add(low, (high - low) / 2, out=key)
-            return end
-        if self.space.form.whole:
-            most = EXACT_INTEGERS[self.space.tile_type]
-            low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
-        key[:] = np.where(is_far, low, high)
-        return key
 
 
 def _falling(owner: IntArray, key: FloatArray, room: RoomToSort) -> IntArray:
