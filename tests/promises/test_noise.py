@@ -202,7 +202,7 @@ def graded_lists(count: int) -> list[tuple[list[float], list[int]]]:
 
 @pytest.mark.parametrize("noise", NOISES)
 def test_graded_gains_are_bracketed(noise: float) -> None:
-    """The bracket holds all possible rankings; it is exact without noise, and loose by a third at most on average."""
+    """The bracket holds all possible rankings; it is exact without noise, and hardly wider on average."""
     lists = graded_lists(40)
     numbers, grades = [row for row, _ in lists], [own for _, own in lists]
     result = tp.evaluate_distances(numbers, grades, measures=GRADED, noise=noise)
@@ -212,10 +212,14 @@ def test_graded_gains_are_bracketed(noise: float) -> None:
         measures=GRADED,
         noise=noise,
     )
+
+    def given(row: list[float]) -> Any:
+        return lambda x, y: np.array([row])
+
     embeddings = [
         tp.evaluate(
             [[0.0]],
-            distance=lambda x, y, row=row: np.array([row]),
+            distance=given(row),
             gallery=np.zeros((len(row), 1)),
             relevance=[(0, item, grade) for item, grade in enumerate(own)],
             measures=GRADED,
@@ -238,7 +242,7 @@ def test_graded_gains_are_bracketed(noise: float) -> None:
             assert bounds.upper[query] >= float(max(values)) * (1 - 1e-12)
             widths.append(bounds.upper[query] - bounds.lower[query])
             exact.append(float(max(values) - min(values)))
-        assert sum(widths) <= 1.35 * sum(exact) + 1e-9, sum(widths) / sum(exact)
+        assert sum(widths) <= 1.02 * sum(exact) + 1e-9, sum(widths) / sum(exact)
 
 
 def test_grades_without_distinction_need_no_bracket() -> None:

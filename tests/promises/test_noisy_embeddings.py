@@ -60,7 +60,9 @@ LABELS = np.arange(ITEMS) % 3
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_bounds_contain_all_possible_rankings_and_little_more(name: str, distance: str, with_gallery: bool) -> None:
     rows = data(name)
-    sides = (rows[:5], LABELS[:5], rows[5:], LABELS[5:]) if with_gallery else (rows, LABELS, None, None)
+    sides: tuple[Array, Array, Array | None, Array | None] = (rows, LABELS, None, None)
+    if with_gallery:
+        sides = (rows[:5], LABELS[:5], rows[5:], LABELS[5:])
     check_bounds(*sides, distance)
 
 
@@ -233,7 +235,7 @@ def as_bfloat16(rows: Array) -> Array:
 
 def as_int8(rows: Array) -> Array:
     scale = np.abs(rows).max(axis=1, keepdims=True) / 127
-    return np.rint(rows / scale) * scale
+    return np.asarray(np.rint(rows / scale) * scale)
 
 
 def assert_inside(inner: tp.Result, outer: tp.Result) -> None:

@@ -80,17 +80,17 @@ def evaluate_lists(
         def parts_of(level: float) -> Parts:
             return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)
 
-        scores = bracketed(scores, np.concatenate([np.unique(np.asarray(row)) for row in judged]), parts_of)
+        scores = bracketed(scores, joined(judged)[0], parts_of)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
 
 
-def _at_least(judged: Rows | LabeledRows, level: float) -> Rows:
+def _at_least(judged: Rows, level: float) -> Rows:
     """Return the relevance in which only items of at least a grade are relevant."""
 
     def cut(grades: Array) -> Array:
         return np.where(grades < 0, -1, grades >= level).astype(np.int8)
 
-    return cut(judged) if isinstance(judged, np.ndarray) else [cut(judged[query]) for query in range(len(judged))]
+    return cut(judged) if isinstance(judged, np.ndarray) else [cut(row) for row in judged]
 
 
 def as_judged(
