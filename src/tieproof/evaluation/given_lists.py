@@ -10,7 +10,6 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
-from tieproof.evaluation.graded_noise import bracketed, reads_grades
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.categories import Average, as_categories
@@ -75,7 +74,8 @@ def evaluate_lists(
     rankings = RankingDigests(len(rows))
     parts = list_parts(rows, judged, limits, name, name == "distances", radius)
     scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None)
-    if radius is not None and reads_grades(wanted) and not isinstance(judged, LabeledRows):
+    if radius is not None and not isinstance(judged, LabeledRows):
+        from tieproof.evaluation.graded_noise import bracketed
 
         def parts_of(level: float) -> Parts:
             return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)

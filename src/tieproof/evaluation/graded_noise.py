@@ -6,7 +6,7 @@ ideal sum of discounts. Each binary nDCG has its exact bounds. The worst ranking
 other, so the mean of the bounds is at most the smallest value, or at least the largest one (docs/noise.md).
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +15,6 @@ from tieproof.errors import InputError
 from tieproof.evaluation.problems import watched
 from tieproof.evaluation.scoring import Scores
 from tieproof.inputs.relevance import Judgments
-from tieproof.measures import Measure
 from tieproof.measures.graded_gains import gain_of_grades
 from tieproof.measures.weighted_ranks import ideal_discounts
 from tieproof.problem import Problem
@@ -23,11 +22,6 @@ from tieproof.ties import FloatArray, Parts
 
 MOST_LEVELS = 64
 """The most grades of a scale, because every level is counted by itself."""
-
-
-def reads_grades(measures: Sequence[Measure]) -> bool:
-    """Whether any measure has a bracket by levels."""
-    return any(measure.name == "nDCG" for measure in measures)
 
 
 def levels_of(problem: Problem) -> tuple[FloatArray, Callable[[float], Parts]]:
@@ -49,9 +43,9 @@ def bracketed(scores: Scores, grades: FloatArray, parts_of: Callable[[float], Pa
     grades : all grades of relevant items
     parts_of : returns the ties of all queries, with noise, if only items of at least a grade are relevant
     """
-    levels = np.unique(grades[grades > 0])
     graded = [at for at, measure in enumerate(scores.measures) if measure.name == "nDCG"]
-    if scores.noise is None or not graded or (levels == 1).all():
+    levels = np.unique(grades[grades > 0]) if graded else np.zeros(0)
+    if scores.noise is None or (levels == 1).all():
         return scores
     if len(levels) > MOST_LEVELS:
         raise InputError(

@@ -1,26 +1,36 @@
-"""How far rows may have moved: by rounding to a number format, or as far as the same rows computed again.
+"""By how much the distances of embeddings may be off: by a number, or because rows moved.
+
+Rows may have been rounded to a number format, or move as far as they are from the same rows computed again.
 
 docs/noise.md derives the bounds. All of them are rounded outward by `OUTWARD`, far more than the errors of float64.
 """
 
 from collections.abc import Callable, Iterator
 from importlib import import_module
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.errors import InputError, about
+from tieproof.evaluation.noise import parse_radius
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
 from tieproof.inputs.options import FORMATS, NOISE_FORMATS, Format
-from tieproof.problem import Problem
+from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray
 
 OUTWARD = 1 + 2.0**-20
 """A factor that covers the rounding of all bounds of rows and pairs, of up to a million dimensions."""
 
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
+"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
+
 BLOCK_ENTRIES = 2**20
 """The number of entries of rows that are converted at a time."""
+
+WIDE_INTEGERS = 2.0**-50
+"""The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
 
 INT8_STEPS = 127
 """In int8, the largest absolute entry of a row is this number."""
@@ -62,6 +72,58 @@ def find_ranked(moved: Moved) -> Distance:
     module, name = moved.ranked.split(":")
     distance: Distance = getattr(import_module(f"tieproof.distances.{module}"), name)
     return distance
+
+
+def noise_of(problem: Problem, noise: Any) -> Noise:
+    """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
+    if problem.format is not None:
+        raise InputError(
+            "noise and precision cannot be combined: noise is about distances before they are rounded. Leave out one "
+            "of them.",
+            "noise",
+        )
+    distance = problem.distance if isinstance(problem.distance, Distance) else None
+    if isinstance(noise, Real):
+        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
+        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
+    moved = None if distance is None else MOVED.get(problem.called)
+    if moved is None:
+        raise InputError(
+            f"noise must be a number for the {problem.called}, not {_told(noise)}: formats and other embeddings are "
+            f"for the distances {', '.join(MOVED)}.",
+            "noise",
+        )
+    queries, items = moves_of(problem, noise, moved)
+    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
+    radius = queries.move + far
+    if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
+        radius = queries.move * largest + queries.norm * far + queries.move * far
+    ranked = find_ranked(moved)
+    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
+
+
+def extent_of(problem: Problem, distance: Distance) -> float:
+    """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
+    sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
+    largest = largest_entry(sides[0]), largest_entry(sides[1])
+    extent = distance.gauge.extent(*largest, problem.dimensions)
+    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
+        raise InputError(
+            f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
+            f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
+            "noise",
+        )
+    return extent or 1.0
+
+
+def largest_entry(rows: Embeddings) -> float:
+    """Return the largest absolute entry."""
+    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
+
+
+def _told(noise: Any) -> str:
+    """What was passed as noise, in a few words."""
+    return repr(noise) if isinstance(noise, str) else type(noise).__name__
 
 
 def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
@@ -124,15 +186,25 @@ def moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
             "same order, computed again.",
             "noise",
         )
-    return _moves(rows, lambda span, _: others[span].astype(np.float64), moved, rounded=False)
+    return _moves(
+        rows, lambda span, _: others[span].astype(np.float64), moved, rounded=False, inexact=_inexact(others)
+    )
 
 
-def _moves(rows: Embeddings, other: Callable[[slice, FloatArray], FloatArray], moved: Moved, rounded: bool) -> Moves:
+def _moves(
+    rows: Embeddings,
+    other: Callable[[slice, FloatArray], FloatArray],
+    moved: Moved,
+    rounded: bool,
+    inexact: bool = False,
+) -> Moves:
     """Return how far rows may have moved.
 
     other : returns, for some rows, the largest changes of their entries if `rounded`, and otherwise the rows to which
         they may have moved
+    inexact : whether these rows had to be rounded to float64
     """
+    slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
     move, norm = np.empty(len(rows)), np.empty(len(rows))
     for span in _spans(rows):
         block = rows[span].astype(np.float64)
@@ -148,7 +220,12 @@ def _moves(rows: Embeddings, other: Callable[[slice, FloatArray], FloatArray], m
             move[span] = _chords(_norms(change), lengths)
         else:
             move[span] = _chords_between(own, theirs)
-    return Moves(move * OUTWARD, norm * OUTWARD)
+    return Moves((move + slack * (1.0 if moved.unit else norm * rows.shape[1])) * OUTWARD, norm * OUTWARD)
+
+
+def _inexact(rows: Embeddings) -> bool:
+    """Whether float64 may have to round the entries of rows."""
+    return rows.dtype.kind in "iu" and rows.dtype.itemsize == 8
 
 
 def _spans(rows: Embeddings) -> Iterator[slice]:

@@ -1,4 +1,4 @@
-"""Noise: by how much distances may be off, and the bounds of measures over all rankings that are then possible."""
+"""Noise of given numbers, and the bounds of measures over all rankings that noise makes possible."""
 
 from collections.abc import Iterable
 from numbers import Real
@@ -6,16 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.distances import Distance
 from tieproof.errors import InputError
-from tieproof.evaluation.moves import MOVED, OUTWARD, find_ranked, moves_of
-from tieproof.inputs.arrays import Embeddings
 from tieproof.measures import Estimates, Measure
-from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray, Ties
-
-SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
-"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
 
 
 def parse_radius(noise: Any, what: str) -> float:
@@ -26,53 +19,6 @@ def parse_radius(noise: Any, what: str) -> float:
             "noise",
         )
     return float(noise)
-
-
-def noise_of(problem: Problem, noise: Any) -> Noise:
-    """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
-    if problem.format is not None:
-        raise InputError(
-            "noise and precision cannot be combined: noise is about distances before they are rounded. Leave out one "
-            "of them.",
-            "noise",
-        )
-    distance = problem.distance if isinstance(problem.distance, Distance) else None
-    if isinstance(noise, Real):
-        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
-        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
-    moved = None if distance is None else MOVED.get(problem.called)
-    if moved is None:
-        raise InputError(
-            f"noise must be a number for the {problem.called}, not {_told(noise)}: formats and other embeddings are "
-            f"for the distances {', '.join(MOVED)}.",
-            "noise",
-        )
-    queries, items = moves_of(problem, noise, moved)
-    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
-    radius = queries.move + far
-    if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
-        radius = queries.move * largest + queries.norm * far + queries.move * far
-    ranked = find_ranked(moved)
-    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
-
-
-def extent_of(problem: Problem, distance: Distance) -> float:
-    """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
-    sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    largest = largest_entry(sides[0]), largest_entry(sides[1])
-    extent = distance.gauge.extent(*largest, problem.dimensions)
-    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
-        raise InputError(
-            f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
-            f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
-            "noise",
-        )
-    return extent or 1.0
-
-
-def largest_entry(rows: Embeddings) -> float:
-    """Return the largest absolute entry."""
-    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
 
 
 def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
@@ -108,8 +54,3 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
         )
     lower, upper = measure(extremes.worst).lower, measure(extremes.best).upper
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
-
-
-def _told(noise: Any) -> str:
-    """What was passed as noise, in a few words."""
-    return repr(noise) if isinstance(noise, str) else type(noise).__name__

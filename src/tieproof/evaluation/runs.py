@@ -17,7 +17,6 @@ import numpy.typing as npt
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
 from tieproof.evaluation.fingerprints import origin_of_run
-from tieproof.evaluation.graded_noise import bracketed, reads_grades
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
@@ -197,7 +196,9 @@ def evaluate_run(
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off)
         scored = score(parts, wanted, len(ids), estimate, noisy=off is not None)
-        if off is not None and reads_grades(wanted):
+        if off is not None:
+            from tieproof.evaluation.graded_noise import bracketed
+
             grades = np.concatenate([scores.grade, scores.missing_grade])
             scored = bracketed(
                 scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off)
