@@ -27,7 +27,7 @@ from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.relevance import ranges
 from tieproof.problem import Noise
-from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray
+from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray, SmallIntArray
 
 STEPS = 32
 """Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
@@ -104,14 +104,13 @@ class Together(Ranked):
 
     ranked, ends : the two parts, which receive the counts
     first_of_tie : the first threshold of each tie of `ranked`, query after query
-    ties_before, ends_before : (T + 1,) how many of the ties, and of the ends, are before each threshold
+    ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
     """
 
     ranked: Ranked
     ends: Ends
     first_of_tie: IntArray
-    ties_before: IntArray
-    ends_before: IntArray
+    ties_before: SmallIntArray
 
     @property
     def parts(self) -> Sequence[Ranked]:
@@ -120,23 +119,26 @@ class Together(Ranked):
 
     def hand_out(self) -> None:
         """Add the counts to those of the two parts."""
-        start, stop, key = self.thresholds.start, self.thresholds.stop, self.thresholds.key
-        gap, equal = self.counts
-        query = np.repeat(np.arange(len(start)), stop - start)
-        counted = np.flatnonzero((gap > 0) | (equal > 0))
-        for part, place in zip(self.parts, self._places(query[counted], counted), strict=True):
-            inside = place < part.thresholds.stop[query[counted]]
-            place, here = place[inside], counted[inside]
-            np.add.at(part.counts.gap, place, gap[here])
-            same = part.thresholds.key[place] == key[here]
-            np.add.at(part.counts.equal, place[same], equal[here[same]])
+        length = self.thresholds.stop - self.thresholds.start
+        for span in cut(length, CHUNK):
+            first, last = int(self.thresholds.start[span.start]), int(self.thresholds.stop[span.stop - 1])
+            gap, equal = (counts[first:last] for counts in self.counts)
+            here = np.flatnonzero((gap > 0) | (equal > 0))
+            query = np.repeat(np.arange(span.start, span.stop), length[span])[here]
+            key = self.thresholds.key[first:last]
+            for part, place in zip(self.parts, self._places(query, first + here), strict=True):
+                inside = place < part.thresholds.stop[query]
+                own, theirs = here[inside], place[inside]
+                np.add.at(part.counts.gap, theirs, gap[own])
+                same = part.thresholds.key[theirs] == key[own]
+                np.add.at(part.counts.equal, theirs[same], equal[own[same]])
 
     def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
         """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
         tie = self.ties_before[at]
         inside = tie < self.ties_before[self.thresholds.stop[query]]
         stop = self.ranked.thresholds.stop[query]
-        return np.where(inside, self.first_of_tie[tie * inside], stop), self.ends_before[at]
+        return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
 
     def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
         """The items as undecided among the thresholds of each part; those decided already are counted."""
@@ -190,7 +192,7 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
     place = ranges(thresholds.start, length)[1]
     leads = ranked.counts.gap[place] != CONTINUED
     first_of_tie = place[leads]
-    ties = np.diff(np.append(0, np.cumsum(leads))[np.append(0, np.cumsum(length))])
+    ties = np.diff(np.append(0, np.cumsum(leads, dtype=np.int32))[np.append(0, np.cumsum(length))])
     both = _Room.of(ties + 2 * length)
     end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
     is_tie = np.empty(len(both.key), dtype=np.bool_)
@@ -211,9 +213,8 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
         both.reach[span] = np.maximum(thresholds.reach[span], ends.reach[span])
         if space.all_errors.certain:
             both.mark(span, both.key[all_own])
-    before = np.zeros((2, len(is_tie) + 1), dtype=np.int64)
-    np.cumsum(is_tie, out=before[0, 1:])
-    np.subtract(np.arange(1, len(is_tie) + 1), before[0, 1:], out=before[1, 1:])
+    ties_before = np.zeros(len(is_tie) + 1, dtype=np.int32)
+    np.cumsum(is_tie, out=ties_before[1:])
     nothing = Undecided(*np.empty((5, 0), dtype=np.int64))
     partial = _apart_from_tiles(ranked, length, first_of_tie)
     return Together(
@@ -238,8 +239,7 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
             is_far=is_far,
         ),
         first_of_tie=first_of_tie,
-        ties_before=before[0],
-        ends_before=before[1],
+        ties_before=ties_before,
     )
 
 
