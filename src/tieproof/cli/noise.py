@@ -17,8 +17,8 @@ HELP = (
 
 EXAMPLES = (
     "tieproof noise here.npy there.npy labels.npy",
-    "tieproof noise float32.npy float16.npy labels.npy -d euclidean -m AP -m P@1",
-    "tieproof noise first.npz second.npz --json noise.json",
+    "tieproof noise here.npy there.npy labels.npy -d euclidean -m AP -m P@1",
+    "tieproof noise here.npy there.npy labels.npy --json noise.json",
 )
 
 
