@@ -1,5 +1,7 @@
 """Noise of given numbers, and the bounds of measures over all rankings that noise makes possible."""
 
+import math
+import sys
 from collections.abc import Iterable
 from numbers import Real
 from typing import Any
@@ -12,13 +14,18 @@ from tieproof.ties import FloatArray, Ties
 
 
 def parse_radius(noise: Any, what: str) -> float:
-    """Return the largest error of each number, given as one number; `what` says which numbers have it."""
-    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= float(noise) < np.inf:
+    """Return the largest error of each number, given as one number; `what` says which numbers have it.
+
+    A number between two floats becomes the larger one.
+    """
+    largest = sys.float_info.max
+    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= noise <= largest:
         raise InputError(
             f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.",
             "noise",
         )
-    return float(noise)
+    radius = float(noise)
+    return radius if radius >= noise else math.nextafter(radius, math.inf)
 
 
 def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
