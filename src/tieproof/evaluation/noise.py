@@ -18,14 +18,14 @@ def parse_radius(noise: Any, what: str) -> float:
 
     A number between two floats becomes the larger one.
     """
-    largest = sys.float_info.max
-    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= noise <= largest:
+    number: Any = noise
+    if isinstance(noise, bool) or not isinstance(noise, Real) or not 0 <= number <= sys.float_info.max:
         raise InputError(
             f"noise must be a finite number of at least 0, the most by which {what} may be off, not {noise!r}.",
             "noise",
         )
-    radius = float(noise)
-    return radius if radius >= noise else math.nextafter(radius, math.inf)
+    radius = float(number)
+    return radius if radius >= number else math.nextafter(radius, math.inf)
 
 
 def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
