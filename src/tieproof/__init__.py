@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     from tieproof.evaluation.lists import evaluate_distances as evaluate_distances
     from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
     from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
+    from tieproof.evaluation.recomputed import NoiseReport as NoiseReport
+    from tieproof.evaluation.recomputed import noise as noise
     from tieproof.evaluation.result import Result as Result
     from tieproof.evaluation.runs import evaluate_run as evaluate_run
     from tieproof.inputs.shards.shards import Shards as Shards
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from tieproof.records.record import load as load
     from tieproof.records.verify import Verification as Verification
     from tieproof.records.verify import verify as verify
+    from tieproof.ties import Bounds as Bounds
     from tieproof.ties import Estimate as Estimate
     from tieproof.ties import Ties as Ties
 else:

@@ -14,7 +14,7 @@ from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.inputs.shards.source import RankedRows
-from tieproof.ties import Array, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import Gauge
@@ -32,6 +32,19 @@ class Budget:
     threads: int
 
 
+class Noise(NamedTuple):
+    """By how much the distances of each query may be off.
+
+    radius : (q,) the most by which the distance of any pair of the query may be off
+    distance : the distance that the radii are about, which has the same order as the problem's; None: a function's
+    extent : a number that no distance exceeds
+    """
+
+    radius: FloatArray
+    distance: Distance | None
+    extent: float
+
+
 @dataclass(frozen=True, eq=False)
 class Problem:
     """Queries, gallery, distance and relevance of an evaluation; nothing is changed or added later.
@@ -45,6 +58,7 @@ class Problem:
     judged_by : the names of the arguments that define the relevance
     budget : for the whole evaluation
     format : every distance is rounded to this format before it is ranked; None: distances are real numbers
+    noise : by how much distances may be off; None: the ranking under noise is not asked for
     """
 
     queries: Embeddings
@@ -56,6 +70,7 @@ class Problem:
     judged_by: tuple[str, ...]
     budget: Budget
     format: Format | None = None
+    noise: "Noise | None" = None
 
     @property
     def pairs(self) -> int:

@@ -5,7 +5,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -32,6 +32,7 @@ class Estimate(Generic[Number]):
     lower, upper : the smallest and the largest value
     expected, std : the mean and the standard deviation when every ordering of the tied items is equally likely; std
         therefore measures what ties leave open, not how much queries differ
+    noise : the `Bounds` over all rankings that are possible under noise; None if the evaluation was given no noise
 
     An estimate is printed as lower ≤ expected ≤ upper, each number in the format given. It is not a number, and
     `float` refuses it: take one of the three.
@@ -44,6 +45,7 @@ class Estimate(Generic[Number]):
     expected: Number
     upper: Number
     std: Number
+    noise: ClassVar[Any] = None
 
     def __format__(self, spec: str) -> str:
         """Return the lower, expected and upper value, each in this format."""
@@ -69,6 +71,29 @@ class Estimate(Generic[Number]):
 
 
 @dataclass(frozen=True)
+class Bounds(Generic[Number]):
+    """The smallest and the largest value of a measure that are possible, or numbers beyond them on the safe side.
+
+    >>> f"{Bounds(0.25, 1.0):.3f}"
+    '0.250 to 1.000'
+    """
+
+    lower: Number
+    upper: Number
+
+    def __format__(self, spec: str) -> str:
+        """Return both values, each in this format."""
+        return f"{format(self.lower, spec)} to {format(self.upper, spec)}"
+
+
+@dataclass(frozen=True)
+class NoisyEstimate(Estimate[Number]):
+    """The estimate of an evaluation with noise; `noise` has the bounds over all rankings that are then possible."""
+
+    noise: Bounds[Number]  # type: ignore[misc]  # in an estimate without noise it is None
+
+
+@dataclass(frozen=True)
 class Ties:
     """The T ties of Q queries that contain a relevant item, nearest first within each query.
 
@@ -88,6 +113,7 @@ class Ties:
     missing_grades : grades of the missing relevant items, query after query, in descending order within a query;
         None although `grades` is given: unknown
     judged : the ties of the judged items alone; None: all items are judged
+    noise : the extreme rankings under noise; None: there is no noise
 
     These are computed from the arrays when a `Ties` is made, because every measure reads them:
 
@@ -106,6 +132,7 @@ class Ties:
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
     judged: "JudgedTies | None" = field(default=None, kw_only=True)
+    noise: "ExtremeRankings | None" = field(default=None, kw_only=True)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)
     depth_of_several: int = field(init=False)
@@ -202,6 +229,16 @@ class JudgedTies:
         """Return the ties if only items of at least this grade are relevant; the others were judged not relevant."""
         ties = self.ties.at_level(level)
         return JudgedTies(ties, self.n_others + self.ties.n_relevant - ties.n_relevant)
+
+
+class ExtremeRankings(NamedTuple):
+    """The worst and the best ranking of Q queries under noise: `Ties` of single items, without grades.
+
+    In the worst ranking every relevant item is as far as it may be, and every other item as near (docs/noise.md).
+    """
+
+    worst: Ties
+    best: Ties
 
 
 @dataclass(frozen=True)

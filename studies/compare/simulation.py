@@ -75,6 +75,7 @@ def verdicts(differences: Differences) -> list[str]:
         systems=["a", "b"],
         values=np.zeros((1, 0, 2)),
         strata=strata,
+        queries=np.arange(len(expected)),
     )
     p_values, _ = p_values_of(columns, "sign-flip", None)
     lower, upper = differences.lower.mean(axis=0), differences.upper.mean(axis=0)

@@ -4,9 +4,9 @@ import pickle
 import re
 
 import pytest
-from test_measures import registered_measures
 
 import tieproof as tp
+from registered import registered_measures
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.measures import (

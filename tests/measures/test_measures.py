@@ -16,19 +16,13 @@ import numpy as np
 import pytest
 
 import oracle
+from registered import CUTOFFS, TOLERANCE, assert_close, oracle_for, registered_measures
 from tieproof.errors import InputError
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, Definition, Estimates, Measure, parse
 from tieproof.measures.numbers import Pair, exp2_minus_1
 from tieproof.measures.precision_sums import best, mean, terms_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC, LOGARITHMIC, RunningSums, growing_tables, spread_in_tie
 from tieproof.ties import IntArray, Ties
-
-TOLERANCE = 1e-12
-UNDERFLOW = Fraction(1, 10**150)
-"""The squares of smaller values, and so their variances, are below the smallest normal float."""
-CUTOFFS = (1, 2, 3, 5, 8, 50)
-OTHER_VALUES = {"p": 0.25, "max_grade": 3}
-"""Values of numeric parameters that are tested in addition to the default."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -119,43 +113,14 @@ def rankings(graded: bool) -> list[Query]:
 BINARY, GRADED = rankings(graded=False), rankings(graded=True)
 
 
-def registered_measures() -> list[str]:
-    """Every definition with every choice of its parameters, with cutoffs and without."""
-    spellings = []
-    for definition in REGISTRY.values():
-        choices = [
-            [f"{p.name}={value}" for value in p.choices or (p.default, OTHER_VALUES[p.name])]
-            for p in definition.parameters
-        ]
-        for chosen in itertools.product(*choices):
-            bare = definition.name + (f"({','.join(chosen)})" if chosen else "")
-            at = [] if definition.cutoff == "none" else [f"@{k}" for k in CUTOFFS]
-            at += ["@R"] if definition.rank_r and "norm=R" in chosen else []
-            at += [] if definition.cutoff == "required" else [""]
-            spellings += [str(parse(bare + suffix)) for suffix in at]
-    return list(dict.fromkeys(spellings))
-
-
 def reads_grades(spelling: str) -> bool:
     return spelling.startswith(("nDCG", "ERR")) or "gain=linear" in spelling
-
-
-def oracle_for(measure: Measure) -> oracle.Definition:
-    name = str(measure) if measure.cutoff == "R" else str(replace(measure, cutoff=None))
-    return oracle.DEFINITIONS[name]
 
 
 def expected_values(measure: Measure, queries: list[Query]) -> list[oracle.Estimates]:
     cutoff = measure.cutoff if isinstance(measure.cutoff, int) else None
     definition = oracle_for(measure)
     return [oracle.enumerate_orderings(definition, q.ranking, q.missing, cutoff) for q in queries]
-
-
-def assert_close(found: float, expected: float | Fraction, what: str) -> None:
-    distance = abs(Fraction(found) - Fraction(expected))
-    assert distance <= Fraction(TOLERANCE) * abs(Fraction(expected)) + UNDERFLOW, (
-        f"{what}: {found!r}, not {float(expected)!r}"
-    )
 
 
 def assert_same(found: Estimates, expected: list[oracle.Estimates], what: list[str]) -> None:

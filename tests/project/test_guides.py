@@ -215,3 +215,12 @@ def test_all_commands_are_shown() -> None:
     assert set(re.findall(r"^!tieproof (\w[\w-]*)", text, re.MULTILINE)) == set(COMMANDS)
     assert set(re.findall(r"^!tieproof competition (\w+) --help$", text, re.MULTILINE)) == set(competition.commands)
     assert set(re.findall(r"^tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS) - {"demo"}
+
+
+def test_reproducible(follow: Any) -> None:
+    names, said = follow("guides/reproducible")
+    bounds = names["result"]["AP"].noise
+    assert bounds.lower < names["result"]["AP"].lower < bounds.upper
+    assert "better than" in said
+    report = names["report"]
+    assert set(report.changed) <= set(report.may_change)

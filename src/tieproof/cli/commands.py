@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "run",
     "neighbors": "neighbors",
     "compare": "compare",
+    "noise": "noise",
     "verify": "verify",
     "fnmr": "fnmr",
     "pcf": "pcf",

@@ -4,10 +4,22 @@ from typing import Any
 
 import tieproof
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import FOLDER, TIE_STD, Option, Text, choice, command, shared
+from tieproof.cli.options import (
+    FOLDER,
+    TIE_STD,
+    Kind,
+    Option,
+    Text,
+    among,
+    choice,
+    command,
+    complete_file,
+    file_path,
+    shared,
+)
 from tieproof.cli.output import Outputs, answer, showing, with_page
-from tieproof.inputs.options import FORMATS
-from tieproof.inputs.readers import FILE_FORMATS, read_labels
+from tieproof.inputs.options import FORMATS, NOISE_FORMATS
+from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
 
 HELP = (
     f"Score embeddings exactly, with the whole interval that ties leave open. {TIE_STD}\n\n"
@@ -27,11 +39,20 @@ EXAMPLES = (
     "tieproof evaluate embeddings.npy labels.npy --confidence confidences.npy",
     "tieproof evaluate data.npz --json result.json --per-query queries.csv --plot result.svg",
     "tieproof evaluate embeddings.npy labels.npy --precision float16",
+    "tieproof evaluate embeddings.npy labels.npy --noise float16",
     "tieproof evaluate embeddings.npy labels.npy --save embeddings.tieproof",
     "tieproof evaluate embeddings.npy labels.npy --report report.html --items texts.txt",
     "tieproof evaluate queries.npz --gallery 'gallery/*.parquet' --gallery-labels label --memory 4GiB",
     "tieproof evaluate embeddings.npy labels.npy --cluster auto --checkpoint done",
 )
+
+
+def noise_of(text: str) -> float | str:
+    """Return a number, or else the name of a format or of a file."""
+    try:
+        return float(text)
+    except ValueError:
+        return file_path(text)
 
 
 @command(
@@ -41,6 +62,12 @@ EXAMPLES = (
     **shared("embeddings labels gallery gallery_labels distance measures groups gallery_groups categories average"),
     **shared("confidence bits"),
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
+    noise=Option(
+        "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
+        f"this number, by rounding the embeddings to {', '.join(NOISE_FORMATS)}, or as far as in a file of the same "
+        "items computed again.",
+        Kind("NOISE", noise_of, complete_file),
+    ),
     **shared("empty memory threads cluster"),
     checkpoint=Option(
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
@@ -61,6 +88,9 @@ def evaluate(
     **settings: Any,
 ) -> None:
     """Read the files, evaluate them, write and show the result."""
+    noise = settings["noise"]
+    if isinstance(noise, str) and noise not in NOISE_FORMATS:
+        settings["noise"] = read_embeddings(noise)
     sides = as_sides(settings)
 
     def read(location: str) -> list[str]:

@@ -57,6 +57,17 @@ def share(text: str) -> float:
     return number
 
 
+def radius(text: str) -> float:
+    """Parse a finite number of at least 0."""
+    try:
+        number = float(text)
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a number") from None
+    if not 0 <= number < float("inf"):
+        raise click.BadParameter(f"{text!r} is not a finite number of at least 0")
+    return number
+
+
 def between_0_and_1(text: str) -> float:
     """Parse a number between 0 and 1; 0, 1 and the largest float64 below 1 are refused."""
     number = share(text)
@@ -106,6 +117,7 @@ NAME = Kind("NAME")
 NUMBER, COUNT = Kind("NUMBER", whole_number), Kind("NUMBER", count)
 SHARE, BETWEEN_0_AND_1 = Kind("SHARE", share), Kind("SHARE", between_0_and_1)
 SECONDS = Kind("SECONDS", float)
+RADIUS = Kind("NUMBER", radius)
 
 
 def choice(words: Iterable[str]) -> Kind:

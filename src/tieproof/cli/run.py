@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import tieproof
 from tieproof.cli.exits import say
-from tieproof.cli.options import COUNT, TIE_STD, Kind, Option, Text, check_options, command, lines, shared
+from tieproof.cli.options import COUNT, RADIUS, TIE_STD, Kind, Option, Text, check_options, command, lines, shared
 from tieproof.cli.output import Outputs, answer, check_lines, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
@@ -38,6 +38,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
+    "tieproof run qrels.txt run.txt --noise 0.001",
     "tieproof run qrels.txt run.txt --save run.tieproof",
 )
 
@@ -66,6 +67,11 @@ EXAMPLES = (
     "cover every possible continuation.",
     n_items=Option(
         "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
+    ),
+    noise=Option(
+        "The most by which each score may be off: also show the range of each measure over all rankings that are "
+        "then possible.",
+        RADIUS,
     ),
     **shared("ci distribution json per_query plot save"),
     report="Write the result as a page (.html).",

@@ -18,6 +18,7 @@ from tieproof.comparison.verdicts import (
     ROUNDING,
     Difference,
     Evidence,
+    NoisyDifference,
     Sample,
     difference,
     values_in_order,
@@ -30,7 +31,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.statistics.resampling import Strata, bca
 from tieproof.statistics.tests import CORRECTIONS, cohens_d, sign_flip, t_test, tukey, wilcoxon_test
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 Test = Literal["sign-flip", "t", "wilcoxon", "tukey"]
 Correction = Literal["holm", "bonferroni", "fdr"]
@@ -54,6 +55,7 @@ def compare(
     ----------
     results : {name: Result}, two or more
         Results of the same queries, with the same labels, measures and policies. Queries are aligned by their ids.
+        If all of them were evaluated with noise, verdicts also say whether a difference remains whatever the noise.
     baseline : one of the names
         The system that all others are compared with. By default all pairs are compared.
     test : "sign-flip", "t", "wilcoxon" or "tukey"
@@ -109,7 +111,10 @@ def compare(
     names = common_measures(results, measures)
     columns = columns_of(results, places, [(a, b, name) for name in names for a, b in pairs])
     corrected = None if test == "tukey" else correction
-    differences = _differences_of(results, columns, test, corrected, confidence)
+    p_noise = None
+    if all(result.evaluated.noise is not None for result in results.values()):
+        p_noise = p_values_of(_against_noise(columns, results, places), test, corrected)[1][1]
+    differences = _differences_of(results, columns, test, corrected, confidence, p_noise)
     return Comparison(
         results, places, differences, baseline=baseline, test=test, correction=corrected, confidence=confidence
     )
@@ -156,6 +161,7 @@ class Columns(NamedTuple):
         whose mean is then below 0
     systems, values : all m systems, sorted, and their expected values (measures, n, m)
     strata : the categories of the queries if the mean is over categories; the queries are sorted by category
+    queries : (n,) the places of the queries in the first result
     """
 
     keys: list[Key]
@@ -165,6 +171,7 @@ class Columns(NamedTuple):
     systems: list[str]
     values: FloatArray
     strata: Strata
+    queries: IntArray
 
 
 def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> Columns:
@@ -189,7 +196,25 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
     against = np.where((ahead > 0) | ((ahead == 0) & (sides(lower, strata) < 0)), lower, -upper)
     values = np.array([[of_system[name, measure].expected[queries] for name in systems] for measure in measures])
     turned = np.where(ahead < 0, -expected, expected)
-    return Columns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata)
+    return Columns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata, queries)
+
+
+def _against_noise(columns: Columns, results: Mapping[str, Result], places: Mapping[str, IntArray]) -> Columns:
+    """Return the columns with all ties and all noise against the system ahead, in place of the ties alone."""
+    lower, upper = [], []
+    for a, b, measure in columns.keys:
+        one, other = (_noise_in_order(results[name], places[name], measure) for name in (a, b))
+        lower.append(one.lower - other.upper)
+        upper.append(one.upper - other.lower)
+    low, high = (settled(np.stack(each, axis=1)[columns.queries]) for each in (lower, upper))
+    first = (columns.ahead > 0) | ((columns.ahead == 0) & (sides(low, columns.strata) < 0))
+    return columns._replace(against=np.where(first, low, -high))
+
+
+def _noise_in_order(result: Result, place: IntArray, measure: str) -> Bounds[FloatArray]:
+    """The bounds under noise at the queries with the indices `place` (Q,) in a result."""
+    noise = result.per_query(measure).noise
+    return Bounds(noise.lower[place], noise.upper[place])
 
 
 def sides(differences: FloatArray, strata: Strata) -> IntArray:
@@ -277,12 +302,18 @@ _TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
 
 
 def _differences_of(
-    results: Mapping[str, Result], columns: Columns, test: str, correction: str | None, confidence: float
+    results: Mapping[str, Result],
+    columns: Columns,
+    test: str,
+    correction: str | None,
+    confidence: float,
+    p_noise: FloatArray | None,
 ) -> dict[Key, Difference]:
+    """Return the difference of each key; p_noise (k,) are p-values against noise, if all systems have noise."""
     p_values, corrected = p_values_of(columns, test, correction)
     intervals = bca(columns.expected, columns.strata, confidence)
     varies = columns.strata.varies(columns.expected)
-    differences = {}
+    differences: dict[Key, Difference] = {}
     for at, (a, b, measure) in enumerate(columns.keys):
         one, other = results[a][measure], results[b][measure]
         std = math.sqrt(one.std * one.std + other.std * other.std)  # the ties of two systems are broken independently
@@ -302,6 +333,7 @@ def _differences_of(
             upper=mean.upper,
             alpha=1 - confidence,
             ahead=ahead,
+            p_noise=1.0 if p_noise is None else float(p_noise[at]),
         )
         sample = Sample(test, len(results), len(expected), wins + losses, bool(varies[at]))
         differences[a, b, measure] = Difference(
@@ -320,4 +352,8 @@ def _differences_of(
             draws=len(expected) - wins - losses,
             verdict=verdict_on(a, b, measure, mean, evidence, sample),
         )
+        if p_noise is not None:
+            noise = Bounds(one.noise.lower - other.noise.upper, one.noise.upper - other.noise.lower)
+            told = vars(differences[a, b, measure])
+            differences[a, b, measure] = NoisyDifference(**told, noise=noise, corrected_p_noise=evidence.p_noise)
     return differences

@@ -8,8 +8,9 @@ import numpy as np
 
 from tieproof.evaluation.result import Result
 from tieproof.show.printable import printable
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
+WHATEVER_THE_NOISE = "better whatever the ties and the noise"
 WHATEVER_THE_TIES = "better whatever the ties"
 IN_EXPECTATION = "better in expectation"
 QUERIES_OR_TIES = "queries or ties could explain it"
@@ -43,6 +44,8 @@ class Evidence(NamedTuple):
     p_lower : the corrected p-value if all ties are broken against the system ahead and in favor of the other
     lower, upper : the smallest and the largest mean difference over all orderings of tied items
     alpha : 1 - confidence
+    p_noise : the corrected p-value if all ties and the noise of both systems go against the system ahead; 1 without
+        noise
     ahead : 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
     """
 
@@ -53,6 +56,7 @@ class Evidence(NamedTuple):
     upper: float
     alpha: float
     ahead: int = 1
+    p_noise: float = 1.0
 
 
 class Sample(NamedTuple):
@@ -95,6 +99,17 @@ RULES = (
         "This measure cannot tell the systems apart on these queries.",
         lambda evidence: evidence.equal,
         names_better=False,
+    ),
+    Rule(
+        WHATEVER_THE_NOISE,
+        "Both systems were evaluated with noise, and the difference is significant in expectation, and also if all "
+        "ties and the noise of both systems go against the system that is ahead and in favor of the other one.",
+        "Neither the order of tied items, nor the noise, nor the choice of queries is likely to explain the "
+        "difference.",
+        lambda evidence: (
+            evidence.ahead != 0 and max(evidence.p_value, evidence.p_lower, evidence.p_noise) <= evidence.alpha
+        ),
+        names_better=True,
     ),
     Rule(
         WHATEVER_THE_TIES,
@@ -170,6 +185,9 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
     spread = f"from {_lead(b, a, mean.lower)} to {_lead(b, a, mean.upper)}"
     sentences = {
         THE_SAME: f"'{a}' and '{b}' have the same expected {measure} on every query.",
+        WHATEVER_THE_NOISE: f"'{a}' is better than '{b}' whatever the ties and the noise: if both go against '{a}', "
+        f"the difference is significant ({_as_p_value(evidence.p_noise)}); it is {mean.expected:.4f} of {measure} in "
+        f"expectation ({p_value}).",
         WHATEVER_THE_TIES: f"'{a}' is better than '{b}' whatever the ties: by at least {mean.lower:.4f} of {measure} "
         f"in any order of tied items ({p_lower}), and by {mean.expected:.4f} in expectation ({p_value}).",
         IN_EXPECTATION: f"'{a}' is better than '{b}' in expectation: by {mean.expected:.4f} of {measure} "
@@ -292,6 +310,23 @@ class Difference:
             wins=self.losses,
             losses=self.wins,
         )
+
+
+@dataclass(frozen=True)
+class NoisyDifference(Difference):
+    """The difference of two systems that were both evaluated with noise.
+
+    noise : the smallest and the largest difference over all rankings that noise makes possible
+    corrected_p_noise : as `corrected_p_lower`, when the noise of both systems goes against the system ahead, too
+    """
+
+    noise: Bounds[float]
+    corrected_p_noise: float
+
+    def mirrored(self) -> "NoisyDifference":
+        """The second system minus the first."""
+        noise = Bounds(0.0 - self.noise.upper, 0.0 - self.noise.lower)
+        return NoisyDifference(**vars(super().mirrored()) | {"noise": noise})
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 All rows contain a common row c: x = c + a, y = c + b.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -10,7 +11,18 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.dot import fits, minus_products
-from tieproof.distances.gauge import NEAR, SIGNED_SQUARE, SIMILARITY, SINE, Curve, SpaceGauge, curve, minus
+from tieproof.distances.gauge import (
+    NEAR,
+    SIGNED_SQUARE,
+    SIMILARITY,
+    SINE,
+    SLACK,
+    Curve,
+    SpaceGauge,
+    curve,
+    minus,
+    widened,
+)
 from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
     FLOAT64,
@@ -333,6 +345,38 @@ class CosineGauge(SpaceGauge):
         """Compare the cosines; the keys are minus their signed squares."""
         return root_is_less(-near, -far, epsilon)
 
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return 1 minus the cosines."""
+        least, most = (1.0 - self._cosines(rows, keys) for keys in (high, low))
+        return widened(least, most, SLACK)
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the keys of the cosines: the cosine itself, or what integers have in its place."""
+        cosines = 1.0 - distances
+        if not self.space.integers:
+            return widened(cosines, cosines, SLACK)
+        least, most = widened(cosines, cosines, SLACK)
+        low, high = (self._factors(rows) * (end * np.abs(end) if self.space.ratio else end) for end in (least, most))
+        return widened(low, high)
+
+    def _cosines(self, rows: IntArray, keys: FloatArray) -> FloatArray:
+        """The cosines of keys; 0 for a row of zeros."""
+        if not self.space.integers:
+            return keys
+        factor = self._factors(rows)
+        cosines = np.divide(keys, factor, out=np.zeros_like(keys), where=factor > 0)
+        return np.sign(cosines) * np.sqrt(np.abs(cosines)) if self.space.ratio else cosines
+
+    def _factors(self, rows: IntArray) -> FloatArray:
+        """The numbers by which cosines, or their signed squares, are multiplied in the keys of integers."""
+        square = self.space.queries.square[rows]
+        return square if self.space.ratio else np.sqrt(square * self.space.items.square.max())
+
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return the largest distance."""
+        return 2.0
+
     def curve(self) -> Curve:
         """Return the curve 1 + v; for integers, v is first computed from minus the signed square of the cosine."""
         return curve(SIGNED_SQUARE if self.space.integers else SIMILARITY)
@@ -344,6 +388,30 @@ class CosineGauge(SpaceGauge):
     def errors(self) -> tuple[float, float]:
         """Return the errors of values; ratios of integers are rounded, even if their ties are exact."""
         return self.absolute, max(self.relative, NEAR)
+
+
+class ChordGauge(CosineGauge):
+    """The length of the chord between rows of norm 1, sqrt(2 (1 - cosine)), which ranks as the cosine does.
+
+    Rows that move change this distance by at most as much as they moved themselves, by the triangle inequality.
+    """
+
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the chords of cosine distances."""
+        least, most = super().distance_range(rows, low, high)
+        return widened(np.sqrt(2 * np.maximum(least, 0.0)), np.sqrt(2 * np.maximum(most, 0.0)))
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the keys of the cosine distances of chords; a negative chord has that of minus a square."""
+        return super().key_range(rows, distances * np.abs(distances) / 2)
+
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The roots of twice the rounded cosine distances, with two more roundings."""
+        return np.asarray(np.sqrt(2 * np.maximum(super().distances(rows, columns), 0.0)))
+
+    def key_of(self, distance: Fraction) -> Fraction:
+        """Return the key of the cosine distance of a chord."""
+        return super().key_of(distance * abs(distance) / 2)
 
 
 def _minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
@@ -364,3 +432,6 @@ COSINE = Distance(
     other_names=("cos", "cosine_distance", "cosine_similarity"),
     up_to_factor=True,
 )
+
+CHORD = replace(COSINE, meaning="|x / |x| - y / |y||", gauge=ChordGauge, other_names=())
+"""The same ranking, by a distance that obeys the triangle inequality; only noise of rows uses it."""

@@ -128,6 +128,11 @@ class DotGauge(SpaceGauge):
             return None
         return -distance / scale, (width + NEAR * np.abs(distance)) / scale + bounds.SMALLEST_NORMAL[FLOAT64]
 
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return a bound of the absolute inner products."""
+        return dimensions * first * second
+
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the products of divided rows."""
         return minus(self.space.tile(rows, columns))

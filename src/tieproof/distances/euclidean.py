@@ -1,5 +1,6 @@
 """Euclidean distance, squared or not: ranked by |y|^2 - 2 x.y, smaller is nearer; |x|^2 is the same for all items."""
 
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.dot import LARGEST_SCALE
-from tieproof.distances.gauge import NEAR, ROOT, Curve, SpaceGauge, curve
+from tieproof.distances.gauge import NEAR, ROOT, SLACK, Curve, SpaceGauge, curve, widened
 from tieproof.distances.space import (
     FLOAT64,
     Error,
@@ -159,9 +160,45 @@ class SquaredEuclideanGauge(SpaceGauge):
         values += self.space.queries.square[rows]
         return values
 
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return |x|^2 minus the keys, which are 2 x.y - |y|^2."""
+        square, scale = self.space.queries.square[rows], float(self.scale)
+        both = np.maximum(square - high, 0.0), np.maximum(square - low, 0.0)
+        least, most = widened(*both, self.error_of_squares(square))
+        return np.maximum(least, 0.0) * scale, most * scale
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return |x|^2 minus the distances."""
+        square = self.space.queries.square[rows]
+        keys = square - distances / float(self.scale)
+        return widened(keys, keys, self.error_of_squares(square))
+
+    def error_of_squares(self, square: FloatArray) -> FloatArray:
+        """Return the error of computed |x|^2, and of adding to them."""
+        return square * (SLACK if self.space.integers else self.space.square_error + SLACK)
+
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return a bound of the squared distances."""
+        return dimensions * (first + second) * (first + second)
+
 
 class EuclideanGauge(SquaredEuclideanGauge):
     """The Euclidean distance, whose keys are squares."""
+
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the roots of the squares."""
+        least, most = super().distance_range(rows, low, high)
+        return widened(np.sqrt(least), np.sqrt(most))
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the keys of the squares; a negative distance has the key of minus a square."""
+        return super().key_range(rows, distances * np.abs(distances))
+
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return a bound of the distances."""
+        return math.sqrt(dimensions) * (first + second)
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""

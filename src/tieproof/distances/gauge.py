@@ -281,6 +281,27 @@ class SpaceGauge(Gauge):
         """Return the curve of values in units of the divisors."""
         return curve(LINEAR, self.scale)
 
+    def distance_range(self, rows: IntArray, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return distances between which those of pairs are whose keys in the space are between two numbers.
+
+        rows : the query's row of each pair
+        """
+        scale = float(self.scale)
+        return widened(-high * scale, -low * scale)
+
+    def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return keys in the space between which the key of each distance is, which need not be that of a pair.
+
+        Larger distances have smaller keys, down to negative distances.
+        """
+        keys = distances / -float(self.scale)
+        return widened(keys, keys)
+
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return a bound of the absolute distances of rows whose entries are at most `first` and `second`."""
+        return dimensions * (first + second)
+
     def divisors(self) -> tuple[Fraction, Fraction]:
         """Return the divisors of all queries and of all items."""
         first, second = (float(side.divisor[0]) for side in (self.space.queries, self.space.items))
@@ -290,6 +311,15 @@ class SpaceGauge(Gauge):
         """The largest norms of a query and of an item, rounded up."""
         first, second = (float(side.norm.max()) * bounds.SAFETY for side in (self.space.queries, self.space.items))
         return first, second
+
+
+SLACK = 2.0**-48
+"""The relative error of a few operations, with a margin; noise is rounded outward by far more."""
+
+
+def widened(low: FloatArray, high: FloatArray, by: FloatArray | float = 0.0) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of a range, moved apart by `by` and by the error of a few operations."""
+    return low - (SLACK * np.abs(low) + by), high + (SLACK * np.abs(high) + by)
 
 
 def minus(tile: Entries) -> FloatArray:

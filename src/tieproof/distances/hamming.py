@@ -72,6 +72,11 @@ class HammingGauge(SpaceGauge):
 
     space: Hamming
 
+    @staticmethod
+    def extent(first: float, second: float, dimensions: int) -> float:
+        """Return the number of bits."""
+        return dimensions
+
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """The numbers of bits that differ."""
         return minus(self.space.tile(rows, columns))

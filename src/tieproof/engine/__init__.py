@@ -4,6 +4,7 @@ Modules that a problem does not need are not loaded.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from tieproof.engine.collisions import FoundTies as FoundTies
     from tieproof.engine.collisions import collisions_of as collisions_of
     from tieproof.engine.collisions import paint as paint
+    from tieproof.engine.dense import extremes_of_lists as extremes_of_lists
     from tieproof.engine.dense import last_ties as last_ties
     from tieproof.engine.dense import ties_of_lists as ties_of_lists
+    from tieproof.engine.extremes import moved as moved
+    from tieproof.engine.extremes import ranking_of as ranking_of
     from tieproof.engine.listed import NearestLists as NearestLists
     from tieproof.engine.merging import merged_lists as merged_lists
     from tieproof.engine.nearest import Neighbors as Neighbors
@@ -39,6 +43,10 @@ if TYPE_CHECKING:
     from tieproof.engine.portions import ties_with_others as ties_with_others
 else:
     __getattr__, __dir__ = exports(__name__, "TiesByPart", "ties_of")
+
+
+NOISY = 9
+"""How many times as much memory a relevant item takes if the ends of its distance under noise are counted, too."""
 
 
 class TiesByPart(NamedTuple):
@@ -58,7 +66,7 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
         from tieproof.engine.dense import ties_by_function
 
         return TiesByPart(ties_by_function(problem, watch))
-    if problem.format is None and problem.distance.bits:
+    if problem.format is None and problem.noise is None and problem.distance.bits:
         from tieproof.engine.levels import counts_by_level, packed_codes, ties_by_level
 
         packed = packed_codes(problem)
@@ -66,7 +74,7 @@ def ties_of(problem: Problem, watch: Watch) -> TiesByPart:
             return TiesByPart(ties_by_level(problem, packed, watch))
     plan = Plan(problem.budget)
     space = plan.space_of(problem)
-    if space.bits is not None and problem.format is None:
+    if space.bits is not None and problem.format is None and problem.noise is None:
         from tieproof.engine.levels import codes_of, counts_by_level, ties_by_level
 
         codes = codes_of(space) if counts_by_level(problem) else None
@@ -80,13 +88,22 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
-        for parts in plan.blocks(problem.relevance.at_most()[order]):
+        noisy = problem.noise is not None
+        for parts in plan.blocks(problem.relevance.at_most()[order] * (NOISY if noisy else 1)):
             spans = [order[part] for part in parts]
+            ends = None
             with single_threaded():
-                ranked = rank(space, problem.relevance, spans, plan)
-                count_others(space, ranked, plan, whole_area(space, ranked), advance)
+                counted = ranked = rank(space, problem.relevance, spans, plan)
+                if problem.noise is not None:
+                    from tieproof.engine.shifted import together
+
+                    counted = together(space, ranked, problem.noise, np.concatenate(spans))
+                    ends = counted.ends
+                count_others(space, counted, plan, whole_area(space, ranked), advance)
             start = 0
             for queries in spans:
-                yield queries, ranked.ties(start, start + len(queries))
-                start += len(queries)
-            del ranked  # otherwise it would stay in memory while the next block is ranked
+                stop = start + len(queries)
+                ties = ranked.ties(start, stop)
+                yield queries, ties if ends is None else replace(ties, noise=ends.extremes(start, stop))
+                start = stop
+            del ranked, counted, ends  # otherwise they would stay in memory while the next block is ranked

@@ -111,13 +111,15 @@ def whole_area(space: Space, ranked: Ranked) -> Area:
 
 def count_others(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
     """Count the items of an area, except the relevant ones, for the queries of a block, in the cheapest way."""
-    if len(ranked.partial.query):  # items of which a query excludes only some, which no tile can count
-        resolve(space, ranked, ranked.partial, Lock())
+    for each in ranked.parts:
+        if len(each.partial.query):  # items of which a query excludes only some, which no tile can count
+            resolve(space, each, each.partial, Lock())
     chosen = cheapest(space, ranked)
     if chosen is None:
         count_pairs(space, ranked, plan, area.sides, progress)
     else:
         TileLoop(chosen, with_margins(ranked, chosen), plan, area, progress).run()
+    ranked.hand_out()
 
 
 class Desk(NamedTuple):

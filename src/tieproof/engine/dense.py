@@ -1,11 +1,13 @@
 """Rankings passed as numbers: each number is the exact nearness, and items are counted instead of sorted."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.engine.extremes import moved, ranking_of
 from tieproof.engine.plan import stripes
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.inputs.lists import CountRoom
@@ -13,7 +15,7 @@ from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import GivenLists, Problem, Watch
-from tieproof.ties import Array, FloatArray, IntArray, Ties
+from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 FEWEST = 2**20
 """The smallest number of entries for which another thread is worth its cost (measured)."""
@@ -141,18 +143,49 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
             nearness = -distances if target is None else nearness_of(distances, target)
-            yield queries, _ties_of_scores(nearness, relevance.block(queries))
+            radius = None if problem.noise is None else problem.noise.radius[queries]
+            yield queries, _ties_of_scores(nearness, relevance.block(queries), radius)
             advance(distances.size)
 
 
-def _ties_of_scores(nearness: FloatArray, block: RelevantBlock) -> Ties:
-    """The ties of a (q, n) matrix whose larger entries are nearer."""
+def _ties_of_scores(nearness: FloatArray, block: RelevantBlock, radius: FloatArray | None) -> Ties:
+    """The ties of a (q, n) matrix whose larger entries are nearer; each may be off by `radius` (q,), if given."""
     count, width = nearness.shape
     start = np.arange(count + 1) * width
-    [(_, ties)] = ties_of_lists(
-        GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
+    given = GivenLists(np.arange(count), np.ravel(nearness), start, lambda span: block_of(block, span))
+    [(_, ties)] = ties_of_lists(given)
+    if radius is None:
+        return ties
+    return replace(ties, noise=extremes_of_lists(given, radius))
+
+
+def extremes_of_lists(given: GivenLists, radius: FloatArray) -> ExtremeRankings:
+    """The extreme rankings of lists each of whose numbers may be off by `radius` (q,); decided without rounding."""
+    far, near = (
+        next(iter(ties_of_lists(given._replace(numbers=_shifted_numbers(given, radius, far)))))[1]
+        for far in (True, False)
     )
-    return ties
+    worst, best = far.k - far.n + far.l - far.m, near.k - near.n
+    return ExtremeRankings(
+        ranking_of(np.repeat(far.query, far.m), np.repeat(worst, far.m), far.n_relevant, far.n_items),
+        ranking_of(np.repeat(near.query, near.m), np.repeat(best, near.m), near.n_relevant, near.n_items),
+    )
+
+
+def _shifted_numbers(given: GivenLists, radius: FloatArray, far: bool) -> Array:
+    """The numbers, with those of relevant items moved by twice the radius.
+
+    Moved numbers are rounded to the type of the others, in the direction in which no comparison with a number of that
+    type changes.
+    """
+    block = given.relevant(slice(0, len(given.queries)))
+    length = np.diff(block.pointer)
+    place = block.items[block.pointer[0] : block.pointer[-1]] + np.repeat(given.start[:-1], length)
+    with np.errstate(over="ignore"):
+        shift = np.repeat(2 * radius, length)
+    numbers = given.numbers.copy()
+    numbers[place] = moved(numbers[place], shift if far == given.small_is_near else -shift)
+    return numbers
 
 
 def block_of(block: RelevantBlock, span: slice) -> RelevantBlock:

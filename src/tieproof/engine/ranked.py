@@ -3,7 +3,7 @@
 `ranking.py` begins with `Paired` and ends with `Ranked`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -248,6 +248,14 @@ class Ranked:
     partial: Undecided
     n_items: IntArray
     items: ThresholdItems
+
+    @property
+    def parts(self) -> "Sequence[Ranked]":
+        """The ranked queries whose counts are asked for."""
+        return (self,)
+
+    def hand_out(self) -> None:
+        """Add the counts of tiles to those of the parts, which differ from them only if there are several."""
 
     def ties(self, start: int = 0, stop: int | None = None) -> Ties:
         """The counts for the queries start … stop-1, as ties."""

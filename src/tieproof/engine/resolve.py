@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
+from tieproof.engine.shifted import Ends, Together
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
@@ -40,11 +41,26 @@ def resolve(space: Space, ranked: Ranked, undecided: Undecided, lock: Lock) -> N
         others = take(undecided, slice(end, None))
         end += _by_float64(space, ranked, others, lock) if 2 * rest <= SAMPLE else len(others.query)
     rest_items = take(undecided, slice(start, end))
-    if (rest_items.query[1:] < rest_items.query[:-1]).any():  # items from a tile's columns are in no order of queries
-        order = np.argsort(rest_items.query, kind="stable")
-        rest_items = Undecided(*(column[order] for column in rest_items))
-    for items in batches(rest_items):
-        _by_later_keys(space, ranked, items, lock)
+    if start == end:
+        return
+    if isinstance(ranked, Together):
+        of_relevant, of_ends = ranked.divide(rest_items, lock)
+        _by_exact_keys(space, ranked.ranked, of_relevant, lock)
+        rest = _by_float64(space, ranked.ends, of_ends, lock)
+        ranked.ends.place(take(of_ends, slice(0, rest)), lock)
+    elif isinstance(ranked, Ends):
+        ranked.place(rest_items, lock)
+    else:
+        _by_exact_keys(space, ranked, rest_items, lock)
+
+
+def _by_exact_keys(space: Space, ranked: Ranked, items: Undecided, lock: Lock) -> None:
+    """Find the places of items in any order of queries, by sharp and by exact keys, in batches."""
+    if (items.query[1:] < items.query[:-1]).any():  # items from a tile's columns are in no order of queries
+        order = np.argsort(items.query, kind="stable")
+        items = Undecided(*(column[order] for column in items))
+    for batch in batches(items):
+        _by_later_keys(space, ranked, batch, lock)
 
 
 def take(items: Undecided, chosen: slice) -> Undecided:

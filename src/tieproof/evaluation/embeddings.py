@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
@@ -12,10 +13,12 @@ from tieproof.distances import Distance, DistanceFunction
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
+from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import (
     Side,
     as_sharded,
     check_self_matches,
+    in_memory,
     make_problem,
     watched,
     with_own_labels,
@@ -124,6 +127,7 @@ def evaluate(
     progress: bool = False,
     bits: int | None = None,
     precision: str | None = None,
+    noise: Any = None,
     cluster: str | None = None,
     checkpoint: str | PathLike[str] | None = None,
 ) -> Result:
@@ -179,6 +183,13 @@ def evaluate(
         are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
         |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
         near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
+    noise : number, "float16", "bfloat16", "float32", "int8", or embeddings of the same shape
+        By how much each distance may be off: by a number, in the unit of the distances that `precision` lists; by
+        what rounding the embeddings to a format may change; or as far as the rows are from the same items computed
+        again (with a gallery, a tuple of both sides). `result[measure].noise` then has the `lower` and the `upper`
+        value over all rankings that are possible (docs/noise.md): certain bounds, whose ends of distances are rounded
+        outward by at most 2^-30 of the largest distance that entries of this size can have. For the distances of
+        bits and of functions, only a number. Rows must fit into memory.
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the
         cluster that runs on this machine, and otherwise starts one as "local" does; "local" starts a cluster of this
@@ -240,6 +251,14 @@ def evaluate(
         bits=bits,
         rounding=rounding,
     )
+    if noise is not None:
+        check_noisy(wanted, cut_off=False)
+        if cluster is not None or checkpoint is not None:
+            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
+        from tieproof.evaluation.moves import noise_of
+
+        problem = in_memory(problem)
+        problem = replace(problem, noise=noise_of(problem, noise))
     whole = problem.whole if isinstance(problem, ShardedProblem) else problem
     count = whole.relevance.n_queries
     grouping = confidences = None
@@ -263,7 +282,11 @@ def evaluate(
     with ExitStack() as stack:
         ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
         with about((*whole.judged_by, "embeddings")):
-            scores = score(ties.parts, wanted, count, threads=whole.budget.threads)
+            scores = score(ties.parts, wanted, count, threads=whole.budget.threads, noisy=noise is not None)
+            if noise is not None and whole.relevance.graded:
+                from tieproof.evaluation.graded_noise import bracketed, levels_of
+
+                scores = bracketed(scores, *levels_of(whole))
             evaluated = as_evaluated(
                 scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
             )

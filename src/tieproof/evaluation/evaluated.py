@@ -14,7 +14,7 @@ from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -85,6 +85,7 @@ class Evaluated(NamedTuple):
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
     kept : the ties that can change a score, for `distribution`; None in the result of a record
+    noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
     """
 
     setting: Setting
@@ -99,12 +100,21 @@ class Evaluated(NamedTuple):
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
     kept: tuple[KeptTies, ...] | None = None
+    noise: Mapping[Measure, FloatArray] | None = None
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""
         names = _as_names(names, [self.query_ids, self.empty_ids, *self.left_out.values()])
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
+
+    def open_under_noise(self) -> npt.NDArray[np.bool_]:
+        """(Q,) of which queries any measure may have another value under noise than in an order of tied items."""
+        may_change = np.zeros(len(self.query_ids), dtype=np.bool_)
+        for measure, (lower, upper) in (self.noise or {}).items():
+            values = self.per_query[measure]
+            may_change |= (lower < values[0]) | (upper > values[2])
+        return may_change
 
     def query_digests(self) -> Words | None:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.
@@ -152,6 +162,7 @@ class Evaluated(NamedTuple):
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
             kept=self.kept and tuple(part.among(chosen, len(self.query_ids)) for part in self.kept),
+            noise=None if self.noise is None else {measure: both[:, chosen] for measure, both in self.noise.items()},
         )
 
 
@@ -195,6 +206,21 @@ def mean(values: FloatArray) -> Estimate[float]:
     count = counted.shape[1]
     lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def mean_under_noise(values: FloatArray, groups: Sequence[IntArray]) -> Bounds[float]:
+    """The mean over the queries of the smallest and the largest values, an array (2, Q); NaN is left out.
+
+    groups : the queries of each category, if the mean is over the means of categories; none: over all queries
+    """
+
+    def means(row: FloatArray) -> float:
+        counted = row[~np.isnan(row)]
+        return math.fsum(counted.tolist()) / len(counted)
+
+    if groups:
+        values = np.array([[means(row[chosen]) for chosen in groups] for row in values])
+    return Bounds(*map(means, values))
 
 
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:

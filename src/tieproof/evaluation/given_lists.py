@@ -1,6 +1,7 @@
 """Evaluates rankings that are given as numbers, as matrices or ragged lists: checks them and yields their ties."""
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby, pairwise
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
+from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
@@ -45,16 +47,20 @@ def evaluate_lists(
     categories: Any,
     average: Average,
     empty: str,
+    noise: Any = None,
 ) -> Evaluated:
     """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
     wanted = parse_measures(measures)
     check_empty(empty)
+    radius = None if noise is None else parse_radius(noise, f"the {name}")
     rows = as_rows(values, name)
     judged = as_judged(rows, name, *judged_by)
     check_direction(rows, blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
     _, labels, _, n_relevant, n_items = judged_by
     limits = as_limits(n_relevant, n_items, len(rows))
+    if radius is not None:
+        check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
     setting = Setting(
         distance=name,
@@ -66,9 +72,25 @@ def evaluate_lists(
         average=average,
     )
     rankings = RankingDigests(len(rows))
-    parts = list_parts(rows, judged, limits, name, name == "distances")
-    scores = score(rankings.noted(parts), wanted, len(rows), estimate)
+    parts = list_parts(rows, judged, limits, name, name == "distances", radius)
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None)
+    if radius is not None and not isinstance(judged, LabeledRows):
+        from tieproof.evaluation.graded_noise import bracketed
+
+        def parts_of(level: float) -> Parts:
+            return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)
+
+        scores = bracketed(scores, joined(judged)[0], parts_of)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
+
+
+def _at_least(judged: Rows, level: float) -> Rows:
+    """Return the relevance in which only items of at least a grade are relevant."""
+
+    def cut(grades: Array) -> Array:
+        return np.where(grades < 0, -1, grades >= level).astype(np.int8)
+
+    return cut(judged) if isinstance(judged, np.ndarray) else [cut(row) for row in judged]
 
 
 def as_judged(
@@ -93,8 +115,9 @@ def list_parts(
     limits: tuple[IntArray, IntArray | None] | None,
     name: str,
     small_is_near: bool,
+    radius: float | None = None,
 ) -> Parts:
-    """Yield the ties of all lists, block after block."""
+    """Yield the ties of all lists, block after block; `radius` is the largest error of a number, if there is any."""
     from tieproof.engine import last_ties, ties_of_lists
 
     spans = list(_spans_of(rows, judged))
@@ -107,6 +130,10 @@ def list_parts(
             n_relevant, n_items = limits
             sizes = None if n_items is None else n_items[queries]
             ties = cut_off(ties, last_ties(given), n_relevant[queries], sizes, queries)
+        if radius is not None:
+            from tieproof.engine import extremes_of_lists
+
+            ties = replace(ties, noise=extremes_of_lists(given, np.full(len(queries), radius)))
         yield queries, ties
 
 

@@ -24,6 +24,7 @@ def evaluate_scores(
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
+    noise: float | None = None,
 ) -> Result:
     """Score rankings given as scores; larger is nearer, and the scores are compared as the numbers given.
 
@@ -50,6 +51,9 @@ def evaluate_scores(
         the last tie can continue; without it, the tie may continue without end.
     measures, categories, average, empty :
         As in `evaluate`; without labels, `average="macro"` needs categories.
+    noise : number
+        The most by which each score may be off. `result[measure].noise` then has the `lower` and the `upper` value
+        over all rankings that are possible, decided without rounding. Not for lists that were cut off.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def evaluate_scores(
 
     """
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    return Result(evaluate_lists(scores, "scores", judged_by, measures, categories, average, empty))
+    return Result(evaluate_lists(scores, "scores", judged_by, measures, categories, average, empty, noise))
 
 
 @unchanged_files
@@ -103,6 +107,7 @@ def evaluate_distances(
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
+    noise: float | None = None,
 ) -> Result:
     """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
 
@@ -115,7 +120,9 @@ def evaluate_distances(
     >>> import tieproof as tp
     >>> tp.evaluate_distances([[0.0, 1.0, 1.0]], [[1, 1, 0]], measures=["P@1"])["P@1"].lower
     1.0
+    >>> tp.evaluate_distances([[0.0, 1.0, 1.0]], [[1, 1, 0]], measures=["P@1"], noise=0.5)["P@1"].noise
+    Bounds(lower=0.0, upper=1.0)
 
     """
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    return Result(evaluate_lists(distances, "distances", judged_by, measures, categories, average, empty))
+    return Result(evaluate_lists(distances, "distances", judged_by, measures, categories, average, empty, noise))

@@ -8,10 +8,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.errors import AbsentMeasureError, InputError
-from tieproof.evaluation.evaluated import NOTHING_RELEVANT, Evaluated, TieSummary, mean, mean_of_means, summarize
+from tieproof.evaluation.evaluated import (
+    NOTHING_RELEVANT,
+    Evaluated,
+    TieSummary,
+    mean,
+    mean_of_means,
+    mean_under_noise,
+    summarize,
+)
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate, Number
 
 if TYPE_CHECKING:
     from tieproof.confidence import ErrorRejectCurve
@@ -43,8 +51,15 @@ class Measured(Mapping[str, Estimate[float]]):
     def _means(self) -> dict[Measure, Estimate[float]]:
         """The mean of every measure."""
         if self.setting.average == "micro":
-            return {measure: mean(values) for measure, values in self._per_query.items()}
-        return {measure: mean_of_means([*self.category_means(measure).values()]) for measure in self._per_query}
+            means = {measure: mean(values) for measure, values in self._per_query.items()}
+            groups = []
+        else:
+            means = {m: mean_of_means([*self.category_means(m).values()]) for m in self._per_query}
+            groups = [*self._categories.members.values()] if self._categories else []
+        noise = self._evaluated.noise
+        if noise is None:
+            return means
+        return {m: _with_noise(value, mean_under_noise(noise[m], groups)) for m, value in means.items()}
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -108,8 +123,11 @@ class Measured(Mapping[str, Estimate[float]]):
 
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
         """A measure of every query: arrays in the order of `query_ids`, with std over the orderings of tied items."""
-        lower, expected, upper, variance = self._per_query[self._known(measure)]
-        return Estimate(lower, expected, upper, np.sqrt(variance))
+        known = self._known(measure)
+        lower, expected, upper, variance = self._per_query[known]
+        values = Estimate(lower, expected, upper, np.sqrt(variance))
+        noise = self._evaluated.noise
+        return values if noise is None else _with_noise(values, Bounds(*noise[known]))
 
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.
@@ -264,8 +282,13 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
         {'cats': 0.5, 'dogs': 1.0}
         """
-        values, members = self._per_query[self._known(measure)], self._categories.members if self._categories else {}
-        return {name: mean(values[:, chosen]) for name, chosen in members.items()}
+        known, noise = self._known(measure), self._evaluated.noise
+        values, members = self._per_query[known], self._categories.members if self._categories else {}
+        means = {name: mean(values[:, chosen]) for name, chosen in members.items()}
+        if noise is None:
+            return means
+        bounds = {name: mean_under_noise(noise[known][:, chosen], []) for name, chosen in members.items()}
+        return {name: _with_noise(value, bounds[name]) for name, value in means.items()}
 
     @property
     def has_confidence(self) -> bool:
@@ -298,3 +321,8 @@ class Measured(Mapping[str, Estimate[float]]):
 
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self._evaluated.confidence[~np.isnan(values.lower)])
+
+
+def _with_noise(estimate: Estimate[Number], noise: Bounds[Number]) -> NoisyEstimate[Number]:
+    """The estimate with its bounds under noise."""
+    return NoisyEstimate(estimate.lower, estimate.expected, estimate.upper, estimate.std, noise)

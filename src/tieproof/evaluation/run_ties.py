@@ -11,7 +11,7 @@ from tieproof.inputs.lists import CountRoom
 from tieproof.inputs.relevance import pointers
 from tieproof.measures.unseen import cut_off
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray, JudgedTies, Parts, Ties
+from tieproof.ties import Array, BoolArray, ExtremeRankings, FloatArray, IntArray, JudgedTies, Parts, Ties
 
 SHORTEST = 10
 """The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
@@ -62,6 +62,18 @@ def join(judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, n_q
     )
 
 
+def at_least(relevant: RelevantScores, grade: float) -> RelevantScores:
+    """Return the scores if only documents of at least this grade are relevant, all with the grade 1."""
+    listed, missing = relevant.grade >= grade, relevant.missing_grade >= grade
+    return relevant._replace(
+        query=relevant.query[listed],
+        at=relevant.at[listed],
+        grade=np.ones(int(listed.sum())),
+        missing_query=relevant.missing_query[missing],
+        missing_grade=np.ones(int(missing.sum())),
+    )
+
+
 def join_judged(
     judged: JudgedDocuments, ranked: RankedDocuments, number: IntArray, relevant: RelevantScores
 ) -> tuple[RelevantScores, IntArray]:
@@ -83,10 +95,12 @@ def run_parts(
     truncated: bool,
     n_items: int | None,
     judged: tuple[RelevantScores, IntArray] | None = None,
+    radius: float | None = None,
 ) -> Parts:
     """Yield the ties of all queries: first of those with documents in the run, then of the others.
 
     judged : what `join_judged` returns, for measures of only the judged documents
+    radius : the largest error of each score; None: there is no noise
     """
     answered = np.diff(scores.start) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
@@ -95,6 +109,8 @@ def run_parts(
 
     def ties_of(some: RelevantScores, sizes: IntArray | None) -> Ties:
         ties = _ties_of_run(some)
+        if radius is not None:
+            ties = replace(ties, noise=_extremes_of_run(some, ties, radius))
         if not truncated:
             return ties
         return cut_off(ties, _last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
@@ -103,12 +119,18 @@ def run_parts(
     if judged is not None:
         of_judged, n_others = judged[0], judged[1][listed]
         sizes = ties.n_relevant + n_others
-        ties = replace(ties, judged=JudgedTies(ties_of(_only_of(answered, of_judged), sizes), n_others))
+        of_judged_alone = JudgedTies(ties_of(_only_of(answered, of_judged), sizes), n_others)
+        noise = ties.noise
+        if noise is not None and of_judged_alone.ties.noise is not None:
+            both = zip(noise, of_judged_alone.ties.noise, strict=True)
+            noise = ExtremeRankings(*(replace(one, judged=JudgedTies(own, n_others)) for one, own in both))
+        ties = replace(ties, judged=of_judged_alone, noise=noise)
     yield listed, ties
     if len(absent):
         # Rankings of a single document that is not relevant: all their measures are 0.
         n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
-        yield absent, Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(absent))
+        nothing = Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(absent))
+        yield absent, nothing if radius is None else replace(nothing, noise=ExtremeRankings(nothing, nothing))
 
 
 def _only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
@@ -147,6 +169,26 @@ def _ties_of_run(scores: RelevantScores) -> Ties:
         grades=scores.grade if graded else None,
         missing_grades=scores.missing_grade if graded else None,
     )
+
+
+def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeRankings:
+    """Return the worst and the best rankings if each score may be off by `radius`."""
+    from tieproof.engine import moved, ranking_of
+
+    pointer = pointers(scores.query, ties.n_queries)
+    room = CountRoom.of(int(np.diff(pointer).max(initial=0)))
+
+    def others(shift: float, with_equal: bool) -> IntArray:
+        """Return how many documents that are not relevant score more than each relevant one after its shift."""
+        threshold = moved(scores.at, np.full(len(scores.at), shift))
+        counts = np.empty((4, len(threshold)), dtype=np.int64)
+        count_scores(scores.score, scores.start, threshold, pointer, room, counts[0], counts[1])
+        count_scores(scores.at, pointer, threshold, pointer, room, counts[2], counts[3])
+        above, equal, relevant_above, relevant_equal = counts
+        return above - relevant_above + (equal - relevant_equal if with_equal else 0)
+
+    worst, best = others(-2 * radius, with_equal=True), others(2 * radius, with_equal=False)
+    return ExtremeRankings(*(ranking_of(scores.query, each, ties.n_relevant, ties.n_items) for each in (worst, best)))
 
 
 @native

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
 from tieproof.evaluation.fingerprints import origin_of_run
+from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.run_ties import RelevantScores, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     Names,
@@ -59,6 +60,7 @@ def evaluate_run(
     empty: Empty = "skip",
     truncated: bool = False,
     n_items: int | None = None,
+    noise: float | None = None,
 ) -> Result:
     """Score a run against relevance judgments; documents are ranked by their scores alone, and equal scores are ties.
 
@@ -106,6 +108,10 @@ def evaluate_run(
     n_items : int
         The number of documents in the collection, which limits how far the last tie can continue; only with
         `truncated`.
+    noise : number
+        The most by which each score of the run may be off. `result[measure].noise` then has the `lower` and the
+        `upper` value over all rankings that are possible, decided without rounding. Documents that are missing from
+        the run remain missing. Not with `truncated`.
 
     Returns
     -------
@@ -156,6 +162,9 @@ def evaluate_run(
     check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
+    radius = None if noise is None else parse_radius(noise, "the scores of the run")
+    if radius is not None:
+        check_noisy(wanted, bool(truncated))
     queries = trec.numbering()
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only))
@@ -188,7 +197,16 @@ def evaluate_run(
     origin = origin_of_run(judged, ranked, names, number, options)
 
     def evaluated(truncated: bool) -> Result:
-        scored = score(run_parts(scores, ids, truncated, collection, alone), wanted, len(ids), estimate)
+        off = None if truncated else radius
+        parts = run_parts(scores, ids, truncated, collection, alone, off)
+        scored = score(parts, wanted, len(ids), estimate, noisy=off is not None)
+        if off is not None:
+            from tieproof.evaluation.graded_noise import bracketed
+
+            grades = np.concatenate([scores.grade, scores.missing_grade])
+            scored = bracketed(
+                scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off)
+            )
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
     result = evaluated(truncated)

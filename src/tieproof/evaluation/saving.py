@@ -77,6 +77,12 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
             "The result of one category has no record of its own, because it cannot be evaluated again alone. Save "
             "the whole result, which includes its categories."
         )
+    if known.noise is not None:
+        raise InputError(
+            "A record does not hold bounds under noise. Evaluate without noise and save that result, or write this "
+            "one as JSON.",
+            "noise",
+        )
     digests = known.query_digests()
     if digests is None:
         raise InputError(

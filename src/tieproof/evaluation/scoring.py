@@ -10,6 +10,7 @@ from tieproof.distribution.kept import KeptTies, keep
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
+from tieproof.evaluation.noise import bounds_under_noise
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
@@ -76,6 +77,7 @@ class Scores(NamedTuple):
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
     kept : of each part of the queries, the ties that can change a score
+    noise : (M, 2, Q) the smallest and the largest value under noise; None: there is no noise
     """
 
     measures: list[Measure]
@@ -83,6 +85,7 @@ class Scores(NamedTuple):
     n_relevant: IntArray
     tie_counts: IntArray
     kept: tuple[KeptTies, ...]
+    noise: FloatArray | None = None
 
 
 def score(
@@ -91,13 +94,16 @@ def score(
     count: int,
     estimate: Callable[[Measure, Ties], Estimates] | None = None,
     threads: int = 1,
+    noisy: bool = False,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
     estimate : evaluates one measure; None: on the rankings as they are
     threads : the number of parts that are evaluated at a time
+    noisy : whether the ties have the extreme rankings under noise
     """
     values = np.zeros((len(measures), 4, count))
+    bounds = np.zeros((len(measures), 2, count)) if noisy else None
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
     kept: list[KeptTies] = []
@@ -109,12 +115,14 @@ def score(
             computed = measure(ties) if estimate is None else estimate(measure, ties)
             for row, estimates in zip(of_measure, computed, strict=True):
                 row[queries] = estimates
+            if bounds is not None:
+                bounds[measures.index(measure)][:, queries] = bounds_under_noise(measure, ties, computed)
         tie_counts[:, queries] = count_by_query(ties)
         kept.append(keep(part[0], ties))
 
     with growing_tables():
         for_each(evaluate, parts, threads)
-    return Scores(measures, values, n_relevant, tie_counts, tuple(kept))
+    return Scores(measures, values, n_relevant, tie_counts, tuple(kept), bounds)
 
 
 def count_by_query(ties: Ties) -> IntArray:
@@ -153,15 +161,18 @@ def as_evaluated(
     _check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values, tie_counts, kept_ties = scores.values, scores.tie_counts, scores.kept
+    values, tie_counts, kept_ties, noise = scores.values, scores.tie_counts, scores.kept, scores.noise
     if len(empty_ids) and setting.empty == "skip":
         places = np.flatnonzero(kept)
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
         kept_ties = tuple(part.among(places, len(kept)) for part in kept_ties)
+        noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
         values = values.copy()
         values[..., empty_ids] = EMPTY[setting.empty]
         values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
+        if noise is not None:
+            noise[..., empty_ids] = EMPTY[setting.empty]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Evaluated(
@@ -179,6 +190,7 @@ def as_evaluated(
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
+        noise=None if noise is None else dict(zip(scores.measures, noise, strict=True)),
     )
 
 

@@ -10,6 +10,9 @@ from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent,
 from tieproof.show.shown import Table
 from tieproof.ties import Estimate
 
+NOISE = "noise"
+"""The header of the bounds under noise."""
+
 MOST = 20
 """The most categories that are all shown."""
 
@@ -41,7 +44,8 @@ def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
 
 def table_of(result: Measured) -> Table:
     """A row for each measure, or for each of its categories, and sentences on what was evaluated."""
-    header = ["measure", *NUMBERS]
+    columns = NUMBERS if result.evaluated.noise is None else (*NUMBERS, NOISE)
+    header = ["measure", *columns]
     sections = [[[measure, *numbers(result[measure])] for measure in result.measures]]
     if result.categories:
         header.insert(1, "category")
@@ -54,7 +58,7 @@ def table_of(result: Measured) -> Table:
             over_queries = intervals.pop(row[0], None)  # only the first row of a measure is the mean over all queries
             row.append("" if over_queries is None else f"{over_queries.low:.4f} to {over_queries.high:.4f}")
         notes += _about_intervals(result, result.ci)
-    return Table(header, sections, notes, [*NUMBERS, header[-1]])
+    return Table(header, sections, notes, [*columns, header[-1]])
 
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
@@ -67,7 +71,7 @@ def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:
     for name, mean in [(ALL[result.setting.average], result[measure]), *first]:
         yield [measure, name, *numbers(mean)]
     if between:
-        yield [measure, f"({between:,} more)", *[""] * len(NUMBERS)]
+        yield [measure, f"({between:,} more)", *[""] * len(numbers(result[measure]))]
     for name, mean in last:
         yield [measure, name, *numbers(mean)]
 
@@ -135,6 +139,8 @@ def _sentences(result: Measured) -> Iterator[str]:
         counts = "counts" if empty == 1 else "count"
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
     yield from about_ties(result)
+    if result.evaluated.noise is not None:
+        yield from _about_noise(result)
     yield from about_zeros(result)
 
 
@@ -203,6 +209,16 @@ def about_ties(result: Measured) -> Iterator[str]:
         )
     elif ties.ambiguous_ties or open_ends:
         yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+
+
+def _about_noise(result: Measured) -> Iterator[str]:
+    """What the bounds under noise are, and how many queries noise may change."""
+    may_change = result.evaluated.open_under_noise()
+    changed, queries = int(may_change.sum()), count(len(may_change), "query")
+    yield (
+        f"'{NOISE}' is the range over all rankings that are possible under the given noise, which may change a score "
+        f"of {changed:,} of {queries}."
+    )
 
 
 def _about_search(result: Measured) -> Iterator[str]:

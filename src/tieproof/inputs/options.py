@@ -137,6 +137,10 @@ FORMATS = {
 }
 
 
+NOISE_FORMATS = (*FORMATS, "int8")
+"""The formats to which embeddings may have been rounded; in int8 the largest absolute entry of a row is 127."""
+
+
 def find_format(name: Any) -> Format:
     """Return the format of that name."""
     if not isinstance(name, str) or name not in FORMATS:

@@ -340,6 +340,11 @@ class Judgments(Relevance):
             binary=binary,
         )
 
+    def at_least(self, grade: float) -> "Judgments":
+        """Return the relevance in which only items of at least this grade are relevant; none more are excluded."""
+        grades = np.where(self.grade < 0, self.grade, (self.grade >= grade).astype(np.float64))
+        return replace(self, graded=False, grade=grades, binary=bool((grades >= 0).all()))
+
     def _of_queries(self, queries: IntArray) -> tuple[IntArray, IntArray]:
         """Return for each triple of these queries the position of its query here, and its own position."""
         return ranges(self.pointer[queries], np.diff(self.pointer)[queries])

@@ -81,8 +81,9 @@ class Definition:
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
-    `Ties.judged`; graded: whether it reads grades, and therefore has no parameter `rel`. The names of the
-    measure in other libraries are in spellings.py.
+    `Ties.judged`; graded: whether it reads grades, and therefore has no parameter `rel`; falls_with: the parameter and
+    its value for which the measure, if it has a cutoff, can fall when a relevant item moves up; None: it never falls
+    (docs/noise.md). The names of the measure in other libraries are in spellings.py.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Definition:
     at_rank_r: str = ""
     judged_only: bool = False
     graded: bool = False
+    falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()
 
     @property
@@ -186,6 +188,16 @@ class Measure:
         if cutoff > 2**53:
             raise InputError(f"The cutoff of '{text}' is larger than any gallery; write a smaller one.")
         return Measure(self.name, self.parameters, int(cutoff))
+
+    @property
+    def is_monotone(self) -> bool:
+        """Whether the measure never falls when a relevant item moves up past an item that is not relevant.
+
+        >>> parse("AP@10").is_monotone, parse("AP(norm=hits)@10").is_monotone
+        (True, False)
+        """
+        falls_with = self.definition.falls_with
+        return falls_with is None or self.cutoff is None or self[falls_with[0]] != falls_with[1]
 
     def complete(self) -> "Measure":
         """Return the measure itself; refuse it if it needs a cutoff and has none."""

@@ -48,6 +48,13 @@ def gains(measure: Measure, ties: Ties, missing_grades: FloatArray) -> tuple[Flo
     return scaled[:listed], scaled[listed:]
 
 
+def gain_of_grades(measure: Measure, grades: FloatArray) -> FloatArray:
+    """Return the gain of each grade, divided by the largest one."""
+    digits, exponent = _gain(measure, grades)
+    scaled = np.ldexp(digits, np.maximum(exponent - exponent.max(initial=0), -1000))
+    return np.asarray(scaled / scaled.max(initial=0.0))
+
+
 def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
     """Return the gain of each grade, as digits between 1/2 and 1 and an exponent of 2."""
     if measure["gain"] != "exp":

@@ -191,6 +191,7 @@ AP = define(
         "2008, equation 6; AP@R: Musgrave et al. 2020, equation 2",
         cutoff="optional",
         rank_r=True,
+        falls_with=("norm", "hits"),
         parameters=(
             Parameter(
                 "norm",

@@ -67,11 +67,17 @@ def _persistence(ties: Ties, measure: Measure) -> Estimates:
     return graded_gain(ties, listed, weights, largest_gain(ties, listed, missing, missing_grades), last)
 
 
+def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
+    """Return the largest sum of discounts that the relevant items of each query can have in nDCG, (Q,)."""
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
+    return np.asarray(ideal_sum(relevant, LOGARITHMIC, measure.last_rank(ties)))
+
+
 def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
-    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     if ties.grades is None:
-        return weighted_sum(ties, LOGARITHMIC, last, ideal_sum(relevant, LOGARITHMIC, last))
+        return weighted_sum(ties, LOGARITHMIC, last, ideal_discounts(ties, measure))
+    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     listed, missing = gains(measure, ties, _missing_grades(measure, ties, relevant))
     return graded_gain(ties, listed, LOGARITHMIC, ideal_gain(ties, listed, missing, last), last)
 

@@ -5,7 +5,6 @@ They are plain ASCII, so that any terminal or file can show them.
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import astuple
 from io import StringIO
 
 from tieproof.distances import DISTANCES
@@ -30,8 +29,10 @@ Row = Sequence[str]
 
 
 def numbers(estimate: Estimate[float]) -> Row:
-    """The four values of an estimate, with four decimals."""
-    return [f"{value:.4f}" for value in astuple(estimate)]
+    """The four values of an estimate, with four decimals, and its bounds under noise if it has any."""
+    values = (estimate.lower, estimate.expected, estimate.upper, estimate.std)
+    noise = [] if estimate.noise is None else [f"{estimate.noise:.4f}"]
+    return [*(f"{value:.4f}" for value in values), *noise]
 
 
 def signed(value: float) -> str:

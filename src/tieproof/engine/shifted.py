@@ -1,0 +1,355 @@
+"""Thresholds for noise: the far and the near end of each relevant item's distance, counted beside the item itself.
+
+An item that is not relevant may stand before a relevant one if it is at most as far as the far end, and must stand
+before it if it is nearer than the near end (docs/noise.md).
+
+An end is a multiple of a small power of two, plus a quarter of it, on the safe side of the true end. So it does not
+depend on the float64 keys from which it is computed, which differ between tiles and orders of summation: if the range
+of a key leaves two ends possible, the distance itself, rounded once, decides. Ordinary distances are not at such
+ends, so that float64 keys decide nearly all comparisons with them; fractions decide the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from threading import Lock
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.distances.gauge import SpaceGauge
+from tieproof.distances.space import Space
+from tieproof.engine.extremes import ranking_of
+from tieproof.engine.plan import cut
+from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
+from tieproof.engine.ranking import Ordered, sort_by_key
+from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
+from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
+from tieproof.inputs.relevance import ranges
+from tieproof.problem import Noise
+from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray, SmallIntArray
+
+STEPS = 32
+"""Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
+
+FARTHEST = 4.0
+"""Ends beyond this many times the largest distance mean the same as this many times."""
+
+CHUNK = 2**13
+"""The number of thresholds whose ends are made at a time, so that they stay in the cache (measured)."""
+
+
+@dataclass(frozen=True)
+class Ends(Ranked):
+    """Ranked queries whose thresholds are the far and the near ends of their relevant items, nearest first.
+
+    gauge : of the distance of the ends
+    end : the distance of each threshold
+    is_far : whether it is a far end
+    """
+
+    gauge: SpaceGauge
+    end: FloatArray
+    is_far: BoolArray
+
+    def extremes(self, start: int, stop: int) -> ExtremeRankings:
+        """The worst and the best rankings of the queries start … stop-1 of the block, from the counts."""
+        first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
+        own = slice(int(first[0]), int(last[-1]))
+        leads = self.counts.gap[own] != CONTINUED
+        tie = np.cumsum(leads) - 1
+        gap = np.where(leads, self.counts.gap[own], 0).astype(np.int64)
+        before = np.cumsum(gap)
+        query = np.repeat(np.arange(stop - start), last - first)
+        before -= np.append(0, before)[first - own.start][query]
+        far = self.is_far[own]
+        worst = (before + self.counts.equal[own][np.flatnonzero(leads)][tie])[far]
+        n_relevant, n_items = (last - first) // 2, self.n_items[start:stop]
+        return ExtremeRankings(
+            ranking_of(query[far], worst, n_relevant, n_items),
+            ranking_of(query[~far], before[~far], n_relevant, n_items),
+        )
+
+    def place(self, items: Undecided, lock: Lock) -> None:
+        """Count items that float64 leaves undecided, by exact fractions."""
+        if not len(items.query):
+            return
+        rows, unit = self.targets.row[items.query], self.gauge.unit
+        for part, keys in self.gauge.exact_by_part(np.zeros(len(rows)), rows, items.item):
+            columns = zip(*(column[part].tolist() for column in items), strict=True)
+            for (query, _, weight, first, last), key in zip(columns, keys, strict=True):
+                start, stop = int(self.thresholds.start[query]), int(self.thresholds.stop[query])
+                place, equal = self._place_of(Fraction(key) * unit, start + first, start + last)
+                with lock:
+                    if equal:
+                        self.counts.equal[place] += weight
+                        place += 1
+                        while place < stop and self.counts.gap[place] == CONTINUED:
+                            place += 1
+                    if place < stop:
+                        self.counts.gap[place] += weight
+
+    def _place_of(self, key: Fraction, first: int, last: int) -> tuple[int, bool]:
+        """The first threshold, before `last`, that is not nearer than a key, and whether it is equal to it."""
+        for place in range(first, last):
+            end = self.gauge.key_of(Fraction(float(self.end[place])))
+            if key <= end:
+                return place, key == end
+        return last, False
+
+
+@dataclass(frozen=True)
+class Together(Ranked):
+    """Ranked queries and their ends as thresholds of the same queries, so that tiles are searched and counted once.
+
+    ranked, ends : the two parts, which receive the counts
+    first_of_tie : the first threshold of each tie of `ranked`, query after query
+    ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
+    """
+
+    ranked: Ranked
+    ends: Ends
+    first_of_tie: IntArray
+    ties_before: SmallIntArray
+
+    @property
+    def parts(self) -> Sequence[Ranked]:
+        """The two parts."""
+        return self.ranked, self.ends
+
+    def hand_out(self) -> None:
+        """Add the counts to those of the two parts."""
+        length = self.thresholds.stop - self.thresholds.start
+        for span in cut(length, CHUNK):
+            first, last = int(self.thresholds.start[span.start]), int(self.thresholds.stop[span.stop - 1])
+            gap, equal = (counts[first:last] for counts in self.counts)
+            here = np.flatnonzero((gap > 0) | (equal > 0))
+            query = np.repeat(np.arange(span.start, span.stop), length[span])[here]
+            key = self.thresholds.key[first:last]
+            for part, place in zip(self.parts, self._places(query, first + here), strict=True):
+                inside = place < part.thresholds.stop[query]
+                own, theirs = here[inside], place[inside]
+                np.add.at(part.counts.gap, theirs, gap[own])
+                same = part.thresholds.key[theirs] == key[own]
+                np.add.at(part.counts.equal, theirs[same], equal[own[same]])
+
+    def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
+        """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
+        tie = self.ties_before[at]
+        inside = tie < self.ties_before[self.thresholds.stop[query]]
+        stop = self.ranked.thresholds.stop[query]
+        return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
+
+    def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
+        """The items as undecided among the thresholds of each part; those decided already are counted."""
+        query, item, weight, first, last = items
+        start = self.thresholds.start[query]
+        divided = []
+        both = zip(self.parts, self._places(query, start + first), self._places(query, start + last), strict=True)
+        for part, begin, end in both:
+            decided = begin == end
+            inside = decided & (begin < part.thresholds.stop[query])
+            with lock:
+                np.add.at(part.counts.gap, begin[inside], weight[inside].astype(np.int32))
+            own = part.thresholds.start[query]
+            columns = (query, item, weight, begin - own, end - own)
+            divided.append(Undecided(*(column[~decided] for column in columns)))
+        return divided[0], divided[1]
+
+
+class Steps(NamedTuple):
+    """The ends that are possible for a radius: `size` is a power of two, `most` the farthest end."""
+
+    size: float
+    most: float
+
+    @classmethod
+    def of(cls, extent: float) -> "Steps":
+        """The steps for distances up to `extent`."""
+        size = 2.0 ** (int(np.frexp(extent)[1]) - STEPS)
+        return cls(size, FARTHEST * 2.0**STEPS * size)
+
+    def far(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
+        """An end beyond the distance, rounded to float64, plus twice the radius; it rises with both."""
+        end = np.minimum(distance + 2 * radius, self.most) / self.size
+        return np.asarray((np.ceil(end) + 0.25) * self.size)
+
+    def near(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
+        """An end before the distance, rounded to float64, minus twice the radius; it rises with it."""
+        end = np.maximum(distance - 2 * radius, -self.most) / self.size
+        return np.asarray((np.floor(end) - 0.25) * self.size)
+
+
+def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> Together:
+    """Ranked queries, whose other items are not counted yet, with the ends of their relevant items.
+
+    queries : the number of each query of the block
+    """
+    assert noise.distance is not None
+    thresholds, targets = ranked.thresholds, ranked.targets
+    length = thresholds.stop - thresholds.start
+    ends = _Room.of(2 * length)
+    place = ranges(thresholds.start, length)[1]
+    leads = ranked.counts.gap[place] != CONTINUED
+    first_of_tie = place[leads]
+    ties = np.diff(np.append(0, np.cumsum(leads, dtype=np.int32))[np.append(0, np.cumsum(length))])
+    both = _Room.of(ties + 2 * length)
+    end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
+    is_tie = np.empty(len(both.key), dtype=np.bool_)
+    making = _Making(space, noise.distance.gauge(space), ranked, noise.radius[queries], Steps.of(noise.extent))
+    room = RoomToSort.of(3 * int(length.max(initial=0)))
+    for span in cut(length, CHUNK):
+        own, all_own = ends.places(span), both.places(span)
+        end[own], is_far[own], ends.key[own], ends.reach[span] = making.ends(span, room)
+        ends.mark(span, ends.key[own] if space.all_errors.certain else end[own])
+        tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
+        owner = np.repeat(np.arange(span.stop - span.start), (ties + 2 * length)[span])
+        from_ranked = np.zeros(len(owner), dtype=np.bool_)
+        from_ranked[ranges((both.start - both.start[span.start])[span], ties[span])[1]] = True
+        key = np.empty(len(owner))
+        key[from_ranked], key[~from_ranked] = tie_keys, ends.key[own]
+        order = _falling(owner, key, room)
+        both.key[all_own], is_tie[all_own] = key[order], from_ranked[order]
+        both.reach[span] = np.maximum(thresholds.reach[span], ends.reach[span])
+        if space.all_errors.certain:
+            both.mark(span, both.key[all_own])
+    ties_before = np.zeros(len(is_tie) + 1, dtype=np.int32)
+    np.cumsum(is_tie, out=ties_before[1:])
+    nothing = Undecided(*np.empty((5, 0), dtype=np.int64))
+    partial = _apart_from_tiles(ranked, length, first_of_tie)
+    return Together(
+        targets=targets,
+        grades=None,
+        n_items=ranked.n_items,
+        items=ranked.items,
+        thresholds=both.thresholds(),
+        counts=both.counts,
+        partial=nothing,
+        ranked=ranked,
+        ends=Ends(
+            targets=targets,
+            grades=None,
+            n_items=ranked.n_items,
+            items=ranked.items,
+            thresholds=ends.thresholds(),
+            counts=ends.counts,
+            partial=partial,
+            gauge=making.gauge,
+            end=end,
+            is_far=is_far,
+        ),
+        first_of_tie=first_of_tie,
+        ties_before=ties_before,
+    )
+
+
+class _Room(NamedTuple):
+    """Thresholds while they are made, without gaps between queries; the counts are zero."""
+
+    start: IntArray
+    stop: IntArray
+    key: FloatArray
+    reach: FloatArray
+    counts: Counts
+
+    @classmethod
+    def of(cls, length: IntArray) -> "_Room":
+        """Room for so many thresholds of each query."""
+        stop = np.cumsum(length)
+        count = int(length.sum())
+        return cls(
+            stop - length, stop, np.empty(count), np.zeros(len(length)), Counts(*np.zeros((2, count), np.int32))
+        )
+
+    def places(self, span: slice) -> slice:
+        """The places of the thresholds of some queries."""
+        return slice(int(self.start[span.start]), int(self.stop[span.stop - 1]))
+
+    def mark(self, span: slice, apart: FloatArray) -> None:
+        """Mark neighboring thresholds of a query that are equal in `apart`, which belong together."""
+        own = self.places(span)
+        same = np.zeros(len(apart) + 1, dtype=np.bool_)
+        np.equal(apart[1:], apart[:-1], out=same[1:-1])
+        same[self.start[span] - own.start] = False
+        self.counts.gap[own][same[:-1]] = CONTINUED
+
+    def thresholds(self) -> Thresholds:
+        """The thresholds with their guides, without margins."""
+        guide, scale = room_for_guides(len(self.key), len(self.start))
+        fill_guides(np.arange(len(self.start)), self.start, self.stop, self.key, guide, scale)
+        return Thresholds(self.start, self.stop, self.key, self.reach, np.zeros(len(self.start)), guide, scale)
+
+
+class _Making(NamedTuple):
+    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block."""
+
+    space: Space
+    gauge: SpaceGauge
+    ranked: Ranked
+    radius: FloatArray
+    steps: Steps
+
+    def ends(self, span: slice, room: RoomToSort) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
+        """The ends of some queries, the nearest of each query first, whether they are far ends, and their keys.
+
+        Also returns the reach of each query. If keys have no error, ends are rounded to keys on the safe side: whole
+        numbers if keys are whole. These keys, and not the ends, are then in falling order.
+        """
+        far, near, length = self._far_and_near(span)
+        query = np.repeat(np.arange(len(length)), length)
+        # The far ends of a query come first, and then its near ends.
+        of_far = np.arange(len(far)) + (np.cumsum(length) - length)[query]
+        end, is_far = np.empty(2 * len(far)), np.zeros(2 * len(far), dtype=np.bool_)
+        end[of_far], end[of_far + length[query]] = far, near
+        is_far[of_far] = True
+        owner, reach = np.repeat(np.arange(len(length)), 2 * length), np.zeros(len(length))
+        low, high = self.gauge.key_range(self.ranked.targets.row[span][owner], end)
+        if self.space.all_errors.certain:
+            if self.space.form.whole:
+                most = EXACT_INTEGERS[self.space.tile_type]
+                low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
+            key = np.where(is_far, low, high)
+            order = _falling(owner, key, room)
+        else:
+            np.maximum.at(reach, owner, (high - low) * SAFETY)
+            key = low + (high - low) / 2
+            order = _falling(owner, -end, room)
+        return end[order], is_far[order], key[order], reach
+
+    def _far_and_near(self, span: slice) -> tuple[FloatArray, FloatArray, IntArray]:
+        """The far and the near end of each threshold of some queries, and how many thresholds each query has."""
+        thresholds, steps = self.ranked.thresholds, self.steps
+        length = (thresholds.stop - thresholds.start)[span]
+        query, place = ranges(thresholds.start[span], length)
+        key, reach = thresholds.key[place], thresholds.reach[span][query]
+        rows, radius = self.ranked.targets.row[span][query], self.radius[span][query]
+        with np.errstate(over="ignore", invalid="ignore"):
+            least, most = self.gauge.distance_range(rows, key - reach, key + reach)
+            far, near = steps.far(least, radius), steps.near(least, radius)
+            unsure = np.flatnonzero((far != steps.far(most, radius)) | (near != steps.near(most, radius)))
+        if len(unsure):
+            items = self.ranked.items.of(span.start + np.unique(query[unsure]))[place[unsure]].astype(np.int64)
+            distances, radius = self.gauge.distances(rows[unsure], items), radius[unsure]
+            far[unsure], near[unsure] = steps.far(distances, radius), steps.near(distances, radius)
+        return far, near, length
+
+
+def _falling(owner: IntArray, key: FloatArray, room: RoomToSort) -> IntArray:
+    """The order in which the keys of each query fall; equal keys keep their order."""
+    count = len(key)
+    found = Ordered(np.empty_like(owner), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    sort_by_key(owner, key, np.zeros(count), room, found)
+    order = found.order
+    again = (order[1:] < order[:-1]) & (found.key[1:] == found.key[:-1]) & (owner[1:] == owner[:-1])
+    return np.lexsort((-key, owner)) if again.any() else order
+
+
+def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) -> Undecided:
+    """The items that no tile counts: those that queries exclude in part, and those equal to a relevant item."""
+    tied = first_of_tie[ranked.counts.equal[first_of_tie] > 0]
+    query = np.searchsorted(ranked.thresholds.start, tied, side="right") - 1
+    items = ranked.items.of(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
+    weight = ranked.counts.equal[tied].astype(np.int64)
+    of_relevant = Undecided(query, items, weight, np.zeros_like(tied), 2 * length[query])
+    partial = ranked.partial._replace(last=2 * length[ranked.partial.query])
+    return Undecided(*(np.concatenate(both) for both in zip(partial, of_relevant, strict=True)))

@@ -1,0 +1,261 @@
+"""By how much the distances of embeddings may be off: by a number, or because rows moved.
+
+Rows may have been rounded to a number format, or move as far as they are from the same rows computed again.
+
+docs/noise.md derives the bounds. All of them are rounded outward by `OUTWARD`, far more than the errors of float64.
+"""
+
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.distances import Distance
+from tieproof.errors import InputError, about
+from tieproof.evaluation.noise import parse_radius
+from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
+from tieproof.inputs.options import FORMATS, NOISE_FORMATS, Format
+from tieproof.problem import Noise, Problem
+from tieproof.ties import FloatArray
+
+OUTWARD = 1 + 2.0**-20
+"""A factor that covers the rounding of all bounds of rows and pairs, of up to a million dimensions."""
+
+SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
+"""The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
+
+BLOCK_ENTRIES = 2**20
+"""The number of entries of rows that are converted at a time."""
+
+WIDE_INTEGERS = 2.0**-50
+"""The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
+
+INT8_STEPS = 127
+"""In int8, the largest absolute entry of a row is this number."""
+
+
+class Moved(NamedTuple):
+    """How a distance changes if rows move.
+
+    ranked : where the distance is that changes by at most as much as both rows moved, and that ranks the same
+    absolute : moves are sums of absolute differences, not Euclidean norms
+    unit : moves are those of rows of norm 1
+    by_norm : the distance changes in proportion to norms
+    """
+
+    ranked: str
+    absolute: bool = False
+    unit: bool = False
+    by_norm: bool = False
+
+
+MOVED = {
+    "cosine": Moved("cosine:CHORD", unit=True),
+    "euclidean": Moved("euclidean:EUCLIDEAN"),
+    "sqeuclidean": Moved("euclidean:EUCLIDEAN"),
+    "cityblock": Moved("cityblock:CITYBLOCK", absolute=True),
+    "dot": Moved("dot:DOT", by_norm=True),
+}
+
+
+class Moves(NamedTuple):
+    """For each row, how far it may have moved, and its Euclidean norm; (n,) each."""
+
+    move: FloatArray
+    norm: FloatArray
+
+
+def find_ranked(moved: Moved) -> Distance:
+    """Return the distance of `Moved.ranked`."""
+    module, name = moved.ranked.split(":")
+    distance: Distance = getattr(import_module(f"tieproof.distances.{module}"), name)
+    return distance
+
+
+def noise_of(problem: Problem, noise: Any) -> Noise:
+    """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
+    if problem.format is not None:
+        raise InputError(
+            "noise and precision cannot be combined: noise is about distances before they are rounded. Leave out one "
+            "of them.",
+            "noise",
+        )
+    distance = problem.distance if isinstance(problem.distance, Distance) else None
+    if isinstance(noise, Real):
+        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
+        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
+    moved = None if distance is None else MOVED.get(problem.called)
+    if moved is None:
+        raise InputError(
+            f"noise must be a number for the {problem.called}, not {_told(noise)}: formats and other embeddings are "
+            f"for the distances {', '.join(MOVED)}.",
+            "noise",
+        )
+    queries, items = moves_of(problem, noise, moved)
+    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
+    radius = queries.move + far
+    if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
+        radius = queries.move * largest + queries.norm * far + queries.move * far
+    ranked = find_ranked(moved)
+    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
+
+
+def extent_of(problem: Problem, distance: Distance) -> float:
+    """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
+    sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
+    largest = largest_entry(sides[0]), largest_entry(sides[1])
+    extent = distance.gauge.extent(*largest, problem.dimensions)
+    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
+        raise InputError(
+            f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
+            f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
+            "noise",
+        )
+    return extent or 1.0
+
+
+def largest_entry(rows: Embeddings) -> float:
+    """Return the largest absolute entry."""
+    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
+
+
+def _told(noise: Any) -> str:
+    """What was passed as noise, in a few words."""
+    return repr(noise) if isinstance(noise, str) else type(noise).__name__
+
+
+def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
+    """Return how far the queries and the items may have moved."""
+    queries, gallery = problem.queries, problem.gallery
+    if isinstance(noise, str):
+        largest_change = change_of(noise)
+        of_queries = _moves(queries, lambda span, rows: largest_change(rows), moved, rounded=True)
+        if gallery is None:
+            return of_queries, of_queries
+        return of_queries, _moves(gallery, lambda span, rows: largest_change(rows), moved, rounded=True)
+    if gallery is None:
+        of_queries = moves_between(queries, noise, moved)
+        return of_queries, of_queries
+    if not isinstance(noise, tuple) or len(noise) != 2:
+        raise InputError(
+            "With a gallery, noise must be a number, a format, or a tuple (queries, gallery) of the same items "
+            f"computed again, not {type(noise).__name__}.",
+            "noise",
+        )
+    return moves_between(queries, noise[0], moved), moves_between(gallery, noise[1], moved)
+
+
+def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
+    """Return the function that bounds by how much rounding to a format changes each entry of rows."""
+    if name not in NOISE_FORMATS:
+        raise InputError(
+            f"Unknown noise {name!r}. Known formats: {', '.join(NOISE_FORMATS)}; or pass a number, or the embeddings "
+            "computed again.",
+            "noise",
+        )
+    if name == "int8":
+        return lambda rows: np.abs(rows).max(axis=1, initial=0.0, keepdims=True) / (2 * INT8_STEPS) + 0 * rows
+    return lambda rows: half_steps(rows, FORMATS[name], name)
+
+
+def half_steps(rows: FloatArray, target: Format, name: str) -> FloatArray:
+    """Return half the distance between neighboring numbers of a format at each entry.
+
+    >>> half_steps(np.array([1.0, 1.5, 0.0]), FORMATS["float16"], "float16").tolist()
+    [0.00048828125, 0.00048828125, 2.9802322387695312e-08]
+    """
+    if np.abs(rows).max(initial=0.0) >= target.infinity:
+        raise InputError(
+            f"The embeddings contain {np.abs(rows).max():g}, which {name} cannot represent: it would be infinite.",
+            "noise",
+        )
+    exponent = np.maximum(np.frexp(rows)[1] - 1, target.smallest_exponent)
+    exponent[rows == 0] = target.smallest_exponent
+    return np.asarray(np.ldexp(1.0, exponent - target.precision))
+
+
+def moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
+    """Return how far rows are from the same rows computed again."""
+    with about("noise"):
+        others = as_finite_embeddings(values, "noise")
+    if others.shape != rows.shape:
+        raise InputError(
+            f"noise has the shape {others.shape}, but the embeddings have {rows.shape}. Pass the same items in the "
+            "same order, computed again.",
+            "noise",
+        )
+    return _moves(
+        rows, lambda span, _: others[span].astype(np.float64), moved, rounded=False, inexact=_inexact(others)
+    )
+
+
+def _moves(
+    rows: Embeddings,
+    other: Callable[[slice, FloatArray], FloatArray],
+    moved: Moved,
+    rounded: bool,
+    inexact: bool = False,
+) -> Moves:
+    """Return how far rows may have moved.
+
+    other : returns, for some rows, the largest changes of their entries if `rounded`, and otherwise the rows to which
+        they may have moved
+    inexact : whether these rows had to be rounded to float64
+    """
+    slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
+    move, norm = np.empty(len(rows)), np.empty(len(rows))
+    for span in _spans(rows):
+        block = rows[span].astype(np.float64)
+        scale = np.abs(block).max(axis=1, initial=0.0)
+        scale = np.where(scale > 0, 2.0 ** np.frexp(scale)[1], 1.0)  # so that no square overflows
+        own, theirs = block / scale[:, None], other(span, block) / scale[:, None]
+        change = theirs if rounded else theirs - own
+        lengths = _norms(own)
+        norm[span] = lengths * scale
+        if not moved.unit:
+            move[span] = (np.abs(change).sum(axis=1) if moved.absolute else _norms(change)) * scale
+        elif rounded:
+            move[span] = _chords(_norms(change), lengths)
+        else:
+            move[span] = _chords_between(own, theirs)
+    return Moves((move + slack * (1.0 if moved.unit else norm * rows.shape[1])) * OUTWARD, norm * OUTWARD)
+
+
+def _inexact(rows: Embeddings) -> bool:
+    """Whether float64 may have to round the entries of rows."""
+    return rows.dtype.kind in "iu" and rows.dtype.itemsize == 8
+
+
+def _spans(rows: Embeddings) -> Iterator[slice]:
+    """Yield the rows that are converted at a time."""
+    step = max(1, BLOCK_ENTRIES // max(rows.shape[1], 1))
+    for start in range(0, len(rows), step):
+        yield slice(start, min(start + step, len(rows)))
+
+
+def _norms(rows: FloatArray) -> FloatArray:
+    """The Euclidean norms of rows."""
+    return np.asarray(np.sqrt((rows * rows).sum(axis=1)))
+
+
+def _chords(changes: FloatArray, lengths: FloatArray) -> FloatArray:
+    """How far rows of norm 1 move if rows of these lengths change so much: 2 sin(asin(change / length) / 2)."""
+    sines = np.divide(changes, lengths, out=np.full_like(changes, 2.0), where=lengths > 0) * OUTWARD
+    inside = np.minimum(sines, 1.0)
+    # 2 - 2 sqrt(1 - s^2) = 2 s^2 / (1 + sqrt(1 - s^2))
+    chords = inside * np.sqrt(2 / (1 + np.sqrt(1 - inside * inside)))
+    return np.where(sines < 1, chords, 2.0)
+
+
+def _chords_between(rows: FloatArray, others: FloatArray) -> FloatArray:
+    """The distances between rows after both are divided by their norms; 2 if one of them is zero."""
+    scale = np.abs(others).max(axis=1, initial=0.0, keepdims=True)
+    scaled = np.divide(others, scale, out=np.zeros_like(others), where=scale > 0)
+    first, second = _norms(rows)[:, None], _norms(scaled)[:, None]
+    zero = ((first == 0) | (second == 0)).ravel()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        chords = _norms(rows / first - scaled / second) + 2.0**-50
+    same = (rows == others).all(axis=1)
+    return np.where(same, 0.0, np.where(zero, 2.0, chords))
