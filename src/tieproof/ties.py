@@ -199,6 +199,7 @@ class Ties:
             grades=grades[stays],
             missing_grades=missing[missing >= level],
             judged=None if self.judged is None else self.judged.at_level(level),
+            noise=None,  # which tells all relevant items from others
         )
 
     def _missing_grades(self) -> FloatArray:

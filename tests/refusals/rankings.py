@@ -280,6 +280,14 @@ CASES: dict[str, Case] = {
         lambda: tp.audit(lambda embeddings, labels: 0.5, attacks=["repeated ids"]),
         r"attack 'repeated ids' does not apply to an evaluator that takes \(embeddings, labels\)",
     ),
+    "rel under noise": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 2], [1, 0]], measures=["AP(rel=2)"], noise=0.1),
+        r"'AP\(rel=2\)' has no bounds under noise.*Set smaller grades to 0",
+    ),
+    "RBP of grades under noise": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 2], [1, 0]], measures=["RBP(gain=linear)"], noise=0.1),
+        r"'RBP\(gain=linear\)' reads grades, and its bounds under noise are known only if all grades are 1",
+    ),
     "a distribution of a measure that divides by the hits above a cutoff": Case(
         lambda: tp.evaluate_scores([[1.0, 1.0]], [[0, 1]], measures=["AP(norm=hits)@1"]).distribution(
             "AP(norm=hits)@1"

@@ -94,7 +94,9 @@ def test_every_measure_has_the_distribution_of_all_orderings(
         check(distribution, all_means(rankings, measure), 1e-9)
 
 
-@pytest.mark.parametrize("spelling", ["nDCG(gain=exp)", "nDCG(ideal=list)", "RBP(p=0.25)", "RBP(p=0.25,gain=linear)", "ERR(max_grade=8)"])
+@pytest.mark.parametrize(
+    "spelling", ["nDCG(gain=exp)", "nDCG(ideal=list)", "RBP(p=0.25)", "RBP(p=0.25,gain=linear)", "ERR(max_grade=8)"]
+)
 def test_parameters(spelling: str) -> None:
     name, measure = "grades" if spelling != "RBP(p=0.25)" else "figure 1", tp.measures.parse(spelling)
     rankings = {**RANKINGS, **GRADED}[name]

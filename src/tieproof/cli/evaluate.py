@@ -10,7 +10,6 @@ from tieproof.cli.options import (
     Kind,
     Option,
     Text,
-    among,
     choice,
     command,
     complete_file,

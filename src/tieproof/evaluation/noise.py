@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures import Estimates, Measure
+from tieproof.measures.graded_gains import is_graded
 from tieproof.ties import FloatArray, Ties
 
 
@@ -43,6 +44,12 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
                 "the measure out, or evaluate it without noise.",
                 "noise",
             )
+        if "rel" in dict(measure.parameters):
+            raise InputError(
+                f"'{measure}' has no bounds under noise: of grades, noise reads only whether they are above 0. Set "
+                "smaller grades to 0, or evaluate the measure without noise.",
+                "noise",
+            )
 
 
 def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> FloatArray:
@@ -53,7 +60,7 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     """
     extremes = ties.noise
     assert extremes is not None
-    if ties.grades is not None and measure.name == "ERR":
+    if ties.grades is not None and is_graded(measure) and measure.name != "nDCG":
         raise InputError(
             f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the "
             "measure out, or evaluate it without noise.",

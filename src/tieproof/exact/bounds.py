@@ -265,11 +265,11 @@ def _chunk(
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
     if kernel is products and len(x_rows) * len(y_rows) <= 4 * len(rows):
-        x, product = queries.values(x_rows), np.empty((len(x_rows), len(y_rows)))
+        first, product = queries.values(x_rows), np.empty((len(x_rows), len(y_rows)))
         size = max(1, CONVERTED // items.dimensions)
         for start in range(0, len(y_rows), size):
             span = slice(start, start + size)
-            product[:, span] = x @ items.values(y_rows[span]).T
+            product[:, span] = first @ items.values(y_rows[span]).T
         out[:] = product[x_place, y_place]
     elif direct:
         _directly(queries, items, rows, columns, kernel, out)
