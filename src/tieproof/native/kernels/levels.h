@@ -120,7 +120,7 @@ static inline int64_t write_ties_of_levels(
     return tie;
 }
 
-/* `room` contains zeros. */
+/* `room` contains zeros before and after. */
 KERNEL int64_t count_levels(
     Chars queries, Bytes blocks, const Levels *levels, const Members *members, int64_t way, Places room, Longs ties)
 {
@@ -132,10 +132,6 @@ KERNEL int64_t count_levels(
     int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
     for (int64_t first = 0, end; first < queries.length; first = end) {
         end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
-        for (int64_t q = first; q < end; q++) {
-            uint32_t *all = counts_of(room, q - first, levels->number, lanes).all;
-            memset(all, 0, (size_t)(lanes * levels->number) * sizeof *all);
-        }
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
             for (int64_t i = 0; i < length; i += width) {
@@ -159,6 +155,7 @@ KERNEL int64_t count_levels(
                 counts.relevant[AT(members->own, q)]--;
             }
             tie = write_ties_of_levels(q, counts, levels->number, lanes, ties, tie);
+            memset(counts.all, 0, (size_t)(lanes * levels->number) * sizeof *counts.all);
         }
     }
     return tie;
