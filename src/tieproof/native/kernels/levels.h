@@ -143,7 +143,8 @@ KERNEL int64_t count_levels(
             for (int64_t q = first; q < end; q++) {
                 LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
                 const uint32_t *own = place[q - first];
-                int64_t from = inside(AT(members->start, q), run, length), to = inside(AT(members->stop, q), run, length);
+                int64_t from = inside(AT(members->start, q), run, length);
+                int64_t to = inside(AT(members->stop, q), run, length);
                 add_levels(table, own, length, counts.all);
                 add_relevant(table, own, from, to, counts);
             }
