@@ -287,6 +287,7 @@ def test_levels_of_codes(by_table: bool, kind: str, width: int, way: int, level:
                 theirs
             )
             assert list(map(tuple, ties.T.tolist())) == theirs
+            assert not room.any()
 
 
 @every_level

@@ -120,7 +120,7 @@ static inline int64_t write_ties_of_levels(
     return tie;
 }
 
-/* `room` contains zeros. */
+/* `room` contains zeros before and after. */
 KERNEL int64_t count_levels(
     Chars queries, Bytes blocks, const Levels *levels, const Members *members, int64_t way, Places room, Longs ties)
 {
@@ -132,10 +132,6 @@ KERNEL int64_t count_levels(
     int64_t width = bits.blocks * IN_BLOCK, longest = IN_RUN / width * width;
     for (int64_t first = 0, end; first < queries.length; first = end) {
         end = first + bits.rows < queries.length ? first + bits.rows : queries.length;
-        for (int64_t q = first; q < end; q++) {
-            uint32_t *all = counts_of(room, q - first, levels->number, lanes).all;
-            memset(all, 0, (size_t)(lanes * levels->number) * sizeof *all);
-        }
         for (int64_t run = 0; run < items; run += longest) {
             int64_t length = longest < items - run ? longest : items - run;
             for (int64_t i = 0; i < length; i += width) {
@@ -147,7 +143,8 @@ KERNEL int64_t count_levels(
             for (int64_t q = first; q < end; q++) {
                 LevelCounts counts = counts_of(room, q - first, levels->number, lanes);
                 const uint32_t *own = place[q - first];
-                int64_t from = inside(AT(members->start, q), run, length), to = inside(AT(members->stop, q), run, length);
+                int64_t from = inside(AT(members->start, q), run, length);
+                int64_t to = inside(AT(members->stop, q), run, length);
                 add_levels(table, own, length, counts.all);
                 add_relevant(table, own, from, to, counts);
             }
@@ -159,6 +156,7 @@ KERNEL int64_t count_levels(
                 counts.relevant[AT(members->own, q)]--;
             }
             tie = write_ties_of_levels(q, counts, levels->number, lanes, ties, tie);
+            memset(counts.all, 0, (size_t)(lanes * levels->number) * sizeof *counts.all);
         }
     }
     return tie;
