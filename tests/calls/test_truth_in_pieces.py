@@ -96,8 +96,8 @@ def test_shards_of_queries_and_all_formats(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_small_memory_makes_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any patch of the layout: a gallery of 8 MB within 2 MiB."""
-    rows = np.random.default_rng(5).integers(0, 4, size=(4000, 512)).astype(np.float32)
+    """Without any patch of the layout: a gallery of 12 MiB within 16 MiB, half of which is for rows."""
+    rows = np.random.default_rng(5).integers(0, 4, size=(6144, 512)).astype(np.float32)
     problems = []
 
     def counted(problem: Any, *given: Any) -> tp.Neighbors:
@@ -105,9 +105,9 @@ def test_a_small_memory_makes_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return neighbors_of(problem, *given)
 
     monkeypatch.setattr(search, "neighbors_of", counted)
-    tp.truth(in_shards(rows, tmp_path / "items", (1000, 1500)), rows[:9], 20, out=tmp_path / "out", memory="2MiB")
-    assert sum(problems) == 4000
-    assert max(problems) * 512 * 4 <= 2**20
+    tp.truth(in_shards(rows, tmp_path / "items", (1000, 1500)), rows[:9], 20, out=tmp_path / "out", memory="16MiB")
+    assert sum(problems) == 6144
+    assert max(problems) * 512 * 4 <= 2**23
     assert np.array_equal(read_truth(tmp_path / "out")[1].ids, tp.nearest(rows[:9], rows, 20).ids)
 
 
