@@ -92,10 +92,8 @@ class Search(NamedTuple):
     @classmethod
     def of(cls, problem: ShardedProblem, k: int, workers: int = 1) -> "Search":
         """Blocks and pieces that fit into the memory; arrays are cut only for workers of a cluster."""
-        memory, of_row = (
-            beside_rows(problem, 0).memory,
-            beside_rows(problem, 0).memory - beside_rows(problem, 1).memory,
-        )
+        memory = beside_rows(problem, 0).memory
+        of_row = memory - beside_rows(problem, 1).memory
         n_queries, n_items = len(problem.queries), len(problem.items)
         size, most = max(QUERIES, LISTED // k), n_items
         if not is_array(problem.queries):
