@@ -24,6 +24,7 @@ import tieproof as tp
 from cluster import MACHINES, Machine, Shape, simulate
 from measuring import Array, Call, Measured, keep, parse, processor_seconds, setting, table, take_turns, where, white
 from tieproof.cluster import Local
+from tieproof.cluster.layout import BYTES_BESIDE
 from tieproof.evaluation.problems import unwatched
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.neighbors import search
@@ -91,7 +92,7 @@ def merging(rows: Array) -> float:
 def plan(price: Measured, machines: int) -> Measured:
     """Hours, and what each machine reads and keeps."""
     machine = Machine(price["pair"], task=0.01, copies=True)
-    piece = int(machine.memory / 2 // price["bytes"])
+    piece = int(machine.memory / 2 // (price["bytes"] + BYTES_BESIDE))
     size, piece = search.for_workers(
         QUERIES, ITEMS, search.LISTED // K, piece, search.PARTS_EACH * machines * machine.workers
     )

@@ -13,6 +13,7 @@ import pytest
 import tieproof as tp
 from fnmr_oracle import KEYS
 from tieproof.cluster import Local, groups_of
+from tieproof.engine import NearestLists, merged_lists
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.neighbors import search
 from tieproof.neighbors.certificate import read_truth
@@ -96,8 +97,8 @@ def test_shards_of_queries_and_all_formats(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_a_small_memory_makes_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without any patch of the layout: a gallery of 8 MB within 2 MiB."""
-    rows = np.random.default_rng(5).integers(0, 4, size=(4000, 512)).astype(np.float32)
+    """Without any patch of the layout: a gallery of 12 MiB within 16 MiB, half of which is for rows."""
+    rows = np.random.default_rng(5).integers(0, 4, size=(6144, 512)).astype(np.float32)
     problems = []
 
     def counted(problem: Any, *given: Any) -> tp.Neighbors:
@@ -105,9 +106,9 @@ def test_a_small_memory_makes_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return neighbors_of(problem, *given)
 
     monkeypatch.setattr(search, "neighbors_of", counted)
-    tp.truth(in_shards(rows, tmp_path / "items", (1000, 1500)), rows[:9], 20, out=tmp_path / "out", memory="2MiB")
-    assert sum(problems) == 4000
-    assert max(problems) * 512 * 4 <= 2**20
+    tp.truth(in_shards(rows, tmp_path / "items", (1000, 1500)), rows[:9], 20, out=tmp_path / "out", memory="16MiB")
+    assert sum(problems) == 6144
+    assert max(problems) * 512 * 4 <= 2**23
     assert np.array_equal(read_truth(tmp_path / "out")[1].ids, tp.nearest(rows[:9], rows, 20).ids)
 
 
@@ -177,3 +178,23 @@ def test_duplicates_with_equal_digests_are_compared() -> None:
     assert search.duplicates_of(source, own) == 3
     assert search.duplicates_of(source, np.zeros_like(own)) == 3
     assert search.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
+
+
+def test_ids_beyond_32_bits() -> None:
+    """Lists of the pieces of a gallery of many billion items keep their ids."""
+    first = tp.nearest([[0.0]], [[1.0], [2.0], [1.0]], k=2, distance="euclidean")
+    own = {name: getattr(first, name) for name in NearestLists._fields[1:]}
+    lists = [
+        NearestLists(**{**own, "query": np.arange(1), "ids": first.ids + far, "tie_ids": first.tie_ids + far})
+        for far in (2**40, 5, 2**33)
+    ]
+
+    def problem_of(queries: Array, items: Array) -> Any:
+        sides = search.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
+        return sides.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
+
+    merged = merged_lists(lists, 4, problem_of, 10, lambda items: None)
+    tied = [5, 7, 2**33, 2**33 + 2, 2**40, 2**40 + 2]
+    assert merged.ids.tolist() == [tied[:4]]
+    assert merged.tie_ids.tolist() == tied
+    assert merged.ids.dtype == merged.tie_ids.dtype == np.int64

@@ -106,6 +106,7 @@ def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> No
         ("truth base.fbin queries.fbin --out a --check b", "Give either --out"),
         ("truth base.fbin queries.fbin --out a --per-query a.csv", "it needs --check"),
         ("truth base.fbin queries.fbin --check base.fbin --format vecs", "--format is for a truth"),
+        ("truth base.fbin queries.fbin --check base.fbin --cluster auto", "--cluster is for a truth"),
         ("truth base.fbin queries.fbin --out base.fbin", "base.fbin is a file, but a truth is written to a folder"),
         ("truth base.fbin queries.fbin --out .", "contains other files, such as base.fbin"),
         ("truth base.fbin no.fbin --out a", "no.fbin"),

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.listed import NOBODY, Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
@@ -48,9 +48,12 @@ def merged_lists(
     several = np.repeat(tied.lengths() > 1, tied.lengths())
     if several.any():
         tied = _exactly_tied(tied, np.flatnonzero(several), item[starts], problem_of, most).within(k)
-    members = Members(np.append(starts, len(item)), item)
+    ids, numbers = np.unique(item, return_inverse=True)
+    members = Members(np.append(starts, len(item)), numbers)
     near = distance[starts[tied.row[tied.first()]]]
-    return listed(np.arange(count), tied, near, k, members, None, admit)
+    lists = listed(np.arange(count), tied, near, k, members, None, admit)
+    of_ranks = np.where(lists.ids == NOBODY, NOBODY, ids[lists.ids])
+    return lists._replace(ids=of_ranks, tie_ids=ids[lists.tie_ids])
 
 
 def _changes(*columns: Array) -> BoolArray:

@@ -44,8 +44,8 @@ DIGESTED = 2**26
 MERGED = 8
 """The most lists of a query that are merged at a time."""
 
-BYTES_PER_COMPARED = 400
-"""The memory for an item beside its row while it is compared exactly."""
+BYTES_PER_LISTED, BYTES_PER_COMPARED = 24, 400
+"""The memory for a listed item, and for an item beside its row while it is compared exactly."""
 
 Span = tuple[int, int]
 
@@ -92,14 +92,15 @@ class Search(NamedTuple):
     @classmethod
     def of(cls, problem: ShardedProblem, k: int, workers: int = 1) -> "Search":
         """Blocks and pieces that fit into the memory; arrays are cut only for workers of a cluster."""
-        memory, least = problem.whole.budget.memory, problem.row_bytes
+        memory = beside_rows(problem, 0).memory
+        of_row = memory - beside_rows(problem, 1).memory
         n_queries, n_items = len(problem.queries), len(problem.items)
-        size = max(QUERIES, LISTED // k)
+        size, most = max(QUERIES, LISTED // k), n_items
         if not is_array(problem.queries):
-            size = max(1, min(size, memory // 8 // least))
-        most = n_items
+            size = max(1, min(size, memory // 8 // of_row))
         if not is_array(problem.items) and not fits(problem):
-            most = max(1, memory // 2 // least)
+            size = max(1, min(size, memory // 8 // (MERGED * BYTES_PER_LISTED * k)))
+            most = max(1, memory // 2 // of_row)
         if workers > 1:
             size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
         pieces = groups_of(problem.items.source.bounds.tolist(), most)
