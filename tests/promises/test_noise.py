@@ -250,3 +250,17 @@ def test_grades_without_distinction_need_no_bracket() -> None:
     twos = [[2 * each for each in own] for own in lists[1]]
     one, two = (tp.evaluate_scores(lists[0], own, measures=["nDCG@3"], noise=0.5) for own in (lists[1], twos))
     np.testing.assert_allclose(one.per_query("nDCG@3").noise.lower, two.per_query("nDCG@3").noise.lower, rtol=1e-14)
+
+
+def test_tables_have_columns_of_noise() -> None:
+    lists = [[3.0, 2.0], [3.0, 2.0]], [[1, 0], [0, 1]]
+    result = tp.evaluate_scores(*lists, measures=["RR"], noise=0.5, categories=["a", "b"])
+    columns = result.columns()
+    assert columns["noise_lower"].tolist() == [0.5, 0.5]
+    assert columns["noise_upper"].tolist() == [1.0, 1.0]
+    for frame, count in ((result.to_frame("measure"), 1), (result.to_frame("category"), 2)):
+        assert frame["noise_lower"].tolist() == [0.5] * count
+        assert "noise" not in frame
+    assert "0.5000 to 1.0000" in str(result)
+    assert "0.5000 to 1.0000" in result.to_markdown()
+    assert "noise_lower" not in tp.evaluate_scores(*lists, measures=["RR"]).columns()

@@ -14,6 +14,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
+from tieproof.ties import Estimate
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
@@ -98,6 +99,8 @@ class Result(Measured, Shown, AsFrame):
         estimates = [self.per_query(measure) for measure in self._per_query]
         for name in ("lower", "expected", "upper", "std"):
             table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
+        for name in ("lower", "upper") if self.evaluated.noise is not None else ():
+            table[f"noise_{name}"] = np.concatenate([getattr(estimate.noise, name) for estimate in estimates])
         return table
 
     def to_frame(self, per: Per = "query") -> Any:
@@ -113,10 +116,10 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            return frame([{"measure": name, **asdict(self[name])} for name in self.measures])
+            return frame([{"measure": name, **_in_columns(self[name])} for name in self.measures])
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
-            {"category": name, "measure": measure, **asdict(part[measure]), "queries": part.ties.queries}
+            {"category": name, "measure": measure, **_in_columns(part[measure]), "queries": part.ties.queries}
             for measure in self.measures
             for name, part in parts.items()
         ]
@@ -219,6 +222,13 @@ def flat_name(measure: str) -> str:
     """
     spelled = measure.lower().replace("@", "_at_")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
+
+
+def _in_columns(estimate: Estimate[float]) -> dict[str, float]:
+    """The numbers of an estimate, with those of its noise, if it has any."""
+    values = asdict(estimate)
+    noise = values.pop("noise", {})
+    return values | {f"noise_{name}": value for name, value in noise.items()}
 
 
 def _of_category(result: Result) -> dict[str, Any]:
