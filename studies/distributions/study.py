@@ -254,12 +254,12 @@ def ranking_table(ranking: list[Neighbors]) -> str:
             f"{each.first} before {each.second}",
             f"{each.ahead.expected:.4f} and {each.behind.expected:.4f}",
             "yes" if each.can_swap else "no",
-            f"{100 * sum(each.over_ties.worse) / 2:.2g} %",
+            f"{100 * each.over_ties.worse.high:.2g} %",
             f"{each.over_ties.p_value:.2g}",
         )
         for each in ranking
     ]
-    return table(("two systems", "mAP", "can swap", "how likely", "p-values of all orders"), lines)
+    return table(("two systems", "mAP", "can swap", "how likely, at most", "p-values of all orders"), lines)
 
 
 def render(rows: Mapping[str, list[Row]], ranking: list[Neighbors], program: list[Slides]) -> str:
@@ -268,7 +268,7 @@ def render(rows: Mapping[str, list[Row]], ranking: list[Neighbors], program: lis
     estimate, (low, high) = signs_of.result["AP"], signs_of.distribution.interval()
     closer = (estimate.upper - estimate.lower) / (high - low)
     swaps = sum(each.can_swap for each in ranking)
-    likely = sum(sum(each.over_ties.worse) / 2 > 0.01 for each in ranking)
+    likely = sum(each.over_ties.worse.high > 0.01 for each in ranking)
     checked = table(
         ("items", "relevant", "the program", "mean of the lower and the upper distribution"),
         [
