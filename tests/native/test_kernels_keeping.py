@@ -103,7 +103,8 @@ def test_keeping_codes(room: int, way: int, dtype: Any, level: str) -> None:
             end = at(level, keeping.keep_near_of_codes)(coded, form, targets, found, k)
             if end < len(found.size):
                 size = np.arange(room) < found.size[:, None]
-                assert room < 500 and not ((found.item >= start) & size).any()
+                assert room < 500
+                assert not ((found.item >= start) & size).any()
                 break
             assert reference.keep_near(Tile(entries, form, 3, start), targets, expected, k) == end
         else:

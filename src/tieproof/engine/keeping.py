@@ -44,9 +44,7 @@ class Kept(NamedTuple):
     relative: float
 
     @classmethod
-    def of(
-        cls, margin: FloatArray, relative: float, room: int, enough: int, dtype: np.dtype[np.floating]
-    ) -> "Kept":
+    def of(cls, margin: FloatArray, relative: float, room: int, enough: int, dtype: np.dtype[np.floating]) -> "Kept":
         """No items yet, for queries with these errors, and room for so many items of each."""
         count = len(margin)
         return cls(
@@ -148,7 +146,7 @@ class Candidates(NamedTuple):
 
     def where(self, chosen: BoolArray | IntArray) -> "Candidates":
         """The chosen ones."""
-        return Candidates(*(part[chosen] for part in self))
+        return Candidates(self.query[chosen], self.item[chosen], self.value[chosen])
 
 
 @native

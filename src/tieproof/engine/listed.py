@@ -134,7 +134,7 @@ def listed(
         distances=distances,
         tie_starts=starts,
         tie_indptr=np.concatenate([[0], np.cumsum(of_last)]),
-        tie_ids=item.astype(np.int32 if len(members.item) <= 2**31 else np.int64),
+        tie_ids=item.astype(np.int32) if len(members.item) <= 2**31 else item,
         n_ties=np.bincount(of_tie[sizes > 1], minlength=count),
         nearer=nearer,
     )

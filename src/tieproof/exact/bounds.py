@@ -258,11 +258,11 @@ def _chunk(
     x_rows, x_place = distinct(rows, len(queries))
     y_rows, y_place = distinct(columns, len(items))
     if kernel is products and len(x_rows) * len(y_rows) <= 4 * len(rows):
-        x, product = queries.values(x_rows), np.empty((len(x_rows), len(y_rows)))
+        values, product = queries.values(x_rows), np.empty((len(x_rows), len(y_rows)))
         size = max(1, CONVERTED // items.dimensions)
         for start in range(0, len(y_rows), size):
             span = slice(start, start + size)
-            product[:, span] = x @ items.values(y_rows[span]).T
+            product[:, span] = values @ items.values(y_rows[span]).T
         out[:] = product[x_place, y_place]
     elif queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype:
         kernel(queries.embeddings, items.embeddings, queries.first[rows], items.first[columns], out)

@@ -101,17 +101,17 @@ KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k)
         OF(narrow)(kept, q, k);
 }
 
-/* Write as many items of each query as `nearest` has columns: those of the largest values. */
-KERNEL void OF(list_nearest)(const OF(Kept) *kept, Longs queries, Longs nearest)
+/* Write as many items of each query as `item` has columns: those of the largest values. */
+KERNEL void OF(list_nearest)(const OF(Kept) *kept, Longs queries, Longs item)
 {
     for (int64_t i = 0; i < queries.length; i++) {
         int64_t q = AT(queries, i), count = AT(kept->size, q), listed = 0;
         const REAL *value = ROW(kept->value, q).at;
-        REAL kth = OF(kth_largest)(value, count, nearest.columns);
+        REAL kth = OF(kth_largest)(value, count, item.columns);
         for (int64_t above = 1; above >= 0; above--) /* first those that are larger than the last one */
-            for (int64_t c = 0; c < count && listed < nearest.columns; c++)
+            for (int64_t c = 0; c < count && listed < item.columns; c++)
                 if (above ? value[c] > kth : value[c] == kth)
-                    AT2(nearest, i, listed++) = AT2(kept->item, q, c);
+                    AT2(item, i, listed++) = AT2(kept->item, q, c);
     }
 }
 
