@@ -203,7 +203,7 @@ class Space(ABC):
         """Return the raw entries of some query rows and gallery rows."""
 
     def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
-        """Return the codes whose products are the raw entries of some rows; None if tiles are not computed from codes."""
+        """Return the codes from which the tile of some rows is computed; None if it is not computed from codes."""
         return None
 
     def make_form(self) -> Form:
