@@ -120,22 +120,31 @@ static inline DotWay dot_way(int64_t highest)
 }
 
 #ifdef __AVX512F__
-/* Which of `count` items reach `lowest` with (product - excess) * of_row * of_item * factor - shift, in float. */
-static inline uint64_t near_codes(
-    const int32_t *product, int32_t excess, float of_row, const void *of_item, const void *factor, const void *shift,
-    float lowest, int64_t count)
+/* For each of some rows, with their own products, which of 32 items reach `lowest` with (product - excess) * of_row *
+   of_item * factor - shift, in float. Returns whether any does. */
+static inline bool near_codes(
+    const int32_t (*products)[WIDEST], const int64_t *row, const int32_t *excess, const float *of_row,
+    const float *lowest, int64_t rows, const void *of_item, const void *factor, const void *shift, uint32_t *near)
 {
-    uint64_t near = 0;
-    for (int64_t c = 0; c < count; c += 16) {
-        __mmask16 some = count - c < 16 ? (__mmask16)((1 << (count - c)) - 1) : (__mmask16)-1;
-        __m512i whole = _mm512_sub_epi32(_mm512_maskz_loadu_epi32(some, product + c), _mm512_set1_epi32(excess));
-        __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(of_row));
-        value = _mm512_mul_ps(value, _mm512_maskz_loadu_ps(some, (const float *)of_item + c));
-        value = _mm512_mul_ps(value, _mm512_maskz_loadu_ps(some, (const float *)factor + c));
-        value = _mm512_sub_ps(value, _mm512_maskz_loadu_ps(some, (const float *)shift + c));
-        near |= (uint64_t)_mm512_mask_cmp_ps_mask(some, value, _mm512_set1_ps(lowest), _CMP_GE_OQ) << c;
+    __m512 item[2], times[2], minus[2];
+    for (int part = 0; part < 2; part++) {
+        item[part] = _mm512_loadu_ps((const float *)of_item + 16 * part);
+        times[part] = _mm512_loadu_ps((const float *)factor + 16 * part);
+        minus[part] = _mm512_loadu_ps((const float *)shift + 16 * part);
     }
-    return near;
+    uint32_t any = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        near[r] = 0;
+        for (int part = 0; part < 2; part++) {
+            __m512i whole = _mm512_loadu_si512(products[row[r]] + 16 * part);
+            whole = _mm512_sub_epi32(whole, _mm512_set1_epi32(excess[r]));
+            __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(of_row[r]));
+            value = _mm512_sub_ps(_mm512_mul_ps(_mm512_mul_ps(value, item[part]), times[part]), minus[part]);
+            near[r] |= (uint32_t)_mm512_cmp_ps_mask(value, _mm512_set1_ps(lowest[r]), _CMP_GE_OQ) << 16 * part;
+        }
+        any |= near[r];
+    }
+    return any != 0;
 }
 #endif
 

@@ -101,17 +101,17 @@ KERNEL void OF(narrow_all)(const OF(Kept) *kept, int64_t k)
         OF(narrow)(kept, q, k);
 }
 
-/* Write as many items of each query as `nearest` has columns: those of the largest values. */
-KERNEL void OF(list_nearest)(const OF(Kept) *kept, Longs queries, Longs nearest)
+/* Write as many items of each query as `item` has columns: those of the largest values. */
+KERNEL void OF(list_nearest)(const OF(Kept) *kept, Longs queries, Longs item)
 {
     for (int64_t i = 0; i < queries.length; i++) {
         int64_t q = AT(queries, i), count = AT(kept->size, q), listed = 0;
         const REAL *value = ROW(kept->value, q).at;
-        REAL kth = OF(kth_largest)(value, count, nearest.columns);
+        REAL kth = OF(kth_largest)(value, count, item.columns);
         for (int64_t above = 1; above >= 0; above--) /* first those that are larger than the last one */
-            for (int64_t c = 0; c < count && listed < nearest.columns; c++)
+            for (int64_t c = 0; c < count && listed < item.columns; c++)
                 if (above ? value[c] > kth : value[c] == kth)
-                    AT2(nearest, i, listed++) = AT2(kept->item, q, c);
+                    AT2(item, i, listed++) = AT2(kept->item, q, c);
     }
 }
 
@@ -216,26 +216,86 @@ static inline int64_t OF(list_near_of_codes)(
     const REAL *restrict factor, const REAL *restrict shift, REAL lowest, int64_t count, uint32_t *restrict close)
 {
     int64_t found = 0;
-#ifdef __AVX512F__
-    if (sizeof(REAL) == sizeof(float)) {
-        for (uint64_t near = near_codes(product, excess, (float)of_row, of_item, factor, shift, (float)lowest, count);
-             near; near &= near - 1)
-            close[found++] = (uint32_t)__builtin_ctzll(near);
-        return found;
-    }
-#endif
     if (count == 2 * IN_BLOCK && !ANY(2 * IN_BLOCK, NEARNESS(c) >= lowest))
         return 0;
-    uint8_t flag[WIDEST + 8] = {0};
-    for (int64_t c = 0; c < count; c++)
-        flag[c] = NEARNESS(c) >= lowest;
-    for (int64_t start = 0; start < count; start += 8) {
-        uint64_t word;
-        memcpy(&word, flag + start, sizeof word);
-        for (; word; word &= word - 1)
-            close[found++] = (uint32_t)(start + __builtin_ctzll(word) / 8);
+    for (int64_t c = 0; c < count; c++) {
+        close[found] = (uint32_t)c;
+        found += NEARNESS(c) >= lowest;
     }
     return found;
+}
+
+/* Some queries whose rows are multiplied together. */
+typedef struct {
+    int64_t first, last, row[HIGHEST]; /* the queries first … last-1, and their rows among those */
+    int32_t excess[HIGHEST];
+    REAL scale[HIGHEST], lowest[HIGHEST];
+} OF(Together);
+
+/* The queries from `first` on whose rows are below `row + rows`, at most HIGHEST. */
+static inline OF(Together) OF(together)(
+    const OF(CodedTile) *tile, const Targets *targets, const OF(Kept) *kept, int64_t first, int64_t row,
+    DotWay dots)
+{
+    OF(Together) some = {.first = first, .last = first};
+    for (; some.last < kept->size.length && some.last - first < HIGHEST; some.last++) {
+        int64_t i = some.last - first, of_tile = AT(targets->row, some.last) - tile->row;
+        if (of_tile >= row + dots.rows)
+            break;
+        some.row[i] = of_tile - row;
+        some.excess[i] = dots.excess * AT2(tile->total, of_tile, 0);
+        some.scale[i] = AT(tile->row_scale, of_tile);
+        some.lowest[i] = AT(kept->lowest, some.last);
+    }
+    return some;
+}
+
+/* Keep the near items of a piece for some queries. Returns the first one that has no room, or the one after the last. */
+static inline int64_t OF(keep_near_of_piece)(
+    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k,
+    const int32_t (*products)[WIDEST], Piece piece, OF(Together) *some)
+{
+    const REAL *of_item = &AT(tile->item_scale, piece.column);
+    const REAL *factor = &AT(form->factor, piece.column), *shift = &AT(form->shift, piece.column);
+    int64_t column = tile->column + piece.column;
+    uint32_t listed[WIDEST], near[HIGHEST];
+    Places close = {listed, WIDEST, 1, 1};
+    bool vectors = false;
+#ifdef __AVX512F__
+    vectors = sizeof(REAL) == sizeof(float) && piece.count == 2 * IN_BLOCK;
+    if (vectors && !near_codes(
+                       products, some->row, some->excess, (const void *)some->scale, (const void *)some->lowest,
+                       some->last - some->first, of_item, factor, shift, near))
+        return some->last;
+#endif
+    for (int64_t q = some->first; q < some->last; q++) {
+        int64_t i = q - some->first, found = 0;
+        const int32_t *product = &products[some->row[i]][piece.skipped];
+        int32_t excess = some->excess[i];
+        REAL of_row = some->scale[i];
+        if (vectors)
+            for (uint32_t left = near[i]; left; left &= left - 1)
+                listed[found++] = (uint32_t)__builtin_ctz(left);
+        else
+            found = OF(list_near_of_codes)(
+                product, excess, of_row, of_item, factor, shift, some->lowest[i], piece.count, listed);
+        found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), column, found, close);
+        if (!found)
+            continue;
+        if (!OF(has_room_for)(kept, q, found, k))
+            return q;
+        int64_t count = AT(kept->size, q);
+        for (int64_t j = 0; j < found; j++) {
+            uint32_t c = listed[j];
+            AT2(kept->value, q, count + j) = NEARNESS(c);
+            AT2(kept->item, q, count + j) = (int32_t)(column + c);
+        }
+        AT(kept->size, q) = count + found;
+        if (count + found >= AT(kept->enough, q))
+            OF(narrow)(kept, q, k);
+        some->lowest[i] = AT(kept->lowest, q);
+    }
+    return some->last;
 }
 
 /* Keep the items of a tile of codes, as `keep_near`. */
@@ -243,48 +303,23 @@ KERNEL int64_t OF(keep_near_of_codes)(
     const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k)
 {
     DotWay dots = dot_way(tile->way);
-    int32_t products[HIGHEST][WIDEST];
-    uint32_t listed[WIDEST];
-    Places close = {listed, WIDEST, 1, 1};
+    int32_t products[HIGHEST][WIDEST] = {{0}};
     int64_t columns = tile->item_scale.length, queries = kept->size.length;
-    int64_t together = pieces_together(dots, tile->rows.columns), pieces = pieces_of(dots, tile->first, columns);
-    for (int64_t start = 0; start < pieces; start += together)
-        for (int64_t i = 0, first = 0; i < tile->rows.length; i += dots.rows) {
-            int64_t last = first;
-            while (last < queries && AT(targets->row, last) < tile->row + i + dots.rows)
-                last++;
-            for (int64_t number = start; number < start + together && number < pieces && first < last; number++) {
+    int64_t many = pieces_together(dots, tile->rows.columns), pieces = pieces_of(dots, tile->first, columns);
+    for (int64_t start = 0; start < pieces; start += many)
+        for (int64_t first = 0; first < queries;) {
+            int64_t row = AT(targets->row, first) - tile->row;
+            OF(Together) some = OF(together)(tile, targets, kept, first, row, dots);
+            for (int64_t number = start; number < start + many && number < pieces; number++) {
                 Piece piece = piece_of(dots, number, tile->first, columns);
-                multiply_rows(dots, tile->rows, i, tile->blocks, piece.block, products);
-                const REAL *of_item = &AT(tile->item_scale, piece.column);
-                const REAL *factor = &AT(form->factor, piece.column), *shift = &AT(form->shift, piece.column);
-                for (int64_t q = first; q < last; q++) {
-                    int64_t r = AT(targets->row, q) - tile->row;
-                    const int32_t *product = &products[r - i][piece.skipped];
-                    int32_t excess = dots.excess * AT2(tile->total, r, 0);
-                    REAL of_row = AT(tile->row_scale, r);
-                    int64_t found = OF(list_near_of_codes)(
-                        product, excess, of_row, of_item, factor, shift, AT(kept->lowest, q), piece.count, listed);
-                    int64_t column = tile->column + piece.column;
-                    found = leave_out(targets->run, AT(targets->first, q), AT(targets->last, q), column, found, close);
-                    if (!found)
-                        continue;
-                    if (!OF(has_room_for)(kept, q, found, k)) {
-                        OF(forget)(kept, tile->column, tile->column + columns);
-                        return q;
-                    }
-                    int64_t count = AT(kept->size, q);
-                    for (int64_t j = 0; j < found; j++) {
-                        uint32_t c = listed[j];
-                        AT2(kept->value, q, count + j) = NEARNESS(c);
-                        AT2(kept->item, q, count + j) = (int32_t)(column + c);
-                    }
-                    AT(kept->size, q) = count + found;
-                    if (count + found >= AT(kept->enough, q))
-                        OF(narrow)(kept, q, k);
+                multiply_rows(dots, tile->rows, row, tile->blocks, piece.block, products);
+                int64_t q = OF(keep_near_of_piece)(tile, form, targets, kept, k, products, piece, &some);
+                if (q < some.last) {
+                    OF(forget)(kept, tile->column, tile->column + columns);
+                    return q;
                 }
             }
-            first = last;
+            first = some.last;
         }
     return queries;
 }
