@@ -14,13 +14,13 @@ from studies.audit_rates.families import FAMILIES, Family, Kind
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
 
-SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 10, 2, 1
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 22, 3, 1
 FILE = "audits.json"
 
 EXPLOITABLE, MIDDLE = "exploitable", "gains a little"
-"""The verdict of a conviction, and the one between that and held."""
+"""The verdict on an exploit, and the one between that and held."""
 
-HEADINGS = ("audits", "exploitable", "interval", "gains a little", "all held")
+HEADINGS = ("audits", "convicted", "interval", "gains a little", "all held")
 """Of the columns that `counts` fills."""
 
 
@@ -67,10 +67,16 @@ correctly, and it is not a false accusation to report this gain.
 
 def summary(audits: Sequence[Audit]) -> str:
     """How often honest and guilty evaluators are called exploitable: the table that `docs/audit.md` has, too."""
-    kinds: dict[Kind, str] = {"honest": "honest", "guilty": "guilty, all strengths"}
+    kinds: dict[Kind, str] = {
+        "honest": "honest",
+        "guilty": "a blind system gains, all strengths",
+        "changes": "the number changes",
+    }
     found = [[title, *counts(of_kind(audits, kind))] for kind, title in kinds.items()]
     strong = [audit for audit in of_kind(audits, "guilty") if audit.strength == FAMILIES[audit.family].strengths[0]]
-    return table(("evaluators", *HEADINGS), [*found, ["guilty, the strongest of each family", *counts(strong)]])
+    return table(
+        ("evaluators", *HEADINGS), [*found, ["a blind system gains, the strongest of each family", *counts(strong)]]
+    )
 
 
 def accusations(audits: Sequence[Audit]) -> str:
@@ -108,9 +114,14 @@ def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
     return [FAMILIES[name] for name in FAMILIES if any(audit.family == name for audit in of_kind(audits, kind))]
 
 
+def is_convicted(audit: Audit) -> bool:
+    """Whether an audit found what an evaluator of its family is convicted for."""
+    return not FAMILIES[audit.family].convictions.isdisjoint(audit.verdicts)
+
+
 def counts(audits: Sequence[Audit]) -> list[str]:
     """How many audits; how many convict, with an interval; how many see a small gain, and how many nothing at all."""
-    rate = Rate(sum(audit.exploitable for audit in audits), len(audits))
+    rate = Rate(sum(is_convicted(audit) for audit in audits), len(audits))
     middle = sum(MIDDLE in audit.verdicts and not audit.exploitable for audit in audits)
     return [str(rate.trials), str(rate.times), str(rate), str(middle), str(sum(audit.held for audit in audits))]
 

@@ -103,7 +103,7 @@ def audit(
         Import and call the evaluator, by its name, in a separate process. A crash or a hang in native code is then a
         finding, too, and all processes that the evaluator started are ended.
     thorough : bool
-        Make more attacks, and test more draws of every blind system, up to 129, for gains of half a standard
+        Make more attacks, and test more draws of every blind system, up to 257, for gains of half a standard
         deviation of a random embedding. This takes about ten times as long.
     progress : bool
         Show a progress bar on standard error if the audit takes longer than two seconds.

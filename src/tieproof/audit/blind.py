@@ -200,7 +200,7 @@ ATTACKS = [
     blind(
         "negative similarities",
         opposed,
-        "different vectors with the same negative similarity to each other (scores of -0.5)",
+        "vectors or scores all of whose similarities are negative, nearly the corners of a simplex",
         "What is missing or excluded is not nearer than an item that is far.",
         wide=True,
     ),

@@ -12,11 +12,9 @@ from tieproof.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups
 from tieproof.audit.conventions import Convention, Kind
 from tieproof.audit.luck import (
     DRAWS,
-    HARDLY,
     LEVEL,
     LOOKS,
     MORE_LOOKS,
-    SUSPICIOUS,
     Luck,
     differ,
     step_of,
@@ -102,6 +100,9 @@ class Options:
     thorough: bool = False
 
 
+AGAIN = "calling again"
+"""The attack to which every change of a number is put down that comes without any change of the data."""
+
 MOST_NUMBERS = 200
 """The most numbers of each measure that are kept in order to see to which step they are rounded."""
 
@@ -138,19 +139,10 @@ class Examination:
     is_steady: bool = True
 
     @property
-    def looks(self) -> Sequence[int]:
-        """The numbers of draws after which differences are tested."""
-        return MORE_LOOKS if self.options.thorough else LOOKS
-
-    @property
-    def suspicious(self) -> float:
-        """The number of standard deviations above which a score is drawn again."""
-        return HARDLY if self.options.thorough else SUSPICIOUS
-
-    @property
     def level(self) -> float:
         """The largest probability of a single test: there are two for each look, at other sizes and at the same."""
-        return LEVEL / (self.trials * len(self.measures) * 2 * len(self.looks))
+        looks = MORE_LOOKS if self.options.thorough else LOOKS
+        return LEVEL / (self.trials * len(self.measures) * 2 * len(looks))
 
     @property
     def sign(self) -> int:

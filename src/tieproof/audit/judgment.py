@@ -16,7 +16,20 @@ from tieproof.attacks import Finding, Verdict, rank_of
 from tieproof.audit.cases import Case, Layout
 from tieproof.audit.examination import Board, Examination
 from tieproof.audit.explanations import may_be_a_threshold, may_be_the_average
-from tieproof.audit.luck import DRAWS, EXPLOIT, FAR, HOPELESS, LEVEL, LOOKS, Luck, is_gain, rounding, tail
+from tieproof.audit.luck import (
+    DRAWS,
+    EXPLOIT,
+    FAR,
+    HOPELESS,
+    LEVEL,
+    LOOKS,
+    MORE_LOOKS,
+    SUSPICIOUS,
+    Luck,
+    is_gain,
+    rounding,
+    tail,
+)
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.report import BASELINE
 
@@ -68,7 +81,9 @@ class Contest:
         self.examination, self.trial, self.layout = examination, trial, layout
         size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
         self.where = f"On the layout '{layout.name}'{size}"
-        self.looks = trial.looks or examination.looks
+        more = examination.options.thorough and layout.redrawn
+        self.looks = trial.looks or (MORE_LOOKS if more else LOOKS)
+        self.suspicious = 0.0 if more else SUSPICIOUS
         self.besides: list[Outcome] = []
         self.drawn: dict[bool, list[Drawn]] = {False: [], True: []}
         if trial.own:
@@ -151,7 +166,7 @@ def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
         return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     finding = _compared(contest, measure, score, luck)
     examination = contest.examination
-    if math.isnan(score) or not luck.is_suspicious(score, sign, examination.suspicious, examination.step(measure)):
+    if math.isnan(score) or not luck.is_suspicious(score, sign, contest.suspicious, examination.step(measure)):
         return finding
     return _drawn_again(contest, measure, luck, finding)
 
@@ -319,10 +334,10 @@ def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findi
     examination = lucks[0][0].examination
     sign = examination.sign
     first = [luck.deviations(contest.first.values[measure], sign) for contest, luck in lucks]
-    if not math.fsum(first) / math.sqrt(len(first)) > examination.suspicious:
+    if not math.fsum(first) / math.sqrt(len(first)) > SUSPICIOUS:
         return None
     least = examination.step(measure) / min(luck.std for _, luck in lucks)
-    for look in lucks[0][0].looks:
+    for look in lucks[0][0].trial.looks or LOOKS:
         gains = []
         for number in range(look):
             contest, luck = lucks[number % len(lucks)]
@@ -331,8 +346,6 @@ def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findi
         gain = Luck.of(gains)
         if not math.isnan(gain.mean) and is_gain(gain, examination.level, least):
             break
-        if look >= LOOKS[-1] and _is_hopeless(gain):
-            return None
     else:
         return None
     contest, luck = max(lucks, key=lambda pair: pair[1].deviations(pair[0].first.values[measure], sign))

@@ -14,8 +14,9 @@ compared, in two steps:
    than `FAR` standard deviations above the mean is also drawn with the same numbers of items and queries and with
    other labels, because the gain may depend on the size.
 
-A thorough audit draws again from `HARDLY` standard deviations on, and up to 129 times, so that it also finds gains of
-half a standard deviation.
+A thorough audit also finds gains of half a standard deviation: on the layout whose labels are shuffled anew for each
+draw, it draws every attack again that scores above the mean, up to 257 times. In no other layout: the luck of an
+evaluator with a constant seed is not quite new there in each draw, and many draws would reveal it.
 
 The first score was selected for being large, so it is not used in the second step. A gain larger than `EXPLOIT`
 standard deviations of a random embedding is an exploit; otherwise it is a small gain.
@@ -31,16 +32,15 @@ DRAWS = 30
 """The number of random embeddings for each layout, as in Nicolaou et al. 2018 (section 5.2)."""
 
 LOOKS = (5, 9, 17)
-MORE_LOOKS = (*LOOKS, 33, 65, 129)
+MORE_LOOKS = (*LOOKS, 33, 65, 129, 257)
 """The numbers of draws after which the differences are tested, usually and in a thorough audit; each minus one is
 even, as `tail` requires."""
 
-SUSPICIOUS, HARDLY = 2.0, 0.5
+SUSPICIOUS = 2.0
 EXPLOIT = 3.0
 FAR = 10.0
-"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again (above the second
-in a thorough audit), above the third a gain is an exploit, and above the fourth a score is also drawn again with the
-same size."""
+"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again, above the second
+a gain is an exploit, and above the third a score is also drawn again with the same size."""
 
 HOPELESS = 0.3
 """The probability that luck explains a gain, above which a thorough audit draws no more."""

@@ -2,9 +2,9 @@
 
 In any order, the data is the same data, and documents keep their names. If the evaluator refuses equal embeddings,
 they are different and equally far from each other. The search tries the layouts, then climbs: it moves a run of
-consecutive items to another position and keeps the new order if its number is no worse. The search reads scores, which no blind
-system does, and the best of many orders is better than most by luck alone. So it shows that a number depends on the
-order, and never that a blind system gains.
+consecutive items to another position and keeps the new order if its number is no worse. The search reads scores,
+which no blind system does, and the best of many orders is better than most by luck alone. So it shows that a number
+depends on the order, and never that a blind system gains.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.attacks import Finding, Verdict
 from tieproof.audit.cases import DIMENSIONS, LAYOUTS, Case, by_class
-from tieproof.audit.examination import PAPER, Attack, Examination
+from tieproof.audit.examination import AGAIN, PAPER, Attack, Examination
 from tieproof.audit.outcomes import Outcome
 from tieproof.ties import IntArray
 
@@ -52,7 +52,7 @@ def _search(examination: Examination) -> Iterator[Finding]:
         steps = max(STEPS // len(moving), FEWEST_STEPS)
         best, order, gives = _climb(examination, name, outcomes, steps, random, score)
         again = score(order).value(name)
-        yield _judged(examination, name, best, again, same, f"{len(outcomes) + steps} orders of {same} {gives}.")
+        yield from _judged(examination, name, best, again, same, f"{len(outcomes) + steps} orders of {same} {gives}.")
 
 
 Scoring = Callable[[IntArray], Outcome]
@@ -111,18 +111,23 @@ def _climb(
     return best * sign, order, f"give {low:.4f} to {high:.4f}"
 
 
-def _judged(examination: Examination, measure: str, best: float, again: float, same: str, spread: str) -> Finding:
-    """The finding on the best number, which was scored again, compared with random embeddings."""
+def _judged(
+    examination: Examination, measure: str, best: float, again: float, same: str, spread: str
+) -> Iterator[Finding]:
+    """The findings on the best number, which was scored again, compared with random embeddings."""
     if examination.differ(measure, best, again):
         detail = f"The same {same} in the same order give {best:.4f}, then {again:.4f}."
-        return Finding(NAME, measure, Verdict.CHANGES, again, detail=detail)
+        yield Finding(AGAIN, measure, Verdict.CHANGES, again, detail=detail)
+        yield Finding(NAME, measure, Verdict.HELD, again, detail=f"{spread} {detail}")
+        return
     baseline = examination.baseline(LAYOUTS["shuffled"])
     luck = baseline.get(measure) if isinstance(baseline, dict) else None
     if luck is None:
-        return Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, detail=spread)
+        yield Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, detail=spread)
+        return
     detail = f"{spread} The best order gives {again:.4f}; random embeddings score {luck.mean:.4f} ± {luck.std:.4f}."
     above = luck.deviations(again, examination.sign)
-    return Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
+    yield Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 
 
 ATTACKS = [

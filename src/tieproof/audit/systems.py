@@ -83,13 +83,10 @@ def equidistant(dice: Dice, count: int, width: int) -> Array:
 
 
 def opposed(dice: Dice, count: int, width: int) -> Array:
-    """Different vectors with the same negative similarity to each other, the corners of a simplex; or one such score.
-
-    They are whole numbers, so that their products are exact.
-    """
+    """Vectors with negative similarities to each other, nearly the corners of a simplex; or negative scores."""
     if dice.kind == "scores":
-        return np.full((count, width), -0.5)
-    return _shuffled(count * np.eye(count) - 1, dice)
+        return dice.plain(count, width) - 1
+    return _shuffled(count * np.eye(count) - 1, dice) + 0.01 * dice.plain(count, count)
 
 
 def hubs(number: int) -> BlindSystem:
