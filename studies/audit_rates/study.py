@@ -14,7 +14,7 @@ from studies.audit_rates.families import FAMILIES, Family, Kind
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
 
-SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 22, 3, 1
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 12, 2, 1
 FILE = "audits.json"
 
 EXPLOITABLE, MIDDLE = "exploitable", "gains a little"

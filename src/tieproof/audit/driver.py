@@ -35,8 +35,8 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
+    *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
-    *memory.ATTACKS,  # at the end, because whoever remembers a good system remembers it for the rest of the audit
 ):
     ATTACKS.register(_attack)
 
