@@ -15,7 +15,7 @@ from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
 
-SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 12, 2, 1
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 4, 2, 1
 FILE = "audits.json"
 
 EXPLOITABLE, MIDDLE = "exploitable", "gains a little"
