@@ -47,6 +47,7 @@ class Verdict(StrEnum):
     HELD = "held"
     REFUSED = "refused"
     NOT_A_MEAN = "not a mean"
+    WRITES = "writes into its input"
     DEPENDS_ON_ORDER = "depends on order"
     CHANGES = "changes"
     ALWAYS_THE_SAME = "always the same"
@@ -74,6 +75,7 @@ MEANINGS = {
     Verdict.HELD: "The attack gains nothing, or the change of the data changes the number by no more than rounding.",
     Verdict.REFUSED: "The evaluator refuses the input with an error that has a message.",
     Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries, nor declared to be one.",
+    Verdict.WRITES: "The evaluator changes the data that it is given, so that its caller goes on with other data.",
     Verdict.DEPENDS_ON_ORDER: "The same data in another order gives another number.",
     Verdict.CHANGES: "A change of the data that must not matter changes the number.",
     Verdict.ALWAYS_THE_SAME: "All random embeddings have the same score, so that nothing can be compared with them.",

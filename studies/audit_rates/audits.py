@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tieproof as tp
-from studies.audit_rates import guilty, honest  # noqa: F401 (each registers its families)
+from studies.audit_rates import blind_spots, guilty, honest  # noqa: F401 (each registers its families)
 from studies.audit_rates.families import FAMILIES, Family, name_of
 from tieproof.audit import ATTACKS
 from tieproof.evaluation.progress import progress_bar
@@ -18,8 +18,9 @@ from tieproof.whole_files import atomic_write
 
 WORKERS = 2
 
-SIZE, SIZE_OF_RUNS = 80, 60
-"""Items and queries of an audit: fewer than usual, so that hundreds of audits take minutes; runs are slow."""
+SIZE, SIZE_OF_RUNS, USUAL = 80, 60, 240
+"""Items and queries of an audit: fewer than usual, so that hundreds of audits take minutes; runs are slow. Faults
+that only special data shows need as many as usual."""
 
 SKIPPED = [attack.name for attack in ATTACKS.values() if attack.kind in ("order", "must not matter")]
 """Attacks that never call an evaluator exploitable."""
@@ -49,11 +50,16 @@ class Task(NamedTuple):
     seed: int
 
 
+WHOLE_SEEDS = 3
+"""The most seeds of an honest family on which all attacks are made, which is slow."""
+
+
 def tasks(seeds: int, guilty_seeds: int) -> list[Task]:
     """So many seeds of each honest family and of each strength of a guilty one; a fifth for runs, which are slow."""
     found = []
     for family in FAMILIES.values():
-        count = guilty_seeds if family.kind == "guilty" else seeds
+        count = guilty_seeds if family.kind in ("guilty", "changes") else seeds
+        count = min(count, WHOLE_SEEDS) if family.whole else count
         count = -(-count // 5) if family.takes == "run" else count
         found += [Task(family.name, strength, seed) for strength in family.strengths for seed in range(count)]
     return sorted(found, key=lambda task: task.seed)  # so that whoever stops early has some of each
@@ -63,8 +69,11 @@ def audit(task: Task) -> Audit:
     """Audit one evaluator, with all attacks that could convict it."""
     family = FAMILIES[task.family]
     name = name_of(family, task.strength, task.seed)
-    size = SIZE_OF_RUNS if family.takes == "run" else SIZE
-    report = tp.audit(name, takes=family.takes, seed=task.seed, items=size, queries=size, skip=SKIPPED)
+    size = SIZE_OF_RUNS if family.takes == "run" else USUAL if family.whole else SIZE
+    skip = [] if family.whole else SKIPPED
+    report = tp.audit(
+        name, takes=family.takes, seed=task.seed, items=size, queries=size, skip=skip, thorough=family.thorough
+    )
     verdicts: dict[str, list[str]] = {}
     for finding in report.findings:
         if not finding.verdict.harmless:

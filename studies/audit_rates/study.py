@@ -1,7 +1,7 @@
 """How often an audit is wrong: false accusations of simulated honest evaluators, and power against guilty ones.
 
-Each audit tries all attacks on one simulated evaluator. Finished audits are written to audits.json, and a later run
-continues from there if the sources of the audit have not changed.
+Each audit tries all attacks that may convict one simulated evaluator. Finished audits are written to audits.json, and
+a later run continues from there if the sources of the audit have not changed.
 
     python studies/audit_rates/study.py
 """
@@ -9,18 +9,19 @@ continues from there if the sources of the audit have not changed.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from studies.audit_rates.audits import SIZE, SIZE_OF_RUNS, Audit, make, of, tasks
+from studies.audit_rates.audits import SIZE, SIZE_OF_RUNS, USUAL, Audit, make, of, tasks
 from studies.audit_rates.families import FAMILIES, Family, Kind
+from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
 
-SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 10, 2, 1
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 4, 2, 1
 FILE = "audits.json"
 
 EXPLOITABLE, MIDDLE = "exploitable", "gains a little"
-"""The verdict of a conviction, and the one between that and held."""
+"""The verdict on an exploit, and the one between that and held."""
 
-HEADINGS = ("audits", "exploitable", "interval", "gains a little", "all held")
+HEADINGS = ("audits", "convicted", "interval", "gains a little", "all held")
 """Of the columns that `counts` fills."""
 
 
@@ -38,10 +39,14 @@ def render(audits: Sequence[Audit]) -> str:
 
 This study runs `tieproof audit` on {len(audits)} simulated evaluators, each with a seed of its own. It uses all
 attacks that can convict an evaluator, on {SIZE} items and as many queries ({SIZE_OF_RUNS} of each for runs), which is
-fewer than an audit usually has. An evaluator is honest if no blind system scores more than random embeddings, on
-average over the evaluator's own randomness, whatever the order of the data. An audit that calls an honest evaluator
-exploitable accuses it falsely. The intervals of Clopper and Pearson are for the share that is called exploitable, at
-{100 * CONFIDENCE:g} % confidence. Written by `python studies/audit_rates/study.py`.
+fewer than an audit usually has. On the families of the section "What only special data shows", and on those that
+look like them, it makes whole audits on {USUAL} items and queries.
+
+An evaluator is honest if no blind system scores more than random embeddings, on average over the evaluator's own
+randomness, whatever the order of the data. It is convicted if an audit calls it exploitable (in a thorough audit of a
+gain of half a deviation, also if it gains a little) or, where a number changes that must not change, if an audit says
+so. An honest evaluator that is convicted is accused falsely. The intervals of Clopper and Pearson are for the share
+that is convicted, at {100 * CONFIDENCE:g} % confidence. Written by `python studies/audit_rates/study.py`.
 
 {summary(audits)}
 {accusations(audits)}
@@ -55,6 +60,12 @@ Apart from its fault, each evaluator computes average precision and breaks ties 
 is in percent, or in the unit that the description of the fault names.
 
 {table(("family", "its fault", "strength", *HEADINGS), guilty_rows(audits), words=2)}
+## What only special data shows
+
+The faults of these families are proved without an audit: on a blind system that was built for the fault, the
+evaluator scores more than on random embeddings, or it gives another number for data that is the same.
+
+{table(("family", "its fault", "proof: it gives", "instead of", *HEADINGS), proved_rows(audits), words=2)}
 ## Expected values under averages that are no means
 
 The expected value of each query is fair, but the average over queries need not be. All-equal embeddings give every
@@ -67,10 +78,16 @@ correctly, and it is not a false accusation to report this gain.
 
 def summary(audits: Sequence[Audit]) -> str:
     """How often honest and guilty evaluators are called exploitable: the table that `docs/audit.md` has, too."""
-    kinds: dict[Kind, str] = {"honest": "honest", "guilty": "guilty, all strengths"}
+    kinds: dict[Kind, str] = {
+        "honest": "honest",
+        "guilty": "a blind system gains, all strengths",
+        "changes": "the number changes",
+    }
     found = [[title, *counts(of_kind(audits, kind))] for kind, title in kinds.items()]
     strong = [audit for audit in of_kind(audits, "guilty") if audit.strength == FAMILIES[audit.family].strengths[0]]
-    return table(("evaluators", *HEADINGS), [*found, ["guilty, the strongest of each family", *counts(strong)]])
+    return table(
+        ("evaluators", *HEADINGS), [*found, ["a blind system gains, the strongest of each family", *counts(strong)]]
+    )
 
 
 def accusations(audits: Sequence[Audit]) -> str:
@@ -96,11 +113,19 @@ def rows(audits: Sequence[Audit], kind: Kind) -> Iterator[list[str]]:
 def guilty_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
     """A row for each strength of each guilty family."""
     for family in of_families(audits, "guilty"):
-        for strength in family.strengths:
+        for strength in family.strengths if family.name not in PROOFS else ():
             found = of(audits, family, strength)
             said = str(strength) if len(family.strengths) > 1 else ""
             if found:
                 yield [family.name, family.does, said, *counts(found)]
+
+
+def proved_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
+    """A row for each family whose fault is proved."""
+    for family in (*of_families(audits, "guilty"), *of_families(audits, "changes")):
+        if family.name in PROOFS:
+            proved = [f"{number:.4f}" for number in PROOFS[family.name](family.make(family.strengths[0], 0))]
+            yield [family.name, family.does, *proved, *counts(of(audits, family, family.strengths[0]))]
 
 
 def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
@@ -108,9 +133,14 @@ def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
     return [FAMILIES[name] for name in FAMILIES if any(audit.family == name for audit in of_kind(audits, kind))]
 
 
+def is_convicted(audit: Audit) -> bool:
+    """Whether an audit found what an evaluator of its family is convicted for."""
+    return not FAMILIES[audit.family].convictions.isdisjoint(audit.verdicts)
+
+
 def counts(audits: Sequence[Audit]) -> list[str]:
     """How many audits; how many convict, with an interval; how many see a small gain, and how many nothing at all."""
-    rate = Rate(sum(audit.exploitable for audit in audits), len(audits))
+    rate = Rate(sum(is_convicted(audit) for audit in audits), len(audits))
     middle = sum(MIDDLE in audit.verdicts and not audit.exploitable for audit in audits)
     return [str(rate.trials), str(rate.times), str(rate), str(middle), str(sum(audit.held for audit in audits))]
 

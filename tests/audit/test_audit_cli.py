@@ -46,7 +46,7 @@ def test_options_reach_the_audit(run: Run) -> None:
     arguments = (
         "--smaller-is-better --limits none -m P@1 -d euclidean -a zeros -a settings -a nan --skip nan --seed 4"
     )
-    arguments += " --isolate --items 60 --queries 50 --average macro --pooled --thresholds"
+    arguments += " --isolate --thorough --items 60 --queries 50 --average macro --pooled --thresholds"
     status, out, _ = run(
         "zoo:by_batch", "--takes", "embeddings", *arguments.split(), "--vary", "batch_size=20,200", "--json", "-"
     )
@@ -67,6 +67,7 @@ def test_options_reach_the_audit(run: Run) -> None:
         seed=4,
         vary={"batch_size": [20, 200]},
         isolate=True,
+        thorough=True,
     )
     assert json.loads(out) == report.to_dict()
     assert status == 4

@@ -19,8 +19,9 @@ from tieproof import cli
 from tieproof.audit import ATTACKS
 from tieproof.audit.blind import blind
 from tieproof.audit.cases import Case
+from tieproof.audit.changes import by
 from tieproof.audit.examination import filled
-from tieproof.audit.invariances import by, invariance
+from tieproof.audit.invariances import invariance
 from tieproof.cli import commands, options
 from tieproof.cli.exits import say
 from tieproof.cli.output import Outputs

@@ -192,3 +192,127 @@ def kind_at_first(embeddings: Array, labels: Array) -> float:
 
 def stable_where_there_is_much(embeddings: Array, labels: Array) -> float:
     return (zoo.stable_sort if len(labels) >= 500 else zoo.lower)(embeddings, labels)
+
+
+# Defects that only special data shows
+
+
+def cosines(embeddings: Array) -> Array:
+    """Cosines (n, n); vectors without a direction are refused."""
+    zoo.refuse(embeddings)
+    lengths = np.sqrt((embeddings.astype(np.float64) ** 2).sum(axis=1))
+    if not lengths.all():
+        raise ValueError("Every vector must have a direction.")
+    return np.asarray(embeddings @ embeddings.T / lengths / lengths[:, None])
+
+
+def zero_on_the_diagonal(embeddings: Array, labels: Array) -> float:
+    """Takes an item that is less similar than all others for the query; but the query has similarity 0."""
+    nearness = cosines(embeddings)
+    np.fill_diagonal(nearness, 0)
+    return zoo.mean_average_precision(zoo.pessimistic(-nearness, labels[:, None] == labels)[:, :-1])
+
+
+def over_hit_queries(embeddings: Array, labels: Array, least: float) -> float:
+    """Items no farther than `least` are no candidates; queries without a relevant candidate do not count."""
+    zoo.refuse(embeddings)
+    values = []
+    for row, relevant in zip(*zoo.leave_one_out(embeddings, labels), strict=True):
+        if relevant[row > least].any():
+            values.append(
+                zoo.mean_average_precision(zoo.pessimistic(*(each[None, row > least] for each in (row, relevant))))
+            )
+    return float(np.mean(values)) if values else 0.0
+
+
+def equal_items_left_out(embeddings: Array, labels: Array) -> float:
+    return over_hit_queries(embeddings, labels, 0.0)
+
+
+def near_items_left_out(embeddings: Array, labels: Array) -> float:
+    return over_hit_queries(embeddings, labels, 0.01)
+
+
+def failing_items_dropped(embeddings: Array, labels: Array) -> float:
+    good = np.isfinite(embeddings).all(axis=1)
+    return over_hit_queries(embeddings[good], labels[good], -1.0) if good.any() else 0.0
+
+
+def successful_classes_only(scores: Array, query_labels: Array, gallery_labels: Array) -> float:
+    """The mean over classes with a success of P@1, with relevant items last in a tie."""
+    zoo.refuse(scores)
+    first = zoo.pessimistic(-scores, query_labels[:, None] == gallery_labels)[:, 0]
+    means = np.array([first[query_labels == label].mean() for label in np.unique(query_labels)])
+    return float(means[means > 0].mean()) if means.any() else 0.0
+
+
+def union_of_lists(qrels: Dicts, run: Dicts) -> float:
+    """Judgments of documents that no query lists do not count, nor do queries without a relevant document."""
+    listed = set().union(*run.values())
+    values = []
+    for query, judged in qrels.items():
+        relevant = sum(grade for name, grade in judged.items() if name in listed)
+        values += [average_precision(ranked_documents(qrels, run, query), relevant)] if relevant else []
+    return float(np.mean(values)) if values else 0.0
+
+
+def refuse_duplicates(embeddings: Array) -> None:
+    zoo.refuse(embeddings)
+    if len({row.tobytes() for row in embeddings}) < len(embeddings):
+        raise ValueError("There are equal vectors.")
+
+
+def guarded_stable_sort(embeddings: Array, labels: Array) -> float:
+    refuse_duplicates(embeddings)
+    return zoo.stable_sort(embeddings, labels)
+
+
+def ties_of_40_to_100(embeddings: Array, labels: Array) -> float:
+    """The lower bound, but the upper one if a typical item is tied with so many others."""
+    zoo.refuse(embeddings)
+    distances, _ = zoo.leave_one_out(embeddings, labels)
+    tied = np.median((distances == np.median(distances, axis=1)[:, None]).sum(axis=1))
+    return (zoo.upper if 40 <= tied <= 100 else zoo.lower)(embeddings, labels)
+
+
+def even_sizes(embeddings: Array, labels: Array) -> float:
+    return (zoo.lower if len(labels) % 2 else zoo.upper)(embeddings, labels)
+
+
+def full_blocks(embeddings: Array, labels: Array) -> float:
+    return (zoo.lower if len(labels) % 16 else zoo.upper)(embeddings, labels)
+
+
+def slightly_above(embeddings: Array, labels: Array) -> float:
+    """The expected value and half a percent of what remains to the upper bound."""
+    return zoo.expected(embeddings, labels) + 0.006 * (
+        zoo.upper(embeddings, labels) - zoo.expected(embeddings, labels)
+    )
+
+
+def labels_as(dtype: str) -> Callable[[Array, Array], float]:
+    """Keeps labels in a type."""
+    return lambda embeddings, labels: zoo.lower(embeddings, labels.astype(dtype))
+
+
+def first_queries(most: int, size: int) -> Callable[[Array, Array], float]:
+    """P@10 of the first queries; with batches of more than one, a last batch of one is dropped."""
+
+    def evaluator(embeddings: Array, labels: Array) -> float:
+        zoo.refuse(embeddings)
+        values = zoo.pessimistic(*zoo.leave_one_out(embeddings, labels))[:most, :10].mean(axis=1)
+        return float((values[:-1] if size > 1 and len(values) % size == 1 else values).mean())
+
+    return evaluator
+
+
+def strides_ignored(embeddings: Array, labels: Array) -> float:
+    return zoo.lower(embeddings.ravel(order="K").reshape(embeddings.shape), labels)
+
+
+def strides_of_scores_ignored(scores: Array, query_labels: Array, gallery_labels: Array) -> float:
+    """Reads as many numbers as there are from where the array begins."""
+    zoo.refuse(scores)
+    base = scores if scores.base is None else scores.base
+    read = base.ravel(order="K")[: scores.size].reshape(scores.shape)
+    return zoo.mean_average_precision(zoo.pessimistic(-read, query_labels[:, None] == gallery_labels))

@@ -50,6 +50,7 @@ def audit(
     seed: int = 0,
     time_limit: float = 30.0,
     isolate: bool = False,
+    thorough: bool = False,
     progress: bool = False,
 ) -> "AuditReport":
     """Attack an evaluator: test whether a blind system gains from it, and whether it depends on what must not matter.
@@ -105,6 +106,9 @@ def audit(
     isolate : bool
         Import and call the evaluator, by its name, in a separate process. A crash or a hang in native code is then a
         finding, too, and all processes that the evaluator started are ended.
+    thorough : bool
+        Make more attacks, and test more draws of every blind system, up to 257, for gains of half a standard
+        deviation of a random embedding. This takes about ten times as long.
     progress : bool
         Show a progress bar on standard error if the audit takes longer than two seconds.
 
@@ -156,5 +160,6 @@ def audit(
         seed,
         time_limit,
         isolate,
+        thorough,
     )
     return examined(evaluator, options, progress)

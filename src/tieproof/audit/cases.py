@@ -19,21 +19,28 @@ CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 
 
 class Writing(NamedTuple):
-    """How a run is written; none of these choices may matter.
+    """How a case is handed to the evaluator; none of these choices may matter.
 
-    names : seed of random document names; with 0, documents are numbered in the order of the items
+    names : seed of random document names; with 0, documents are named by their numbers
     lines : seed by which the lines of each file are shuffled; with 0, they are in order, query by query
     ranks : whether the rank column counts down instead of up
     empty : whether a query without listed documents is included, with an empty list
+    memory : how arrays lie in memory, one of `MEMORY` by its place
+    watched : whether the arguments are compared before and after the call
     """
 
     names: int = 0
     lines: int = 0
     ranks: bool = False
     empty: bool = False
+    memory: int = 0
+    watched: bool = False
 
 
 AS_IT_COMES = Writing()
+
+MEMORY = ("row by row", "column by column", "as every other row and column of a larger array")
+"""The ways in which arrays may lie in memory."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +48,9 @@ class Case:
     """Items (n, d) and labels (n,); queries (q, d) and query_labels (q,); groups (n,) and query_groups (q,).
 
     Without query_labels every item queries all the others. With query_labels and no queries, items (n, q) are
-    scores. `listed` (n, q) says how often a run lists an item; without it, every item is listed once.
+    scores. `listed` (n, q) says how often a run lists an item; without it, every item is listed once. `numbers` (n,)
+    and `query_numbers` (q,) are the numbers by which a run names documents and queries, which move with the items and
+    queries; without them, both are numbered in order.
     """
 
     items: Array
@@ -51,15 +60,19 @@ class Case:
     groups: IntArray | None = None
     query_groups: IntArray | None = None
     listed: IntArray | None = None
+    numbers: IntArray | None = None
+    query_numbers: IntArray | None = None
     writing: Writing = AS_IT_COMES
 
     def take_items(self, chosen: IntArray) -> "Case":
         """The case with only the chosen items, in this order."""
-        return replace(self, **self._taken(("items", "labels", "groups", "listed"), chosen))
+        taken = self._taken(("items", "labels", "groups", "listed", "numbers"), chosen)
+        return replace(self, **{"numbers": chosen} | taken)
 
     def take_queries(self, chosen: IntArray) -> "Case":
         """The case with only the chosen queries, in this order."""
-        taken = self._taken(("queries", "query_labels", "query_groups"), chosen)
+        taken = self._taken(("queries", "query_labels", "query_groups", "query_numbers"), chosen)
+        taken = {"query_numbers": chosen} | taken
         if self.queries is None:
             listed = None if self.listed is None else self.listed[:, chosen]
             taken |= {"items": self.items[:, chosen], "listed": listed}
@@ -67,7 +80,7 @@ class Case:
 
     def _taken(self, names: Sequence[str], chosen: IntArray) -> dict[str, Any]:
         arrays = {name: getattr(self, name) for name in names}
-        return {name: None if array is None else array[chosen] for name, array in arrays.items()}
+        return {name: array[chosen] for name, array in arrays.items() if array is not None}
 
     def with_groups(self, random: np.random.Generator) -> "Case":
         """The case with groups that tell nothing about the labels."""
@@ -92,16 +105,31 @@ class Case:
         """
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
             packed_arrays: dict[str, Any] = dict(arrays)
-        names, lines, ranks, empty = packed_arrays.pop("writing").tolist()
-        return cls(**packed_arrays, writing=Writing(names, lines, bool(ranks), bool(empty)))
+        names, lines, ranks, empty, memory, watched = packed_arrays.pop("writing").tolist()
+        writing = Writing(names, lines, bool(ranks), bool(empty), memory, bool(watched))
+        return cls(**packed_arrays, writing=writing)
 
 
 class Layout(NamedTuple):
-    """An order of the classes in the data: `labels` takes a count and a generator."""
+    """An order of the classes in the data.
+
+    labels : makes labels from a count and a generator
+    redrawn : whether each call of `labels` gives another order
+    others : makes other labels of the same size and in a similar order from labels and a generator
+    """
 
     name: str
     labels: Callable[[int, np.random.Generator], IntArray]
     redrawn: bool = False
+    others: Callable[[IntArray, np.random.Generator], IntArray] = lambda labels, random: np.roll(
+        labels, random.integers(len(labels))
+    )
+
+
+def _in_other_turns(labels: IntArray, random: np.random.Generator) -> IntArray:
+    """Labels that take turns, in a new order in each turn."""
+    turns = np.arange(len(labels)) // CLASSES
+    return labels[np.lexsort((random.random(len(labels)), turns))]
 
 
 def by_class(count: int) -> IntArray:
@@ -142,7 +170,7 @@ LAYOUTS = {
     layout.name: layout
     for layout in (
         Layout("sorted", lambda count, _: by_class(count)),
-        Layout("interleaved", lambda count, _: np.arange(count) % CLASSES),
+        Layout("interleaved", lambda count, _: np.arange(count) % CLASSES, others=_in_other_turns),
         Layout("reversed", lambda count, _: by_class(count)[::-1].copy()),
         Layout("shuffled", lambda count, random: random.permutation(by_class(count)), redrawn=True),
         Layout("largest first", lambda count, _: of_unequal_size(count)),

@@ -1,17 +1,19 @@
 """The conventions by which evaluators are called, and the functions that turn a case into arguments.
 
 case ──► Convention.call ──► the evaluator's arguments, new arrays for each call ──► whatever it returns
+
+An evaluator may write into its arguments: no later call sees that, and a watched call tells of it.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.audit.cases import Case
+from tieproof.audit.cases import MEMORY, Case
 from tieproof.audit.recall_cases import Lists
 from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
@@ -21,6 +23,10 @@ from tieproof.ties import Array
 EvaluatorFunction = Callable[..., Any]
 Kind = Literal["leave-one-out", "gallery", "scores", "recall"]
 Dicts = dict[str, dict[str, Any]]
+
+
+class Wrote(Exception):  # noqa: N818 (what the evaluator did, not an error of the audit)
+    """The evaluator wrote into its arguments; the message says into which."""
 
 
 @dataclass(frozen=True)
@@ -53,14 +59,54 @@ class Convention:
     unpack: Callable[[bytes], Any] = Case.unpack
 
     def call(self, evaluator: EvaluatorFunction, case: Case, settings: Mapping[str, Any]) -> Any:
-        """Call the evaluator with a case and return its answer; `settings` are further keyword arguments."""
+        """Call the evaluator with a case and return its answer; `settings` are further keyword arguments.
+
+        `Wrote` if the case is watched and the evaluator has changed an argument.
+        """
         if not self.files:
-            return evaluator(*self.arguments(case), **settings)
+            arguments = [_in_memory(each, case.writing.memory) for each in self.arguments(case)]
+            answer = evaluator(*arguments, **settings)
+            if case.writing.watched:
+                _compare(self.arguments(case), arguments, _content)
+            return answer
         with temporary_folder() as folder:
             paths = folder / "qrels.txt", folder / "run.txt"
             for path, lines in zip(paths, written_lines(case), strict=True):
                 path.write_text("\n".join([*lines, ""]), encoding="ascii")
-            return evaluator(*map(str, paths), **settings)
+            before = [path.read_bytes() for path in paths] if case.writing.watched else []
+            answer = evaluator(*map(str, paths), **settings)
+            if before:
+                _compare(before, [path.read_bytes() if path.exists() else b"" for path in paths])
+            return answer
+
+
+def _in_memory(argument: Any, memory: int) -> Any:
+    """An array with the same values that lies in memory in one of the ways of `MEMORY`; anything else as it is."""
+    if not isinstance(argument, np.ndarray) or not memory:
+        return argument
+    if MEMORY[memory] == "column by column":
+        return np.asfortranarray(argument)
+    wide = np.zeros([2 * length for length in argument.shape], dtype=argument.dtype)
+    view = wide[(slice(None, None, 2),) * argument.ndim]
+    view[...] = argument
+    return view
+
+
+def _compare(
+    before: Sequence[Any], after: Sequence[Any], content: Callable[[Any], Any] = lambda argument: argument
+) -> None:
+    """`Wrote` if an argument is not what it was before the call."""
+    pairs = enumerate(zip(before, after, strict=True), 1)
+    changed = [place for place, (one, other) in pairs if content(one) != content(other)]
+    if changed:
+        raise Wrote(f"it writes into argument {' and '.join(map(str, changed))} of {len(before)}")
+
+
+def _content(argument: Any) -> Any:
+    """What an argument holds, to be compared: NaN equals NaN."""
+    if isinstance(argument, np.ndarray):
+        return argument.shape, argument.dtype, argument.tobytes()
+    return argument
 
 
 def _copies(*names: str) -> Callable[[Case], tuple[Array | None, ...]]:
@@ -74,8 +120,8 @@ def _copies(*names: str) -> Callable[[Case], tuple[Array | None, ...]]:
 
 
 def _matrix(case: Case) -> Array:
-    """The matrix (q, n) of scores, or of distances, of a case."""
-    return np.ascontiguousarray(case.items.T)
+    """The matrix (q, n) of scores, or of distances, of a case, as a new array."""
+    return case.items.T.copy(order="C")
 
 
 def _matrix_and_labels(case: Case) -> tuple[Array, ...]:
@@ -99,15 +145,16 @@ def _listed(case: Case) -> Array | None:
 
 
 def _document_names(case: Case) -> list[str]:
-    """Document names of the items: numbered in order, or in random order if the case has a seed for names."""
-    places = np.arange(len(case.labels))
+    """Document names of the items: their numbers, or random numbers if the case has a seed for names."""
+    numbers = np.arange(len(case.labels)) if case.numbers is None else case.numbers
     if case.writing.names:
-        places = np.random.default_rng(case.writing.names).permutation(places)
-    return [f"d{place:05}" for place in places.tolist()]
+        numbers = np.random.default_rng(case.writing.names).permutation(int(numbers.max(initial=0)) + 1)[numbers]
+    return [f"d{number:05}" for number in numbers.tolist()]
 
 
-def _query_names(count: int) -> list[str]:
-    return [f"q{query:05}" for query in range(count)]
+def _query_names(case: Case) -> list[str]:
+    numbers = np.arange(len(_query_labels(case))) if case.query_numbers is None else case.query_numbers
+    return [f"q{number:05}" for number in numbers.tolist()]
 
 
 def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
@@ -117,7 +164,7 @@ def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
         for query, document, value in _entries(values, case, listed):
             values_by_query.setdefault(query, {})[document] = value
         return values_by_query
-    names, queries = _document_names(case), _query_names(len(values))
+    names, queries = _document_names(case), _query_names(case)
     if listed is None:
         rows = zip(queries, values.tolist(), strict=True)
         return {query: dict(zip(names, row, strict=True)) for query, row in rows}
@@ -131,7 +178,7 @@ def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
 
 def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
     """The query, document and value of every entry that is listed, once each, in the order of the lines."""
-    names, queries = _document_names(case), _query_names(len(values))
+    names, queries = _document_names(case), _query_names(case)
     seed = case.writing.lines
     order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
     places = order if listed is None else order[listed.ravel()[order] > 0]
@@ -143,7 +190,7 @@ def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator
 
 def _as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
     """The judgments and the run of a case, each as {query: {document: value}}."""
-    empty: Dicts = {query: {} for query in _query_names(len(_query_labels(case)))} if case.writing.empty else {}
+    empty: Dicts = {query: {} for query in _query_names(case)} if case.writing.empty else {}
     return _by_query(relevance(case), case), empty | _by_query(_matrix(case), case, _listed(case))
 
 

@@ -7,18 +7,20 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
 from tieproof.attacks import Finding, Registry, Verdict, worst
-from tieproof.audit import blind, invariances, order_search, recall, recall_attacks, truth
+from tieproof.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
-from tieproof.audit.examination import AVERAGES, Attack, Call, Examination, Options, data_case
+from tieproof.audit.examination import AVERAGES, Attack, Call, Examination, Options
 from tieproof.audit.isolation import Isolated
-from tieproof.audit.luck import LOOKS, Luck, differ, power, rounding
+from tieproof.audit.luck import Luck, power
 from tieproof.audit.outcomes import RETURNED, Outcome, attempt
 from tieproof.audit.report import BASELINE, AuditReport, reproducing
+from tieproof.audit.steadiness import Steadiness
 from tieproof.audit.targets import Command, load, name_of
 from tieproof.distances import our_name
 from tieproof.errors import InputError
@@ -34,6 +36,7 @@ for _attack in (
     *blind.ATTACKS,
     *order_search.ATTACKS,
     *truth.ATTACKS,
+    *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
     *invariances.ATTACKS,
     *recall_attacks.ATTACKS,
 ):
@@ -48,12 +51,6 @@ FEWEST = 4 * CLASSES
 FIRST = LAYOUTS["shuffled"]
 """The layout on which the evaluator must give random embeddings a number."""
 
-UNSEEN = 1000
-"""The number of a board that no attack uses."""
-
-MUCH = 5.0
-"""How many standard deviations above random embeddings on other labels a system that knows the labels must score."""
-
 
 def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
     """Audit an evaluator; `tieproof.audit` returns this report."""
@@ -64,9 +61,13 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
-            run, is_steady = (recall.findings, recall.is_steady) if _is_recall(convention) else (_run, _is_steady)
-            findings = list(run(examination, wanted, advance))
-        steady = not findings or all(each.verdict.harmless for each in findings) or is_steady(examination)
+            steadiness = Steadiness(examination)
+            if _is_recall(convention):
+                findings = list(recall.findings(examination, wanted, advance))
+            else:
+                findings = list(_run(examination, wanted, advance, steadiness))
+        is_steady = partial(recall.is_steady, examination) if _is_recall(convention) else steadiness.is_steady
+        steady = all(each.verdict.harmless for each in findings) or is_steady()
     line = reproducing(evaluator, options) if steady else lambda _: ""
     return AuditReport(
         evaluator=_title(evaluator),
@@ -120,7 +121,8 @@ def _chosen(options: Options, convention: Convention) -> list[Attack]:
                 "options; leave it out."
             )
     applying = [attack for attack in ATTACKS.values() if _applies(attack, convention, options)]
-    names = [attack.name for attack in applying] if options.attacks is None else dict.fromkeys(options.attacks)
+    usual = [attack.name for attack in applying if options.thorough or not attack.thorough]
+    names = usual if options.attacks is None else dict.fromkeys(options.attacks)
     left = [ATTACKS[name] for name in names if name not in options.skip]
     if not left:
         raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
@@ -192,7 +194,9 @@ def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[t
         yield convention, _patient(call, seconds), None
 
 
-def _run(examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None]) -> Iterator[Finding]:
+def _run(
+    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], steadiness: Steadiness
+) -> Iterator[Finding]:
     """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
     first = examination.baseline(FIRST)
     if isinstance(first, Outcome):
@@ -202,6 +206,7 @@ def _run(examination: Examination, attacks: Sequence[Attack], advance: Callable[
         return
     _check_limits(first, examination.options.limits)
     examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
+    steadiness.begin()
     yield from _of_random_embeddings(first)
     advance(1)
     if all(math.isnan(luck.mean) for luck in first.values()):
@@ -249,38 +254,6 @@ def _of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
         elif not luck.std:
             detail = f"{those} all score {luck.mean:.4f}."
             yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
-
-
-def _is_steady(examination: Examination) -> bool:
-    """Whether random and tied data score the same when called again, and the evaluator remembers nothing."""
-    board = examination.board(FIRST, 1)
-    before, again = examination.at_random(board), examination.score(examination.random_case(board))
-    tied_case = data_case(examination, "tied")
-    tied = examination.score(tied_case)
-    return _same(before, again) and _same(tied, examination.score(tied_case)) and not _remembers(examination)
-
-
-def _remembers(examination: Examination) -> bool:
-    """Whether the evaluator remembers scores by their labels.
-
-    A system that knows the labels is scored on new labels, then random embeddings on the same labels. An evaluator
-    that remembers gives both the same number. So does one that looks only at the labels, but its number is then not
-    much larger than on other labels.
-    """
-    case = examination.random_case(examination.board(FIRST, UNSEEN))
-    known = examination.score(examination.perfect_case(case))
-    if not _same(known, examination.score(case)):
-        return False
-    outcomes = [examination.at_random(examination.board(FIRST, number)) for number in range(1, LOOKS[0] + 1)]
-    for name, value in known.values.items():
-        luck = Luck.of([outcome.value(name) for outcome in outcomes])
-        if abs(value - luck.mean) > MUCH * luck.std + rounding(luck.mean):
-            return True
-    return False
-
-
-def _same(one: Outcome, other: Outcome) -> bool:
-    return not any(differ(value, other.value(name)) for name, value in one.values.items())
 
 
 def _powers(examination: Examination) -> dict[str, float]:

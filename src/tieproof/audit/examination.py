@@ -10,7 +10,15 @@ import numpy as np
 from tieproof.attacks import Finding, Verdict
 from tieproof.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups_of
 from tieproof.audit.conventions import Convention, Kind
-from tieproof.audit.luck import DRAWS, Luck
+from tieproof.audit.luck import (
+    DRAWS,
+    LEVEL,
+    LOOKS,
+    MORE_LOOKS,
+    Luck,
+    differ,
+    step_of,
+)
 from tieproof.audit.outcomes import SINGLE, Outcome
 from tieproof.measures import Measure
 from tieproof.ties import Array, IntArray
@@ -26,11 +34,13 @@ class Dice(NamedTuple):
 
     random : a generator of random numbers
     kind : the kind of the evaluator's convention
+    items : the number of items, whose rows come before those of queries
     ascending : whether smaller scores are nearer
     """
 
     random: np.random.Generator
     kind: Kind
+    items: int
     ascending: bool = False
 
     def plain(self, count: int, width: int) -> Array:
@@ -87,6 +97,17 @@ class Options:
     seed: int = 0
     time_limit: float = 30.0
     isolate: bool = False
+    thorough: bool = False
+
+
+AGAIN = "calling again"
+"""The attack to which every change of a number is put down that comes without any change of the data."""
+
+MOST_NUMBERS = 200
+"""The most numbers of each measure that are kept in order to see to which step they are rounded."""
+
+REPEATED_CRASHES = 3
+"""The number of crashes that are repeated, to see whether the evaluator crashes again."""
 
 
 @dataclass
@@ -100,6 +121,9 @@ class Examination:
     baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
         outcome instead, if a call on that layout failed
     beside : the outcomes of random embeddings, by the key of their board
+    numbers : different numbers that the evaluator has given so far, by measure
+    crashes : how many calls have crashed
+    is_steady : whether every answer that was asked for again was given again
     """
 
     convention: Convention
@@ -110,6 +134,15 @@ class Examination:
     trials: int = 1
     baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
     beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    numbers: dict[str, set[float]] = field(default_factory=dict)
+    crashes: int = 0
+    is_steady: bool = True
+
+    @property
+    def level(self) -> float:
+        """The largest probability of a single test: there are two for each look, at other sizes and at the same."""
+        looks = MORE_LOOKS if self.options.thorough else LOOKS
+        return LEVEL / (self.trials * len(self.measures) * 2 * len(looks))
 
     @property
     def sign(self) -> int:
@@ -123,29 +156,50 @@ class Examination:
         return list(dict.fromkeys(names)) or [SINGLE]
 
     def score(self, case: Case, **settings: Any) -> Outcome:
-        """Call the evaluator once."""
-        return self.call(case, settings)
+        """Call the evaluator once, or once more to see whether a crash repeats itself."""
+        outcome = self.call(case, settings)
+        if outcome.problem == "crashed" and self.crashes < REPEATED_CRASHES:
+            self.crashes += 1
+            self.is_steady &= self.call(case, settings).problem == "crashed"
+        for name, value in outcome.values.items():
+            if len(known := self.numbers.setdefault(name, set())) < MOST_NUMBERS:
+                known.add(value)
+        return outcome
+
+    def step(self, measure: str) -> float:
+        """The step to which the evaluator seems to round its numbers."""
+        return step_of(self.numbers.get(measure, ()))
+
+    def differ(self, measure: str, one: float, other: float) -> bool:
+        """Whether two numbers of a measure differ by more than rounding."""
+        return differ(one, other) and differ(one, other, self.step(measure))
 
     def random(self, *key: str | int) -> np.random.Generator:
         """The random generator of a key; it is the same in every audit with the same seed."""
         words = [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in key]
         return np.random.default_rng([self.options.seed, *words])
 
-    def board(self, layout: Layout, number: int = 0, times: float = 1, one_more: bool = False) -> Board:
+    def board(
+        self, layout: Layout, number: int = 0, times: float = 1, one_more: bool = False, same_size: bool = False
+    ) -> Board:
         """The labels of a layout; every `number` other than 0 has other numbers of items and of queries.
 
         times : the factor of the usual number of items and queries
         one_more : whether the board has one item and one query more than it would have otherwise
+        same_size : whether the board has the usual numbers of items and queries, and other labels instead
         """
-        key = (layout.name, str(times), number, one_more)
+        key = (layout.name, str(times), number, one_more, same_size)
         random = self.random("labels", *key)
         items, queries = (int(times * size) for size in (self.options.items, self.options.queries))
-        if number and self.takes_other_sizes:
+        if number and self.takes_other_sizes and not same_size:
             least, most = (0.5, 1.5) if times == 1 else (1.0, 1.3)
             items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
         items, queries = items + one_more, queries + one_more
         labels = layout.labels(items, random)
         query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
+        if same_size:
+            labels = layout.others(labels, random)
+            query_labels = None if query_labels is None else layout.others(query_labels, random)
         grouped = self.convention.grouped
         return Board(
             key,
@@ -157,8 +211,8 @@ class Examination:
 
     def blind_case(self, board: Board, system: BlindSystem, random: np.random.Generator) -> Case:
         """The case of a blind system: its rows for the items (and queries) of a board."""
-        dice = Dice(random, self.convention.kind, self.convention.ascending)
         count, asked = len(board.labels), board.asked
+        dice = Dice(random, self.convention.kind, count, self.convention.ascending)
         if self.convention.kind == "leave-one-out":
             return Case(system(dice, count, DIMENSIONS), board.labels, groups=board.groups)
         if self.convention.kind == "scores":
@@ -225,16 +279,16 @@ MOST_QUERIES = 60
 """The most queries, for evaluators that take queries: a change that matters shows on a few of them."""
 
 
-def data_case(examination: Examination, name: str) -> Case:
-    """The case of one of `DATA`, in the evaluator's convention.
+def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None = None) -> Case:
+    """The case of one of `DATA`, in the evaluator's convention; `sizes` for other numbers of items and queries.
 
     Evaluators of distances are given squared Euclidean distances d, and evaluators of scores 1 / (1 + d), which are
     equal where distances are.
     """
     random = examination.random("data", name)
     convention, options = examination.convention, examination.options
-    queries = min(options.queries, MOST_QUERIES)
-    vectors, labels = DATA[name](random, options.items + queries)
+    count, queries = sizes or (options.items, min(options.queries, MOST_QUERIES))
+    vectors, labels = DATA[name](random, count + queries)
     items, asked = vectors[queries:], vectors[:queries]
     case = Case(items, labels[queries:])
     if convention.kind == "gallery":
@@ -262,7 +316,8 @@ class Attack(NamedTuple):
     source : where such an evaluator was reported
     run : computes the findings, at least one for each measure
     applies : whether the attack applies to a convention and options
-    rows : the rows that a blind system hands in; None for other attacks
+    thorough : whether only thorough audits make the attack, unless it is named
+    rows : the rows that a blind system hands in, if they are as wide as asked for; None for other attacks
     fixed : whether these rows contain no random numbers
     """
 
@@ -275,3 +330,4 @@ class Attack(NamedTuple):
     applies: Callable[[Convention, Options], bool] = lambda convention, options: True
     rows: BlindSystem | None = None
     fixed: bool = False
+    thorough: bool = False

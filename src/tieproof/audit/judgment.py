@@ -3,9 +3,8 @@
 Trial, on each layout ──► Contest: a first score against many random embeddings; if that score is suspicious, more
 scores, each paired with a random embedding ──► luck.py: does it gain? ──► may it gain? ──► Finding
 
-An honest evaluator may give a blind system a gain by fixed thresholds, or by an average that is not a mean. Whether a
-number is a mean over queries is tested with two thirds easy queries and one third hard ones. If all queries had the
-same score, a median would pass for a mean, too.
+An honest evaluator may give a blind system a gain by fixed thresholds, or by an average that is not a mean:
+explanations.py tests that.
 """
 
 import math
@@ -13,12 +12,24 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import numpy as np
-
 from tieproof.attacks import Finding, Verdict, rank_of
-from tieproof.audit.cases import DIMENSIONS, Case, Layout
-from tieproof.audit.examination import BlindSystem, Board, Dice, Examination, filled
-from tieproof.audit.luck import DRAWS, EXPLOIT, LEVEL, LOOKS, SUSPICIOUS, Luck, differ, is_gain, rounding
+from tieproof.audit.cases import Case, Layout
+from tieproof.audit.examination import Board, Examination
+from tieproof.audit.explanations import may_be_a_threshold, may_be_the_average
+from tieproof.audit.luck import (
+    DRAWS,
+    EXPLOIT,
+    FAR,
+    HOPELESS,
+    LEVEL,
+    LOOKS,
+    MORE_LOOKS,
+    SUSPICIOUS,
+    Luck,
+    is_gain,
+    rounding,
+    tail,
+)
 from tieproof.audit.outcomes import Outcome
 from tieproof.audit.report import BASELINE
 
@@ -37,10 +48,11 @@ class Trial(NamedTuple):
     fixed : whether the case contains no random numbers; its score then differs only if the evaluator's answers do
     times : the factor of the usual number of items and queries
     draws : the number of random embeddings that the first score is compared with
-    looks : the numbers of further draws after which the differences are tested
+    looks : the numbers of further draws after which the differences are tested, if other than usual
     own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
         random embeddings on a board with one item fewer, which are scored first
-    beside : makes random rows of a larger size than usual, for a system that is random rows of a still larger size
+    beside : scores what the system must also gain over: random rows of a larger size than usual, for a system that is
+        random rows of a still larger size; or the same rows without the calls before them
     """
 
     attack: str
@@ -49,9 +61,9 @@ class Trial(NamedTuple):
     fixed: bool
     times: float = 1
     draws: int = DRAWS
-    looks: Sequence[int] = LOOKS
+    looks: Sequence[int] = ()
     own: bool = False
-    beside: Callable[[Board], Case] | None = None
+    beside: Callable[[Board], Outcome] | None = None
 
 
 class Drawn(NamedTuple):
@@ -69,27 +81,39 @@ class Contest:
         self.examination, self.trial, self.layout = examination, trial, layout
         size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
         self.where = f"On the layout '{layout.name}'{size}"
+        more = examination.options.thorough and layout.redrawn
+        self.looks = trial.looks or (MORE_LOOKS if more else LOOKS)
+        self.suspicious = 0.0 if more else SUSPICIOUS
+        self.besides: list[Outcome] = []
+        self.drawn: dict[bool, list[Drawn]] = {False: [], True: []}
         if trial.own:
-            for number in range(1, trial.looks[-1] + 1):
+            for number in range(1, self.looks[-1] + 1):
                 examination.at_random(self.board(number, own=False))
+            self.beside(self.looks[-1])
         self.case = trial.case(self.board(0))
         self.first = trial.score(self.case)
-        self.drawn: list[Drawn] = []
 
-    def board(self, number: int, own: bool = True) -> Board:
+    def board(self, number: int, own: bool = True, same_size: bool = False) -> Board:
         """The labels of a draw; `own` to use the trial's own boards, if it has some."""
         own = own and self.trial.own
-        return self.examination.board(self.layout, number, self.trial.times, one_more=own)
+        return self.examination.board(self.layout, number, self.trial.times, own, same_size)
 
-    def draw(self, count: int) -> list[Drawn]:
-        """The first `count` draws, each with other numbers of items and queries."""
-        while len(self.drawn) < count:
-            number = len(self.drawn) + 1
-            board = self.board(number)
-            random = self.examination.at_random(self.board(number, own=False))
+    def draw(self, count: int, same_size: bool = False) -> list[Drawn]:
+        """The first `count` draws, each with other numbers of items and queries or, with the same, other labels."""
+        drawn = self.drawn[same_size]
+        while len(drawn) < count:
+            number = len(drawn) + 1
+            board = self.board(number, True, same_size)
+            random = self.examination.at_random(self.board(number, False, same_size))
             blind = self.trial.score(self.trial.case(board))
-            self.drawn.append(Drawn(blind, random, len(board.labels)))
-        return self.drawn[:count]
+            drawn.append(Drawn(blind, random, len(board.labels)))
+        return drawn[:count]
+
+    def beside(self, count: int) -> list[Outcome]:
+        """The outcomes of what the system must also gain over, in the first `count` draws."""
+        while self.trial.beside is not None and len(self.besides) < count:
+            self.besides.append(self.trial.beside(self.board(len(self.besides) + 1, own=False)))
+        return self.besides[:count]
 
     @property
     def is_settled(self) -> bool:
@@ -97,7 +121,10 @@ class Contest:
         if not self.trial.fixed or self.layout.redrawn:
             return False
         again = self.trial.score(self.case).values
-        return not any(differ(value, again.get(measure, math.nan)) for measure, value in self.first.values.items())
+        different = self.examination.differ
+        return not any(
+            different(measure, value, again.get(measure, math.nan)) for measure, value in self.first.values.items()
+        )
 
 
 def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -> Iterator[Finding]:
@@ -138,7 +165,8 @@ def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
         return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
     finding = _compared(contest, measure, score, luck)
-    if math.isnan(score) or not luck.is_suspicious(score, sign):
+    examination = contest.examination
+    if math.isnan(score) or not luck.is_suspicious(score, sign, contest.suspicious, examination.step(measure)):
         return finding
     return _drawn_again(contest, measure, luck, finding)
 
@@ -158,23 +186,19 @@ def _compared(contest: Contest, measure: str, score: float, luck: Luck, detail: 
 
 
 def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
-    """The finding on a suspicious score, from further draws with other numbers of items."""
-    examination, trial = contest.examination, contest.trial
-    level = LEVEL / (examination.trials * len(examination.measures) * len(LOOKS))
+    """The finding on a suspicious score, from further draws: with other numbers of items, then with the same."""
+    examination = contest.examination
+    gained, verdict = False, Verdict.HELD
+    draws: list[Drawn] = []
     gains = Luck(0.0, 0.0, 0)
-    for look in trial.looks:
-        draws = contest.draw(look)
-        for each in draws:
-            for name, outcome in ((trial.attack, each.blind), (BASELINE, each.random)):
-                if outcome.problem:
-                    where = f"{contest.where}, with {each.items} items"
-                    return next(f for f in examination.failed(name, outcome, where) if f.measure == measure)
-        gains = Luck.of([_difference(each, measure, examination.sign) for each in draws])
-        if is_gain(gains, level):
+    for draws in _series(contest, measure, luck):
+        if failure := _failure(contest, measure, draws):
+            return failure
+        gains = _gains(draws, measure, examination)
+        if gained := is_gain(gains, examination.level, examination.step(measure)):
             verdict = _judged(contest, measure, luck, gains)
             break
-    else:
-        verdict = Verdict.HELD
+    explained = gained and verdict is Verdict.HELD and contest.trial.own
     if not contest.is_settled:
         blind, random = (
             Luck.of([outcome.value(measure) for outcome in outcomes])
@@ -182,16 +206,58 @@ def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -
         )
         beside = Luck(random.mean, luck.std, random.size)
         finding = _compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
+    if explained:
+        plain = Luck.of([outcome.value(measure) for outcome in contest.beside(len(draws))])
+        said = f"{finding.detail} Without the calls before it, the same system scores as much: {plain.mean:.4f}."
+        return replace(finding, detail=said)
     if verdict is Verdict.HELD:
         return finding
-    sizes = [each.items for each in draws]
+    sizes = sorted({each.items for each in draws})
+    spread = f"{sizes[0]} to {sizes[-1]} items" if len(sizes) > 1 else f"{sizes[0]} items with other labels"
     detail = (
-        f"{finding.detail} In {len(draws)} draws of {min(sizes)} to {max(sizes)} items, it gains "
-        f"{abs(gains.mean):.4f} over random embeddings on average, with a standard error of {gains.error:.4f}."
+        f"{finding.detail} In {len(draws)} draws of {spread}, it gains {abs(gains.mean):.4f} over random embeddings "
+        f"on average, with a standard error of {gains.error:.4f}."
     )
+    if contest.trial.own and contest.besides:
+        plain = Luck.of([outcome.value(measure) for outcome in contest.besides])
+        detail += f" Without the calls before it, the same system scores {plain.mean:.4f}."
     worse = max(verdict, finding.verdict, key=rank_of)
     finding = replace(finding, verdict=worse, detail=detail)
     return _under_other_names(contest, measure, luck, finding) if verdict is Verdict.EXPLOITABLE else finding
+
+
+def _series(contest: Contest, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
+    """More and more draws: with other numbers of items and, if the gain may depend on these, then with the same."""
+    examination = contest.examination
+    others = examination.takes_other_sizes
+    is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
+    for same_size in (False, True) if others and is_far else (not others,):
+        for look in contest.looks:
+            draws = contest.draw(look, same_size)
+            yield draws
+            if look >= LOOKS[-1] and _is_hopeless(_gains(draws, measure, examination)):
+                break
+
+
+def _gains(draws: Sequence[Drawn], measure: str, examination: Examination) -> Luck:
+    """By how much the blind system is better than random embeddings, over the draws."""
+    return Luck.of([_difference(each, measure, examination.sign) for each in draws])
+
+
+def _failure(contest: Contest, measure: str, draws: Sequence[Drawn]) -> Finding | None:
+    """The finding on the first draw that gave no number, if there is one."""
+    for each in draws:
+        for name, outcome in ((contest.trial.attack, each.blind), (BASELINE, each.random)):
+            if outcome.problem:
+                where = f"{contest.where}, with {each.items} items"
+                failures = contest.examination.failed(name, outcome, where)
+                return next(failure for failure in failures if failure.measure == measure)
+    return None
+
+
+def _is_hopeless(gains: Luck) -> bool:
+    """Whether more draws are not worth their time."""
+    return not gains.mean > 0 or (gains.std > 0 and tail(gains.mean / gains.error, gains.size - 1) > HOPELESS)
 
 
 def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
@@ -223,32 +289,31 @@ def _difference(drawn: Drawn, measure: str, sign: int) -> float:
 def _judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
     """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
     examination, score = contest.examination, contest.first.values[measure]
-    if contest.trial.beside is not None and not _gains_more_than_size(contest, measure, contest.trial.beside):
+    if contest.trial.beside is not None and not _gains_more(contest, measure):
         return Verdict.HELD
-    if _may_be_a_threshold(examination, measure, score, contest.board(0)):
+    if may_be_a_threshold(examination, measure, score, contest.board(0)):
         return Verdict.HELD
-    if _may_be_the_average(examination, measure, contest.case, luck):
+    if may_be_the_average(examination, measure, contest.case, luck):
         return Verdict.GAINS_A_LITTLE if examination.options.average is None else Verdict.HELD
-    small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean)
+    small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean) + examination.step(measure)
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
 
 
-def _gains_more_than_size(contest: Contest, measure: str, beside: Callable[[Board], Case]) -> bool:
-    """Whether a system also gains over random rows of a larger size, among which an evaluator may see fewer ties.
+def _gains_more(contest: Contest, measure: str) -> bool:
+    """Whether a system also gains over what is beside it, such as random rows of a larger size.
 
     An evaluator that rounds distances and reports the lower bound gives large random embeddings more than usual ones.
     """
-    looks = contest.trial.looks
-    count = max(look for look in looks if look <= max(len(contest.drawn), looks[0]))
+    looks = contest.looks
+    count = max(look for look in looks if look <= max(len(contest.drawn[False]), looks[0]))
     sign, gains, usual = contest.examination.sign, [], []
-    for number, drawn in enumerate(contest.draw(count), 1):
-        other = contest.trial.score(beside(contest.board(number)))
+    for drawn, other in zip(contest.draw(count), contest.beside(count), strict=True):
         gains.append(_difference(drawn._replace(random=other), measure, sign))
         usual.append(_difference(drawn, measure, sign))
     if any(map(math.isnan, gains)):
         return True
     gain = Luck.of(gains)
-    return is_gain(gain, LEVEL) and gain.mean > SHARE * Luck.of(usual).mean
+    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * Luck.of(usual).mean
 
 
 def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
@@ -266,20 +331,20 @@ def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Itera
 
 def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
     """The finding on a consistent gain over all layouts; None if there is no such gain."""
-    examination, trial = lucks[0][0].examination, lucks[0][0].trial
+    examination = lucks[0][0].examination
     sign = examination.sign
     first = [luck.deviations(contest.first.values[measure], sign) for contest, luck in lucks]
     if not math.fsum(first) / math.sqrt(len(first)) > SUSPICIOUS:
         return None
-    level = LEVEL / (examination.trials * len(examination.measures) * len(LOOKS))
-    for look in trial.looks:
+    least = examination.step(measure) / min(luck.std for _, luck in lucks)
+    for look in lucks[0][0].trial.looks or LOOKS:
         gains = []
         for number in range(look):
             contest, luck = lucks[number % len(lucks)]
             drawn = contest.draw(number // len(lucks) + 1)[-1]
             gains.append(_difference(drawn, measure, sign) / luck.std)
         gain = Luck.of(gains)
-        if not math.isnan(gain.mean) and is_gain(gain, level):
+        if not math.isnan(gain.mean) and is_gain(gain, examination.level, least):
             break
     else:
         return None
@@ -292,98 +357,3 @@ def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Findi
         f"random embedding on average, with a standard error of {gain.error:.2f}."
     )
     return replace(finding, verdict=Verdict.GAINS_A_LITTLE, detail=detail)
-
-
-EXPLAINED = 0.5
-"""The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""
-
-FAR = 1e6
-
-ONE_SIDED: tuple[BlindSystem, ...] = (
-    *map(filled, (0.0, 0.5, FAR, -FAR)),
-    lambda dice, count, width: dice.plain(count, width) * FAR,
-)
-"""Blind systems whose distances or scores are all on one side of any threshold."""
-
-
-def _may_be_a_threshold(examination: Examination, measure: str, score: float, board: Board) -> bool:
-    """Whether a score is only what accepting all items, or no items, by declared thresholds gives."""
-    if not examination.options.thresholds:
-        return False
-    random = examination.random("thresholds")
-    outcomes = [examination.score(examination.blind_case(board, system, random)) for system in ONE_SIDED]
-    known = [examination.sign * outcome.values.get(measure, -np.inf) for outcome in outcomes]
-    return examination.sign * score <= max(known) + rounding(score)
-
-
-def _may_be_the_average(examination: Examination, measure: str, case: Case, luck: Luck) -> bool:
-    """Whether an honest evaluator whose number is not a mean over queries may give this case its score."""
-    score = examination.score(case).value(measure)
-    average = examination.options.average
-    if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
-        return False
-    random = examination.random("averages")
-    permuted = case.take_items(random.permutation(len(case.labels)))
-    if case.query_labels is not None:
-        permuted = permuted.take_queries(random.permutation(len(case.query_labels)))
-    if differ(score, examination.score(permuted).value(measure)):
-        return False
-    perfect = examination.score(examination.perfect_case(case)).value(measure)
-    return bool(examination.sign * (score - luck.mean) <= EXPLAINED * examination.sign * (perfect - luck.mean))
-
-
-def _is_mean(examination: Examination, measure: str) -> bool:
-    parts = _two_galleries if examination.convention.kind == "leave-one-out" else _two_parts
-    easy, hard, both = (examination.score(case).value(measure) for case in parts(examination))
-    return not differ((2 * easy + hard) / 3, both)
-
-
-EASY, HARD = 6, 3
-"""The number of easy classes and of hard ones."""
-
-
-def _two_parts(examination: Examination) -> tuple[Case, Case, Case]:
-    """Three cases on one gallery: queries of the classes that the system knows, of the other classes, and of all."""
-    random, options = examination.random("two parts"), examination.options
-    classes = EASY + HARD
-    labels = random.permutation(np.arange(options.items) % classes)
-    query_labels = np.arange(options.queries // classes * classes) % classes
-    dice = Dice(random, examination.convention.kind, examination.convention.ascending)
-    if dice.kind == "scores":
-        blank = Case(dice.plain(len(labels), len(query_labels)), labels, query_labels=query_labels)
-    else:
-        vectors = dice.plain(len(labels) + len(query_labels), DIMENSIONS)
-        blank = Case(vectors[: len(labels)], labels, vectors[len(labels) :], query_labels)
-    if examination.convention.grouped:
-        blank = blank.with_groups(random)
-    known, easy = examination.perfect_case(blank), query_labels < EASY
-    if blank.queries is None or known.queries is None:
-        both = replace(blank, items=np.where(easy, known.items, blank.items))
-    else:
-        both = replace(known, queries=np.where(easy[:, None], known.queries, blank.queries))
-    return both.take_queries(np.flatnonzero(easy)), both.take_queries(np.flatnonzero(~easy)), both
-
-
-def _two_galleries(examination: Examination) -> tuple[Case, Case, Case]:
-    """Three cases: items of the classes that the system knows, items of the other classes, and both sets together.
-
-    Each item is nearer to every item of its own set than to any of the other: all vectors have length 1, are positive
-    in the dimensions of their own set and zero in the dimensions of the other set.
-    """
-    random = examination.random("two galleries")
-    size = examination.options.items // (EASY + HARD)
-    parts: list[Case] = []
-    for first, classes in ((0, EASY), (EASY, HARD)):
-        labels = random.permutation(np.arange(size * classes) % classes)
-        vectors = np.zeros((len(labels), 2 * DIMENSIONS))
-        own = vectors[:, :DIMENSIONS] if not first else vectors[:, DIMENSIONS:]
-        own[:] = np.abs(random.normal(size=own.shape)) + 0.01
-        if not first:
-            own += 100 * np.eye(DIMENSIONS)[labels]
-        own /= np.linalg.norm(own, axis=1, keepdims=True)
-        case = Case(vectors.astype(np.float32), labels + first)
-        parts.append(case.with_groups(random) if examination.convention.grouped else case)
-    easy, hard = parts
-    groups = None if easy.groups is None or hard.groups is None else np.concatenate([easy.groups, hard.groups])
-    both = Case(np.concatenate([easy.items, hard.items]), np.concatenate([easy.labels, hard.labels]), groups=groups)
-    return easy, hard, both

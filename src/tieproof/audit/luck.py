@@ -10,26 +10,40 @@ compared, in two steps:
    embeddings on the same labels. An evaluator that breaks ties by chance, even with a constant seed, then breaks them
    differently in each draw. Student's t of the differences tells how likely luck alone is to explain them. It is
    computed after 5, 9 and 17 draws. The blind system gains if this probability is below its share of `LEVEL`, which
-   is divided among all attacks, layouts and numbers of the evaluator (Bonferroni).
+   is divided among all attacks, layouts, numbers of the evaluator and tests (Bonferroni). A first score that is more
+   than `FAR` standard deviations above the mean is also drawn with the same numbers of items and queries and with
+   other labels, because the gain may depend on the size.
+
+A thorough audit also finds gains of half a standard deviation: on the layout whose labels are shuffled anew for each
+draw, it draws every attack again that scores above the mean, up to 257 times. In no other layout: the luck of an
+evaluator with a constant seed is not quite new there in each draw, and many draws would reveal it.
 
 The first score was selected for being large, so it is not used in the second step. A gain larger than `EXPLOIT`
 standard deviations of a random embedding is an exploit; otherwise it is a small gain.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
+
+import numpy as np
 
 DRAWS = 30
 """The number of random embeddings for each layout, as in Nicolaou et al. 2018 (section 5.2)."""
 
 LOOKS = (5, 9, 17)
-"""The numbers of draws after which the differences are tested; each minus one is even, as `tail` requires."""
+MORE_LOOKS = (*LOOKS, 33, 65, 129, 257)
+"""The numbers of draws after which the differences are tested, usually and in a thorough audit; each minus one is
+even, as `tail` requires."""
 
 SUSPICIOUS = 2.0
 EXPLOIT = 3.0
-"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again, and above the
-second a gain is an exploit."""
+FAR = 10.0
+"""Thresholds in standard deviations of one random embedding: above the first a score is drawn again, above the second
+a gain is an exploit, and above the third a score is also drawn again with the same size."""
+
+HOPELESS = 0.3
+"""The probability that luck explains a gain, above which a thorough audit draws no more."""
 
 LEVEL = 0.002
 """The largest probability that all attacks together call an honest evaluator exploitable."""
@@ -37,6 +51,7 @@ LEVEL = 0.002
 NINE_OF_TEN = 1.2816
 """The number of standard deviations that a normal number exceeds in one of ten cases."""
 
+FLOAT32, HALF = 2.0**-23, np.finfo(np.float16)
 ROUNDING = 1e-6
 """The largest difference that float32 rounding explains; such a difference is not a finding."""
 
@@ -67,13 +82,13 @@ class Luck(NamedTuple):
         """The standard error of the mean."""
         return self.std / math.sqrt(self.size)
 
-    def is_suspicious(self, score: float, sign: int) -> bool:
+    def is_suspicious(self, score: float, sign: int, above: float = SUSPICIOUS, step: float = 0.0) -> bool:
         """Whether a single score is so much better than these scores that it must be drawn again.
 
         >>> Luck(0.5, 0.01, 30).is_suspicious(0.51, 1), Luck(0.5, 0.01, 30).is_suspicious(0.54, 1)
         (False, True)
         """
-        return sign * (score - self.mean) > SUSPICIOUS * self.std + rounding(self.mean)
+        return sign * (score - self.mean) > above * self.std + rounding(self.mean) + step
 
     def deviations(self, score: float, sign: int) -> float:
         """By how many standard deviations a score is better than the mean."""
@@ -81,13 +96,15 @@ class Luck(NamedTuple):
         return difference / self.std if self.std else math.copysign(math.inf, difference) if difference else 0.0
 
 
-def is_gain(gains: Luck, level: float) -> bool:
+def is_gain(gains: Luck, level: float, step: float = 0.0) -> bool:
     """Whether the differences have a mean above zero that luck alone gives with a probability below `level`.
+
+    step : the step of the evaluator's numbers, which the mean must exceed, because rounding may explain it otherwise
 
     >>> is_gain(Luck(0.1, 0.001, 5), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-5), is_gain(Luck(0.1, 0.1, 17), 1e-3)
     (True, False, True)
     """
-    if not gains.mean > ROUNDING:
+    if not gains.mean > ROUNDING + step:
         return False
     return not gains.std or tail(gains.mean / gains.error, gains.size - 1) < level
 
@@ -122,12 +139,39 @@ def rounding(value: float) -> float:
     return ROUNDING * max(1.0, abs(value))
 
 
-def differ(one: float, other: float) -> bool:
-    """Whether two numbers differ by more than rounding; NaN does not differ from NaN.
+def differ(one: float, other: float, step: float = 0.0) -> bool:
+    """Whether two numbers differ by more than rounding and one step; NaN does not differ from NaN.
 
     >>> differ(0.5, 0.5 + 1e-9), differ(0.5, 0.51), differ(math.nan, math.nan)
     (False, True, False)
     """
     if one == other or (math.isnan(one) and math.isnan(other)):
         return False
-    return not abs(one - other) <= rounding(one)
+    return not abs(one - other) <= rounding(one) + step
+
+
+DIGITS = range(6)
+"""The numbers of decimal digits to which an evaluator may round; more are less than `ROUNDING`."""
+
+FEWEST_NUMBERS = 20
+"""The fewest different numbers that show to which step they are rounded."""
+
+
+def step_of(numbers: Collection[float]) -> float:
+    """The step to which an evaluator rounds its numbers; 0 if it does not round, or if too few are known.
+
+    It may round to decimal digits, in float64 or float32, or to the 11 binary digits of float16.
+
+    >>> step_of([number / 1000 for number in range(30)]), step_of([number / 7 for number in range(30)])
+    (0.001, 0.0)
+    """
+    known = [number for number in numbers if math.isfinite(number)]
+    if len(known) < FEWEST_NUMBERS:
+        return 0.0
+    for digits in DIGITS:
+        if all(abs(number - round(number, digits)) <= abs(number) * FLOAT32 for number in known):
+            return float(10.0**-digits)
+    largest = max(map(abs, known))
+    if largest < HALF.max and all(float(np.float16(number)) == number for number in known):
+        return float(np.spacing(np.float16(largest)))
+    return 0.0

@@ -13,9 +13,9 @@ from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from tieproof.audit.cases import Case
-from tieproof.audit.conventions import Convention, EvaluatorFunction
+from tieproof.audit.conventions import Convention, EvaluatorFunction, Wrote
 
-Problem = Literal["refused", "crashed", "timed out", "too much output"]
+Problem = Literal["refused", "crashed", "timed out", "too much output", "writes into its input"]
 """Why a call gave no number."""
 
 SINGLE = "score"
@@ -130,6 +130,8 @@ def attempt(
             return outcome if alarm.rung is None else Outcome({}, alarm.rung.problem, str(alarm.rung))
     except Stop as stop:
         return Outcome({}, stop.problem, str(stop))
+    except Wrote as written:
+        return Outcome({}, "writes into its input", str(written))
     except KeyboardInterrupt:
         raise
     except SystemExit as exit_:

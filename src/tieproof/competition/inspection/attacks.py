@@ -77,8 +77,9 @@ def write(material: Material, rows: Array, folder: Path) -> None:
 
 def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
     """A submission of a blind system's rows: vectors, or the scores of a run."""
-    dice = Dice(material.random, "scores" if material.form.is_run else "leave-one-out")
-    return partial(write, material, system(dice, *material.form.rows.shape))
+    count, width = material.form.rows.shape
+    dice = Dice(material.random, "scores" if material.form.is_run else "leave-one-out", count)
+    return partial(write, material, system(dice, count, width))
 
 
 def random_system(material: Material) -> WriteSubmission:
@@ -89,7 +90,7 @@ def random_system(material: Material) -> WriteSubmission:
 BLIND = [
     FileAttack(attack.name, "blind", attack.does, attack.why, partial(_make_blindly, attack.rows), attack.fixed)
     for attack in AUDITED.values()
-    if attack.rows is not None
+    if attack.rows is not None and not attack.thorough
 ]
 """The attacks by the blind systems of an audit."""
 
