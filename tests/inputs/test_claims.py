@@ -206,9 +206,9 @@ def test_a_trec_file_of_lines_that_are_long(tmp_path: Path) -> None:
     (tmp_path / "run.txt").write_text("\ufeff" + "\n\n".join(lines) + "\n", encoding="utf-8")
     qrels = {f"q{at}": {f"{name}{at}": 1} for at in range(5)}
     assert tp.evaluate_run(qrels, tmp_path / "run.txt", measures=["AP"])["AP"].lower == 1
-    lines[3] += " tail"
+    lines[3] = lines[3].removesuffix(" t")
     (tmp_path / "run.txt").write_text("\n\n".join(lines))
-    with pytest.raises(tp.InputError, match="has 7 columns on line 7"):
+    with pytest.raises(tp.InputError, match="has 5 columns on line 7"):
         tp.evaluate_run(qrels, tmp_path / "run.txt")
 
 

@@ -226,11 +226,20 @@ def test_same_numbers_in_any_order_with_any_memory_and_threads() -> None:
     order = random.permutation(120)
     others = [
         tp.evaluate(codes[order], labels[order], distance="hamming", measures=["AP", "P@5"]),
-        tp.evaluate(codes, labels, distance="hamming", measures=["AP", "P@5"], memory="100KiB", threads=3),
+        tp.evaluate(codes, labels, distance="hamming", measures=["AP", "P@5"], memory="600KiB", threads=3),
     ]
     for measure in ("AP", "P@5"):
         numbers = [result.distribution(measure, resolution=1e-4).to_dict() for result in (first, *others)]
         assert numbers[1:] == numbers[:-1]
+
+
+def test_ties_that_take_too_much_memory_are_not_kept() -> None:
+    random = np.random.default_rng(0)
+    codes, labels = random.random((120, 8)) > 0.5, random.integers(0, 6, 120)
+    result = tp.evaluate(codes, labels, distance="hamming", measures=["AP"], memory="100KiB")
+    assert result["AP"] == tp.evaluate(codes, labels, distance="hamming", measures=["AP"])["AP"]
+    with pytest.raises(InputError, match=r"the ties take more than a sixteenth of the memory.*a larger memory="):
+        result.distribution("AP")
 
 
 def test_judged_items_alone() -> None:
@@ -296,7 +305,7 @@ def test_p_values_of_all_orders_of_ties(seed: int) -> None:
 def test_a_record_has_no_distribution(tmp_path: Path) -> None:
     result = result_of(RANKINGS["one"], ["AP"])
     result.save(tmp_path / "r.tieproof")
-    with pytest.raises(InputError, match=r"from a record, which has no ties.*Evaluate the data again"):
+    with pytest.raises(InputError, match=r"from a record, or the ties take more.*Evaluate the data again"):
         tp.load(tmp_path / "r.tieproof").distribution("AP")
 
 

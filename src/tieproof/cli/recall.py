@@ -21,7 +21,7 @@ NEIGHBORS = (
     "are read from .hdf5 and .npz files with neighbors and distances, as ann-benchmarks and VIBE write them "
     "(FILE:GROUP if there are several groups), from .npy and .ivecs files of ids, and from the binary files of "
     "big-ann-benchmarks with any extension. Without TRUTH the true neighbors are found by an exact search of the "
-    "vectors of --gallery. TRUTH may be a folder that tieproof truth wrote, whose ties are complete."
+    "vectors of --gallery. TRUTH may be a folder that the command truth wrote, whose ties are complete."
 )
 
 NEIGHBOR_EXAMPLES = (

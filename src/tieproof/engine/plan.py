@@ -76,7 +76,8 @@ class Plan:
         sides = problem.queries, problem.gallery
         space = make_space(problem.distance, *sides, problem.relevance.order(), resources, ends)
         if problem.format is None:
-            return space.of_near_duplicates()
+            space = space.of_near_duplicates()
+            return space if problem.noise is None else space.as_passed  # noise shifts the distances of rows as passed
         from tieproof.engine.rounded import RoundedSpace
 
         return RoundedSpace(problem.distance.gauge(space), problem.format, self.undecided)

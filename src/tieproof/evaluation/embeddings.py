@@ -39,6 +39,10 @@ Counted = tuple["TiesByPart", Callable[[], Origin]]
 """The ties of all queries, and a function that returns their origin; call it after all ties are counted."""
 
 
+KEPT = 16
+"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
+
+
 def _counted(
     problem: Problem | ShardedProblem,
     bits: int | None,
@@ -282,7 +286,15 @@ def evaluate(
     with ExitStack() as stack:
         ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
         with about((*whole.judged_by, "embeddings")):
-            scores = score(ties.parts, wanted, count, threads=whole.budget.threads, noisy=noise is not None)
+            budget = whole.budget
+            scores = score(
+                ties.parts,
+                wanted,
+                count,
+                threads=budget.threads,
+                noisy=noise is not None,
+                most_kept=budget.memory / KEPT,
+            )
             if noise is not None and whole.relevance.graded:
                 from tieproof.evaluation.graded_noise import bracketed, levels_of
 

@@ -84,7 +84,8 @@ class Evaluated(NamedTuple):
     categories : the queries' categories, if they were passed
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
-    kept : the ties that can change a score, for `distribution`; None in the result of a record
+    kept : the ties that can change a score, for `distribution`; None in the result of a record, or if they would take
+        too much memory
     noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
     """
 

@@ -60,15 +60,15 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty"
+_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise"
 
 CALLS = {
     "embeddings": (
         "evaluate",
         "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
-        "categories average confidence empty memory threads progress bits precision cluster checkpoint",
+        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
     ),
-    "run": ("evaluate_run", "qrels run measures categories average missing empty truncated n_items"),
+    "run": ("evaluate_run", "qrels run measures level categories average missing empty truncated n_items noise"),
     "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
     "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
 }

@@ -8,6 +8,7 @@ nor the ranks in a file can change a number.
 """
 
 import os
+import sys
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -217,7 +218,8 @@ def evaluate_run(
 
 def _at_level(measures: list[Measure], level: float) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
-    if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating) or not level > 0:
+    is_number = isinstance(level, int | float | np.integer | np.floating) and not isinstance(level, bool)
+    if not is_number or not 0 < level <= sys.float_info.max:
         raise InputError(
             f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"
         )

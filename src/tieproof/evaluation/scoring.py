@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.distribution.kept import KeptTies, keep
+from tieproof.distribution.kept import Keeper, KeptTies
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
@@ -76,7 +76,7 @@ class Scores(NamedTuple):
     values : (M, 4, Q) lower, expected, upper and standard deviation
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
-    kept : of each part of the queries, the ties that can change a score
+    kept : of each part of the queries, the ties that can change a score; None: they take too much memory
     noise : (M, 2, Q) the smallest and the largest value under noise; None: there is no noise
     """
 
@@ -84,7 +84,7 @@ class Scores(NamedTuple):
     values: FloatArray
     n_relevant: IntArray
     tie_counts: IntArray
-    kept: tuple[KeptTies, ...]
+    kept: tuple[KeptTies, ...] | None
     noise: FloatArray | None = None
 
 
@@ -95,18 +95,20 @@ def score(
     estimate: Callable[[Measure, Ties], Estimates] | None = None,
     threads: int = 1,
     noisy: bool = False,
+    most_kept: float = np.inf,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
     estimate : evaluates one measure; None: on the rankings as they are
     threads : the number of parts that are evaluated at a time
     noisy : whether the ties have the extreme rankings under noise
+    most_kept : the memory in bytes for the ties that can change a score; if they need more, none is kept
     """
     values = np.zeros((len(measures), 4, count))
     bounds = np.zeros((len(measures), 2, count)) if noisy else None
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
-    kept: list[KeptTies] = []
+    keeper = Keeper(most_kept)
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, ties = _as_places(part[0]), part[1]
@@ -118,11 +120,11 @@ def score(
             if bounds is not None:
                 bounds[measures.index(measure)][:, queries] = bounds_under_noise(measure, ties, computed)
         tie_counts[:, queries] = count_by_query(ties)
-        kept.append(keep(part[0], ties))
+        keeper.add(part[0], ties)
 
     with growing_tables():
         for_each(evaluate, parts, threads)
-    return Scores(measures, values, n_relevant, tie_counts, tuple(kept), bounds)
+    return Scores(measures, values, n_relevant, tie_counts, keeper.all_parts(), bounds)
 
 
 def count_by_query(ties: Ties) -> IntArray:
@@ -165,7 +167,7 @@ def as_evaluated(
     if len(empty_ids) and setting.empty == "skip":
         places = np.flatnonzero(kept)
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
-        kept_ties = tuple(part.among(places, len(kept)) for part in kept_ties)
+        kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
         noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
         values = values.copy()

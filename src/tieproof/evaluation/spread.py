@@ -43,8 +43,8 @@ def tied_of(result: "Measured", measure: Measure, sign: float) -> Ambiguous | No
     parts = result.evaluated.kept
     if parts is None:
         raise InputError(
-            "This result is from a record, which has no ties of single queries. Evaluate the data again, and take "
-            "the distribution of that result.",
+            "This result has no ties of single queries: it is from a record, or the ties take more than a sixteenth "
+            "of the memory. Evaluate the data again, with a larger memory=, and take the distribution of that result.",
             "measure",
         )
     return tied(measure, parts, sign * _weights(result, measure))
