@@ -44,7 +44,7 @@ def tied_of(result: "Measured", measure: Measure, sign: float) -> Ambiguous | No
     if parts is None:
         raise InputError(
             "This result has no ties of single queries: it is from a record, or the ties take more than a sixteenth "
-            "of the memory. Evaluate the data again, with a larger memory=, and take the distribution of that result.",
+            "of the memory. Evaluate the data again, with a larger memory=, and take its distribution.",
             "measure",
         )
     return tied(measure, parts, sign * _weights(result, measure))
