@@ -4,7 +4,7 @@
 
 Measured from arrays to the result, with all default measures, after one call beforehand. Each case takes turns with
 the product of as many random vectors; data with duplicates take turns with an evaluation of as many distinct
-vectors. Ratios are ratios of medians. Figures are written to product.json unless sizes or cases are chosen.
+vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Figures are written to product.json unless sizes or cases are chosen.
 """
 
 from collections.abc import Callable
@@ -111,6 +111,13 @@ DUPLICATES: dict[str, Make] = {
 }
 MOST_DUPLICATES = 1.0
 
+NOISY: dict[str, tuple[Make, float | str]] = {
+    "about 5 relevant, noise=1e-3": (relevant(5), 1e-3),
+    "about 100 relevant, noise=1e-3": (relevant(100), 1e-3),
+    "about 5 relevant, noise='float16'": (relevant(5), "float16"),
+}
+MOST_NOISY = 1.3
+
 
 def beside_product(make: Make, count: int, dimensions: int) -> tuple[Call, Call]:
     """The product, and leave-one-out."""
@@ -145,6 +152,13 @@ def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call
     )
 
 
+def with_noise(make: Make, noise: float | str, count: int, dimensions: int) -> tuple[Call, Call]:
+    """The evaluations without noise and with it."""
+    embeddings, labels = make(count, dimensions)
+    given = {"embeddings": embeddings, "labels": labels}
+    return evaluation(**given), evaluation(**given, noise=noise)
+
+
 def cases(count: int, dimensions: int) -> list[Case]:
     """All cases, in the order of the table."""
     made = [
@@ -159,6 +173,10 @@ def cases(count: int, dimensions: int) -> list[Case]:
     made += [
         Case(name, "no duplicates", MOST_DUPLICATES, partial(beside_distinct, make, count, dimensions))
         for name, make in DUPLICATES.items()
+    ]
+    made += [
+        Case(name, "no noise", MOST_NOISY, partial(with_noise, make, noise, count, dimensions))
+        for name, (make, noise) in NOISY.items()
     ]
     return made
 
