@@ -90,14 +90,15 @@ def _replace(name: str) -> None:
     peer = KNOWN[name]
     sys.modules.setdefault("cachier", MagicMock(cachier=lambda **_: lambda function: function))
     if peer.ours == "oml":
-        original_oml.NEVER_CALLED = tuple(each for each in original_oml.NEVER_CALLED if each != "oml.inference")
+        called = (each for each in original_oml.NEVER_CALLED if each != "oml.inference")
+        original_oml.NEVER_CALLED = tuple(called)
         sys.meta_path.insert(0, original_oml.Placeholders())
     ours = import_module(f"tieproof.compat.{peer.ours}")
     for module in peer.modules:
         import_module(module)
-    for module in [module for called, module in sys.modules.items() if called.startswith(peer.modules)]:
-        for each in set(ours.__all__) & set(vars(module)):
-            setattr(module, each, getattr(ours, each))
+    for inside in [inside for name, inside in sys.modules.items() if name.startswith(peer.modules)]:
+        for each in set(ours.__all__) & set(vars(inside)):
+            setattr(inside, each, getattr(ours, each))
     raises: Any = pytest.raises
     pytest.raises = lambda kind, match=None, **options: raises(kind, **options)  # type: ignore[assignment]
 
