@@ -95,6 +95,10 @@ ssh host cat run.gz | tieproof run qrels.txt -
 tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
 ```
 
+Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}`, such as
+`dict(zip(queries, answer["responses"]))` after a multi-search, to `tp.evaluate_run`, with `truncated=True`, because a
+response is cut off at the `size` of its search. Hits are ranked by `_score`, and named by `_id`.
+
 Only one file can be standard input. Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have
 these columns:
 

@@ -237,3 +237,17 @@ def test_refused() -> None:
         evaluator.update(DATA, LABELS, indices=[1])
     with pytest.raises(tp.InputError, match="number of labels is 2, but the number of embeddings is 90"):
         evaluator.update(DATA, LABELS[:2])
+
+
+def test_calling_it_adds_a_batch_and_evaluates_it_alone() -> None:
+    random = np.random.default_rng(0)
+    vectors, labels = random.normal(size=(30, 4)), random.integers(0, 3, size=30)
+    evaluator = tp.Evaluator(measures=["AP"], distance="euclidean")
+    for part in (slice(0, 12), slice(12, 30)):
+        alone = tp.evaluate(vectors[part], labels[part], measures=["AP"], distance="euclidean")
+        assert evaluator(vectors[part], labels[part])["AP"] == alone["AP"]
+    whole = tp.evaluate(vectors, labels, measures=["AP"], distance="euclidean")
+    assert evaluator.compute()["AP"] == whole["AP"]
+    with pytest.raises(tp.InputError):
+        evaluator(vectors[:2], labels[:3])
+    assert len(evaluator) == 30

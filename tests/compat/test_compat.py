@@ -45,7 +45,7 @@ def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
     for library in ("torch", "torchmetrics", "matplotlib"):
         pytest.importorskip(library)
     examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(examples) == 3
+    assert len(examples) == 5
     for code in examples:
         names: dict[str, Any] = {}
         exec(code, names)

@@ -20,6 +20,8 @@ pytestmark = pytest.mark.heavy
 NONE = {"cmc_top_k": (), "precision_top_k": (), "map_top_k": ()}
 QUIET: dict[str, Any] = {"verbose": False, "pcf_variance": (), **NONE}
 
+NOTHING_RELEVANT = pytest.mark.filterwarnings("ignore:.*nothing relevant in the gallery")
+
 
 # The examples of the documentation
 
@@ -80,6 +82,7 @@ SETS = {
 }
 
 
+@NOTHING_RELEVANT
 @pytest.mark.parametrize("name", SETS)
 @pytest.mark.parametrize("n_items", [1, 4, 100])
 def test_neighbors_are_exact(name: str, n_items: int) -> None:
@@ -187,6 +190,7 @@ def test_zeros_score_nothing() -> None:
 # EmbeddingMetrics
 
 
+@NOTHING_RELEVANT
 def test_batches_in_any_order_and_twice() -> None:
     random = np.random.default_rng(5)
     vectors, labels = (random.integers(0, 5, size=(40, 3)) * 0.1).astype(np.float32), random.integers(0, 5, size=40)
@@ -201,6 +205,7 @@ def test_batches_in_any_order_and_twice() -> None:
     assert compute(np.append(random.permutation(40), [3, 8]), 5) == whole
 
 
+@NOTHING_RELEVANT
 def test_sequences_and_the_query_itself_are_not_ranked() -> None:
     # Items 0 and 1 are one sequence: item 2 is the first item of their label that each of them finds.
     dataset = oml.QueryGalleryLabeledDataset([0, 0, 0, 1], sequences=["a", "a", "b", "c"])
@@ -211,6 +216,7 @@ def test_sequences_and_the_query_itself_are_not_ranked() -> None:
     assert lines_of(found) == {"cmc": {1: [0, 0, 0, 0], 2: [1, 1, 1, 0]}}
 
 
+@NOTHING_RELEVANT
 def test_an_empty_ranking_is_right_where_nothing_is_relevant() -> None:
     dataset = oml.QueryGalleryLabeledDataset([0, 1, 1], sequences=["a", "a", "a"])
     rr = oml.RetrievalResults.from_embeddings(torch.eye(3), dataset)
@@ -311,6 +317,33 @@ def test_pictures_of_the_worst() -> None:
     every = oml.EmbeddingMetrics(dataset, **options, visualize_only_overall_category=False)
     fill(every, random.random((12, 2)), np.arange(12)).compute_metrics()
     assert len(every.visualize()[0]) == 3 * (1 + len(set(labels.tolist())))
+
+
+def test_a_picture_of_queries_and_the_length_of_lists() -> None:
+    dataset = oml.QueryGalleryLabeledDataset([0, 0, 1, 1], texts=["a", "b", "c", "d"])
+    vectors = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    rr = oml.RetrievalResults.from_embeddings(vectors, dataset, n_items=2)
+    assert (rr.n_retrieved_items, rr.is_empty()) == (2, False)
+    empty = torch.zeros(0)
+    rr_of_lists = oml.RetrievalResults([torch.tensor([0.5]), empty], [torch.tensor([1]), empty.long()])
+    assert (rr_of_lists.n_retrieved_items, rr_of_lists.is_empty()) == (1, False)
+    assert oml.RetrievalResults([empty], [empty.long()]).is_empty()
+    assert oml.RetrievalResults([], []).is_empty()
+    shown = texts_of(rr.visualize(query_ids=[1, 3], dataset=dataset, n_galleries_to_show=1))
+    assert [text for text in shown if text.startswith("query")] == ["query 1", "query 3"]
+    with pytest.raises(tp.InputError, match="The data set has 2 queries, but the results have 4"):
+        rr.visualize([0], oml.QueryGalleryLabeledDataset([0, 0]))
+    with pytest.raises(tp.InputError, match="n_galleries_to_show must be"):
+        rr.visualize([0], dataset, n_galleries_to_show=0)
+
+
+def test_queries_without_relevant_items_cause_a_warning() -> None:
+    ids, message = [torch.tensor([0]), torch.tensor([1])], "^1 of 2 queries have nothing relevant"
+    with pytest.warns(tp.InputWarning, match=message):
+        oml.RetrievalResults([torch.tensor([0.5])] * 2, ids, [torch.tensor([0]), torch.tensor([], dtype=torch.long)])
+    dataset = oml.QueryGalleryLabeledDataset([0, 1, 0], is_query=[1, 1, 0], is_gallery=[0, 0, 1])
+    with pytest.warns(tp.InputWarning, match=message):
+        oml.RetrievalResults.from_embeddings(torch.eye(3), dataset)
 
 
 # Refused

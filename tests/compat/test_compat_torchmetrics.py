@@ -5,6 +5,9 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable
+from fractions import Fraction
+from inspect import signature
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +33,7 @@ CASES: dict[str, list[dict[str, Any]]] = {
     "RetrievalNormalizedDCG": [{"top_k": k} for k in K],
     "RetrievalFallOut": [{"top_k": k} for k in K],
     "RetrievalRPrecision": [{}],
-    "RetrievalAUROC": [{}],
+    "RetrievalAUROC": [{"top_k": k, "max_fpr": f} for k in K for f in (None, 0.25, 0.6, 1.0)],
     "RetrievalPrecisionRecallCurve": [{}, {"max_k": 4}, {"max_k": 30}, {"max_k": 30, "adaptive_k": True}],
     "RetrievalRecallAtFixedPrecision": [{"min_precision": p} for p in (0.0, 0.3, 0.9, 1.0)] + [{"max_k": 3}],
 }
@@ -101,10 +104,112 @@ def test_inside_the_interval_with_ties(name: str, options: dict[str, Any]) -> No
 
 
 def test_averages_over_ties_are_the_expected_values() -> None:
-    for name in ("RetrievalNormalizedDCG", "RetrievalAUROC"):
+    for name in ("RetrievalNormalizedDCG", "RetrievalAUROC"):  # of whole rankings
         tensors = data(tied=True, name=name)
         expected = computed(getattr(ours, name)(ties="expected"), tensors)
         assert expected == pytest.approx(computed(getattr(original, name)(), tensors), rel=1e-5)
+
+
+def area(relevant: list[bool], top_k: int, max_fpr: Fraction) -> Fraction:
+    """The definition: the area under the steps of a ranking's first items up to a rate, standardized by McClish."""
+    first = relevant[:top_k]
+    p, q = sum(first), len(first) - sum(first)
+    if not p or not q:
+        return Fraction(0)
+    area, rate, found = Fraction(0), Fraction(0), 0
+    for each in first:
+        found += each
+        if not each:
+            width = min(rate + Fraction(1, q), max_fpr) - min(rate, max_fpr)
+            area, rate = area + width * Fraction(found, p), rate + Fraction(1, q)
+    least = max_fpr**2 / 2
+    return (1 + (area - least) / (max_fpr - least)) / 2
+
+
+AREAS = [
+    ([1, 1, 1, 1, 1, 1, 1], [1, 0, 1, 0, 0, 1, 0]),
+    ([3, 2, 2, 2, 1, 1, 1], [0, 1, 0, 1, 0, 1, 1]),
+    ([2, 2, 2, 2, 2, 1, 0], [1, 1, 1, 0, 0, 0, 1]),
+    ([5, 5, 4, 4, 3, 3, 2], [1, 0, 0, 1, 1, 0, 0]),
+    ([1, 1, 1, 0, 0], [1, 1, 1, 1, 1]),
+    ([0.0, -0.0, 5e-324, 1.0, 1.0 + 2**-52], [1, 0, 1, 0, 1]),
+    ([7], [1]),
+]
+
+
+@pytest.mark.parametrize(("scores", "target"), AREAS)
+@pytest.mark.parametrize("max_fpr", [Fraction(1, 8), Fraction(1, 4), Fraction(1, 2), Fraction(5, 8), Fraction(1)])
+def test_area_over_all_orderings(scores: list[float], target: list[int], max_fpr: Fraction) -> None:
+    area_of = pytest.importorskip("tieproof.compat.torchmetrics.area").area_of
+    orders = [
+        [bool(target[item]) for item in order]
+        for order in permutations(range(len(scores)))
+        if all(scores[a] >= scores[b] for a, b in pairwise(order))
+    ]
+    for top_k in range(1, len(scores) + 1):
+        values = [area(order, top_k, max_fpr) for order in orders]
+        mean = sum(values) / len(values)
+        variance = sum((value - mean) ** 2 for value in values) / len(values)
+        found = area_of(np.array(scores), np.array(target) > 0, top_k, float(max_fpr))
+        assert [found.lower, found.expected, found.upper] == pytest.approx(
+            [float(min(values)), float(mean), float(max(values))], rel=1e-12, abs=1e-15
+        )
+        assert found.std == pytest.approx(float(variance) ** 0.5, rel=1e-10, abs=1e-12)
+
+
+def test_area_of_one_huge_tie_and_in_every_order() -> None:
+    area_of = pytest.importorskip("tieproof.compat.torchmetrics.area").area_of
+    random = np.random.default_rng(0)
+    relevant = random.permutation(np.arange(4000) < 1500)
+    found = area_of(np.zeros(4000), relevant, 2000, 1.0)
+    assert [found.lower, found.expected, found.upper] == pytest.approx([0.0, 0.5, 1.0], rel=1e-12)
+    assert 0 < found.std < 0.02
+    scores = random.integers(0, 9, size=300).astype(np.float64)
+    for max_fpr in (0.1, 1.0):
+        order = random.permutation(300)
+        assert area_of(scores[order], relevant[:300][order], 77, max_fpr) == area_of(
+            scores, relevant[:300], 77, max_fpr
+        )
+
+
+def test_area_up_to_a_rate_is_that_of_sklearn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    random = np.random.default_rng(4)
+    for max_fpr in (0.05, 0.25, 1 / 3, 0.9):
+        scores, target = random.permutation(60) / 64, random.integers(0, 2, size=60)
+        value = ours.retrieval_auroc(torch.tensor(scores), torch.tensor(target), max_fpr=max_fpr)
+        assert value.item() == pytest.approx(metrics.roc_auc_score(target, scores, max_fpr=max_fpr), rel=1e-6)
+
+
+FUNCTIONS = [name for name in ours.__all__ if name.startswith("retrieval_")]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions_equal_without_ties_and_inside_with_them(name: str) -> None:
+    functions = pytest.importorskip("torchmetrics.functional.retrieval")
+    assert sorted(functions.__all__) == sorted(FUNCTIONS)
+    function, theirs = getattr(ours, name), getattr(functions, name)
+    options = [*signature(theirs).parameters][2:]
+    assert [*signature(function).parameters] == ["preds", "target", *options, "ties"]
+    cut = options[:1]
+    random = np.random.default_rng(5)
+    for k in (None, 1, 3, 20):
+        for target in (
+            random.integers(0, 2, size=(3, 4)),
+            np.zeros((3, 4), dtype=np.int64),
+            np.ones((3, 4), np.int64),
+        ):
+            given = dict.fromkeys(cut, k) | ({"adaptive_k": True} if k == 20 and "adaptive_k" in options else {})
+            scores, relevant = torch.tensor((random.permutation(12).reshape(3, 4) + 1) / 16), torch.tensor(target)
+            expected = theirs(scores, relevant, **given)
+            found = function(scores, relevant, **given)
+            tied = (scores * 4).ceil() / 4
+            lower, upper = (function(tied, relevant, ties=end, **given) for end in ("lower", "upper"))
+            other = theirs(tied, relevant, **given)
+            if isinstance(found, tuple):
+                found, expected, lower, upper, other = map(torch.cat, (found, expected, lower, upper, other))
+            assert found.tolist() == pytest.approx(expected.tolist(), rel=1e-6)
+            assert ((lower <= other + 1e-6) & (other <= upper + 1e-6)).all()
 
 
 def test_interval_is_that_of_tieproof() -> None:
@@ -257,7 +362,12 @@ def test_refused() -> None:
         "top_k must be": lambda: ours.RetrievalMAP(top_k=0),
         "adaptive_k must be": lambda: ours.RetrievalPrecision(adaptive_k=1),
         "max_k must be": lambda: ours.RetrievalPrecisionRecallCurve(max_k=0),
-        "top_k=3 is not offered": lambda: ours.RetrievalAUROC(top_k=3),
+        "scores, not booleans": lambda: ours.RetrievalMAP().update(one > 0, target, index),
+        "top_k must be .* not 0": lambda: ours.RetrievalAUROC(top_k=0),
+        "above 0 and at most 1, or None, not 0": lambda: ours.RetrievalAUROC(max_fpr=0),
+        "at most 1, or None, not nan": lambda: ours.RetrievalAUROC(max_fpr=float("nan")),
+        "at most 1, or None, not True": lambda: ours.RetrievalAUROC(max_fpr=True),
+        "empty or a single number": lambda: ours.retrieval_recall(one[:0], target[:0]),
         "min_precision must be": lambda: ours.RetrievalRecallAtFixedPrecision(min_precision=2.0),
         "a cutoff has no interval": lambda: ours.RetrievalRecallAtFixedPrecision(ties="interval"),
         "ignore_index must be": lambda: ours.RetrievalMAP(ignore_index="x"),

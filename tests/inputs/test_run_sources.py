@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import asdict
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -189,3 +190,31 @@ def test_qrels_and_runs_of_ranx() -> None:
     assert str(error.value) == (
         "The qrels are a Run of ranx, but a Qrels of ranx is expected. Pass the qrels first, then the run."
     )
+
+
+def response(scores: dict[str, float]) -> dict[str, Any]:
+    """The answer of Elasticsearch or OpenSearch to a search."""
+    hits = [{"_index": "items", "_id": name, "_score": score, "_source": {}} for name, score in scores.items()]
+    return {"took": 5, "hits": {"total": {"value": 3, "relation": "eq"}, "max_score": 2.0, "hits": hits}}
+
+
+def test_responses_of_search_engines_are_runs() -> None:
+    qrels = {"q1": {"a": 1}, "q2": {"c": 2, "a": 1}, "hits": {"b": 1}}
+    run = {"q1": {"a": 1.5, "b": 1.5}, "q2": {"a": 2.0, "c": 1.0}, "hits": {}}
+    expected = tp.evaluate_run(qrels, run, measures=["AP", "nDCG"])
+    wrapped = [
+        {query: response(scores) for query, scores in run.items()},
+        {query: SimpleNamespace(body=response(scores)) for query, scores in run.items()},
+        {query: response(scores)["hits"]["hits"] for query, scores in run.items()},
+    ]
+    for each in wrapped:
+        found = tp.evaluate_run(qrels, each, measures=["AP", "nDCG"])
+        assert found["AP"] == expected["AP"] == tp.Estimate(1 / 2, 7 / 12, 2 / 3, expected["AP"].std)
+        assert found["nDCG"] == expected["nDCG"]
+    named = {"q1": {"hits": 2.0, "a": 1.0}}  # a document may have that name
+    assert tp.evaluate_run({"q1": {"a": 1}}, named, measures=["RR"])["RR"].lower == 0.5
+    sorted_by_field = {"q1": [{"_id": "a", "_score": None, "sort": [3]}]}
+    with pytest.raises(tp.InputError, match="The hit 'a' of query 'q1' has no _score"):
+        tp.evaluate_run(qrels, sorted_by_field)
+    with pytest.raises(tp.InputError, match="have the _id 'a' twice"):
+        tp.evaluate_run(qrels, {"q1": [{"_id": "a", "_score": 1.0}, {"_id": "a", "_score": 2.0}]})

@@ -42,8 +42,14 @@ def ours(*arguments: Any, **options: Any) -> Any:
 
 
 def theirs(*arguments: Any, **options: Any) -> Any:
-    module = import_module("sentence_transformers.sentence_transformer.evaluation")
-    return module.InformationRetrievalEvaluator(*arguments, **options)
+    return original("InformationRetrievalEvaluator")(*arguments, **options)
+
+
+def original(name: str, package: str = "evaluation") -> Any:
+    try:
+        return getattr(import_module(f"sentence_transformers.sentence_transformer.{package}"), name)
+    except ModuleNotFoundError:  # before version 5.4
+        return getattr(import_module(f"sentence_transformers.{package}"), name)
 
 
 def task(queries: int, documents: int, relevant: int, seed: int = 0) -> tuple[Any, Any, Any]:
@@ -244,7 +250,7 @@ def test_codes_are_ranked_by_their_hamming_distance() -> None:
 
 @pytest.mark.parametrize("precision", ["int8", "uint8"])
 def test_integers_are_calibrated_by_the_corpus(precision: str) -> None:
-    from sentence_transformers.util import quantize_embeddings
+    from sentence_transformers import quantize_embeddings
 
     embeddings, data = untied(7, dimensions=30), task(10, 50, 8)
     stored = quantize_embeddings(embeddings, precision, calibration_embeddings=embeddings[10:])
@@ -452,7 +458,6 @@ def trainer_with(evaluator: Any, folder: Path, best: str) -> Any:
     """A trainer for three epochs of pairs of words, as small as possible."""
     from datasets import Dataset
     from sentence_transformers import SentenceTransformerTrainer, SentenceTransformerTrainingArguments
-    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 
     model = numbered_model(tied(16))
     pairs = Dataset.from_dict(
@@ -473,7 +478,7 @@ def trainer_with(evaluator: Any, folder: Path, best: str) -> Any:
         disable_tqdm=True,
         seed=0,
     )
-    loss = MultipleNegativesRankingLoss(model)
+    loss = original("MultipleNegativesRankingLoss", "losses")(model)
     return SentenceTransformerTrainer(
         model=model, args=arguments, train_dataset=pairs, loss=loss, evaluator=evaluator
     )
@@ -513,11 +518,9 @@ def test_several_evaluators_in_a_trainer(tmp_path: Path) -> None:
 
 
 def test_sequential_evaluator() -> None:
-    from sentence_transformers.sentence_transformer.evaluation import SequentialEvaluator
-
     model, data = numbered_model(tied(17)), task(10, 50, 8)
     several = [ours(*data, name="floats"), ours(*data, name="codes", precision="ubinary")]
-    found = SequentialEvaluator(several, main_score_function=sum)(model)
+    found = original("SequentialEvaluator")(several, main_score_function=sum)(model)
     assert found["sequential_score"] == found["floats_cosine_ndcg@10"] + found["codes_hamming_ndcg@10"]
     assert found["codes_hamming_map@100_upper"] == several[1].results["hamming"]["AP(norm=min)@100"].upper
 
@@ -804,3 +807,134 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(tp.MissingExtraError, match=rf"{name} .*pip install 'tieproof\[sentence-transformers\]'"):
         import_module(name)
+
+
+# The corpus given
+
+
+@pytest.mark.parametrize("precision", [None, "int8", "ubinary"])
+def test_embeddings_and_another_model_of_the_corpus(precision: Any) -> None:
+    import torch
+
+    embeddings, data = untied(14), task(10, 50, 8)
+    model, other = numbered_model(embeddings), numbered_model(np.roll(embeddings, 3, axis=1))
+    expected = ours(*data, precision=precision)(model)
+    for form in (np.asarray, torch.from_numpy):
+        found = ours(*data, precision=precision)(other, corpus_model=model)
+        queries = ours(*data, precision=precision)(model, corpus_embeddings=form(embeddings[10:]))
+        assert queries == expected
+    if precision is None:
+        assert plain(found) == pytest.approx(theirs(*data)(other, corpus_model=model), rel=1e-12)
+        given = torch.from_numpy(embeddings[10:])
+        assert plain(expected) == pytest.approx(theirs(*data)(model, corpus_embeddings=given), rel=1e-12)
+
+
+def test_what_is_no_corpus_is_refused() -> None:
+    embeddings, data = untied(15), task(10, 50, 8)
+    model = numbered_model(embeddings)
+    sentences = ours(sentences=["w1", "w2"], labels=[0, 0])
+    calls: dict[str, Callable[[], Any]] = {
+        r"corpus_embeddings has shape \(49, 12\), but the corpus has 50": lambda: ours(*data)(
+            model, corpus_embeddings=embeddings[11:]
+        ),
+        "not both": lambda: ours(*data)(model, corpus_model=model, corpus_embeddings=embeddings[10:]),
+        "sentences have no corpus": lambda: sentences(model, corpus_model=model),
+        "contains nan": lambda: ours(*data)(model, corpus_embeddings=embeddings[10:] * np.nan),
+        "must be the floats of a model": lambda: ours(*data, precision="int8")(
+            model, corpus_embeddings=np.ones((50, 12), np.int8)
+        ),
+        "no encode_document": lambda: ours(*data)(model, corpus_model=7),
+    }
+    for message, call in calls.items():
+        with pytest.raises(tp.InputError, match=message):
+            call()
+
+
+# Reranking
+
+
+def reranking(samples: Any, **options: Any) -> Any:
+    module = import_module("tieproof.integrations.sentence_transformers")
+    return module.TieproofRerankingEvaluator(samples, **options)
+
+
+def samples_of(seed: int, count: int = 12, documents: int = 48) -> list[dict[str, Any]]:
+    """Candidates of a `numbered_model`; some samples have no text of a kind."""
+    random = np.random.default_rng(seed)
+    found = []
+    for at in range(count):
+        names = [f"w{count + item}" for item in random.choice(documents, 9, replace=False)]
+        cut = int(random.integers(0, 5))
+        found.append({"query": f"w{at}", "positive": names[:cut], "negative": names[cut:]})
+    found[3]["negative"] = []
+    return found
+
+
+@pytest.mark.parametrize("similarity", SIMILARITIES)
+@pytest.mark.parametrize("batched", [True, False])
+def test_reranking_without_ties_has_their_numbers(similarity: str, batched: bool, tmp_path: Path) -> None:
+    from sentence_transformers import SimilarityFunction
+
+    model = numbered_model(untied(16))
+    options = {"similarity_fct": SimilarityFunction.to_similarity_fn(similarity), "use_batched_encoding": batched}
+    options |= {"at_k": 3, "name": "toy", "truncate_dim": 7}
+    expected_by, evaluator = (make(samples_of(1), **options) for make in (original("RerankingEvaluator"), reranking))
+    expected, found = (each(model, str(tmp_path)) for each in (expected_by, evaluator))
+    assert plain(found) == pytest.approx(expected, rel=1e-12)
+    assert evaluator.primary_metric == expected_by.primary_metric == "toy_ndcg@3"
+    assert evaluator.get_config_dict() == expected_by.get_config_dict()
+    for name, value in plain(found).items():
+        assert value == found[f"{name}_lower"] == found[f"{name}_upper"] == found[f"{name}_expected"]
+    samples = [{**each, **{key: each[key][0] for key in each if len(each[key]) == 1}} for each in samples_of(1)]
+    assert reranking(samples, **options)(model) == found
+    (row,) = rows_of(tmp_path / "Tieproof_reranking_toy_results_@3.csv")
+    assert float(row["MRR@3"]) == found["toy_mrr@3"]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_reranking_with_ties_is_over_all_orderings(seed: int) -> None:
+    from sentence_transformers import util
+
+    embeddings, samples = tied(seed, dimensions=2), dict(enumerate(samples_of(seed)))
+    model, options = numbered_model(embeddings), {"at_k": 4, "similarity_fct": util.dot_score}
+    evaluator = reranking(samples, **options)
+    found, value = evaluator(model), original("RerankingEvaluator")(samples, **options)(model)
+    assert found["ndcg@4_expected"] == pytest.approx(value["ndcg@4"], rel=1e-12)  # theirs averages over ties
+    assert found["mrr@4_lower"] - 1e-12 <= value["mrr@4"] <= found["mrr@4_upper"] + 1e-12
+    assert found["mrr@4_lower"] < found["mrr@4_expected"] < found["mrr@4_upper"]
+    measures = {"map": "AP", "mrr@4": "RR@4", "ndcg@4": "nDCG@4"}
+    for number, (query, positive, negative) in enumerate(evaluator.samples):
+        texts = [int(text[1:]) for text in positive + negative]
+        scores = embeddings[texts] @ embeddings[int(query[1:])]
+        relevant = [1] * len(positive) + [0] * len(negative)
+        exact = tp.evaluate_scores([scores], [relevant], measures=list(measures.values()))
+        for name, measure in measures.items():
+            assert evaluator.per_query[name].lower[number] == exact[measure].lower
+            assert evaluator.per_query[name].upper[number] == exact[measure].upper
+
+
+def test_reranking_by_a_function_of_ones_own() -> None:
+    import torch
+
+    def chebyshev(query: Any, documents: Any) -> Any:
+        return -torch.cdist(query.reshape(1, -1), documents, p=torch.inf)
+
+    model = numbered_model(untied(17))
+    options = {"similarity_fct": chebyshev, "mrr_at_k": 5}
+    found, expected = (make(samples_of(2), **options)(model) for make in (reranking, original("RerankingEvaluator")))
+    assert plain(found) == pytest.approx(expected, rel=1e-12)
+
+
+def test_samples_that_are_refused() -> None:
+    good = {"query": "w1", "positive": "w2", "negative": ["w3"]}
+    calls: dict[str, Callable[[], Any]] = {
+        "Sample 1 must be a dictionary with query, positive, negative": lambda: reranking([good, {"query": "w1"}]),
+        "Sample 0 must be .*: str": lambda: reranking(["w1"]),
+        "None of 1 samples has both": lambda: reranking([{**good, "negative": []}]),
+        "at_k must be": lambda: reranking([good], at_k=0),
+        "similarity_fct must be": lambda: reranking([good], similarity_fct="cosine"),
+        "no encode_query": lambda: reranking([good])(7),
+    }
+    for message, call in calls.items():
+        with pytest.raises(tp.InputError, match=message):
+            call()

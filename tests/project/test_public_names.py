@@ -23,6 +23,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 DOORS = [
     "tieproof",
     "tieproof.audit",
+    "tieproof.compat.beir",
     "tieproof.compat.oml",
     "tieproof.compat.pml",
     "tieproof.compat.torchmetrics",

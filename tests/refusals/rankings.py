@@ -102,6 +102,14 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": np.int64(2**60 + 1), "b": 0.5}}),
         r"must not mix integers that float64 cannot represent",
     ),
+    "a response of a search engine whose hits have no score": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
+        r"The hit 'a' of query 'q' has no _score.*pass track_scores",
+    ),
+    "a response of a search engine with hits of two indices": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
+        r"The hits of query 'q' have the _id 'a' twice",
+    ),
     "a query id that ends in a NUL character": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"
     ),

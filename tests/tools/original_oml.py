@@ -16,7 +16,7 @@ from unittest.mock import MagicMock
 
 import pytest
 
-NEVER_CALLED = (
+NEVER_CALLED: tuple[str, ...] = (
     "albumentations",
     "bs4",
     "cv2",

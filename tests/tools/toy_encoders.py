@@ -9,8 +9,12 @@ import numpy as np
 def word_model(vectors: Mapping[str, Sequence[float]], **options: Any) -> Any:
     """A model that gives each word its vector, a text the mean of its words, and other words a vector of zeros."""
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.sentence_transformer.modules import StaticEmbedding
     from tokenizers import Tokenizer, models, pre_tokenizers
+
+    try:
+        from sentence_transformers.sentence_transformer.modules import StaticEmbedding
+    except ModuleNotFoundError:  # before version 5.4
+        from sentence_transformers.models import StaticEmbedding
 
     vocabulary = {word: at for at, word in enumerate([*vectors, "[UNK]"])}
     tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))

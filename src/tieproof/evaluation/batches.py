@@ -161,6 +161,17 @@ class Evaluator:
         """Forget all items."""
         self._batches = {}
 
+    def __call__(self, embeddings: Any, labels: Any, indices: Any = None, categories: Any = None) -> Result:
+        """Add a batch without a gallery, and return the result of this batch alone, as a metric of torchmetrics does.
+
+        >>> Evaluator(measures=["AP"])([[1.0, 0.0], [0.0, 1.0]], ["cat", "cat"])["AP"].lower
+        1.0
+        """
+        alone = Evaluator(**self._options)
+        alone.update(embeddings, labels, indices, categories)
+        self.update(embeddings, labels, indices, categories)
+        return alone.compute()
+
     def compute(self) -> Result:
         """Evaluate all items; `query_ids` are the indices of the queries."""
         if not self._batches:

@@ -22,6 +22,7 @@ from tieproof.inputs.readers import predictions, text, trec
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.relevance import pointers
+from tieproof.inputs.responses import of_responses
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 COLUMNS = {
@@ -64,7 +65,7 @@ class Source(NamedTuple):
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
-    values = as_frame(values)
+    values = of_responses(as_frame(values)) if role is RUN else as_frame(values)
     if isinstance(values, str | os.PathLike):
         name = os.fsdecode(values).lower()
         if role is RUN and name.endswith(predictions.EXTENSIONS):
@@ -356,6 +357,7 @@ def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
+    values = of_responses(values)
     ranked_by_dictionary = _from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if ranked_by_dictionary is not None:
         return ranked_by_dictionary

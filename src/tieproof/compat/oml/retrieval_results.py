@@ -16,7 +16,7 @@ from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.euclidean import Euclidean, EuclideanGauge
 from tieproof.distances.gauge import resources_of_gauge
 from tieproof.engine import nearest_of
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.exact.bounds import SAFETY, check_products
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
@@ -140,6 +140,8 @@ class RetrievalResults:
                 )
             if not np.isfinite(row).all() or (np.diff(row) < 0).any():
                 raise InputError(f"The distances of query {query} must be finite numbers in ascending order.")
+        if gt_ids is not None:
+            _warn_of_nothing_relevant(sum(len(row) == 0 for row in gt_ids), len(gt_ids))
         self._lists = tuple(distances), tuple(retrieved_ids), None if gt_ids is None else tuple(gt_ids)
         self.split: Split | None = None
         self.n_items = 0
@@ -230,7 +232,62 @@ class RetrievalResults:
         check_whole("n_items", n_items)
         results = cls([], [])
         results.split, results.n_items = split, n_items
+        if split.relevant is not None:
+            counts = np.diff(split.relevant.pointer)
+            _warn_of_nothing_relevant(int(np.count_nonzero(counts == 0)), len(counts))
         return results
+
+    @property
+    def n_retrieved_items(self) -> int:
+        """The length of the longest list; 0 without queries."""
+        return max(map(len, self.retrieved_ids), default=0)
+
+    def is_empty(self) -> bool:
+        """Whether no query has a listed item."""
+        return self.n_retrieved_items == 0
+
+    def visualize(
+        self,
+        query_ids: Sequence[int],
+        dataset: Any,
+        n_galleries_to_show: int = 5,
+        n_gt_to_show: int = 0,
+        verbose: bool = False,
+        show: bool = False,
+    ) -> Any:
+        """A matplotlib figure with a row for each query: the query and its nearest items, tied ones in brackets.
+
+        Parameters
+        ----------
+        query_ids : positions among the queries
+        dataset : the data set that the results were computed from
+            The image or text of an item is what its `visualize(item, color)` returns; without it, ids are shown.
+        n_galleries_to_show : how many items to show for each query
+        n_gt_to_show, verbose : accepted; relevant items are marked where they are listed
+        show : show the figure at once
+
+        """
+        queries = len(dataset.get_query_ids())
+        if queries != len(self.retrieved_ids):
+            raise InputError(
+                f"The data set has {queries} queries, but the results have {len(self.retrieved_ids)}. Pass the data "
+                "set that they were computed from.",
+                "dataset",
+            )
+        check_whole("n_galleries_to_show", n_galleries_to_show)
+        figure = figure_of_queries(self, dataset, query_ids, n_galleries_to_show)
+        if show:
+            figure.show()
+        return figure
+
+
+def _warn_of_nothing_relevant(count: int, queries: int) -> None:
+    """Warn of queries whose relevant items are known to be none."""
+    if count:
+        warn(
+            f"{count} of {queries} queries have nothing relevant in the gallery. Their metrics do not depend on the "
+            "embeddings: leave these queries out."
+        )
 
 
 def _with_equal_ones(distances: Any, ids: Any) -> Neighbors:

@@ -1,4 +1,4 @@
-"""An evaluator for sentence-transformers and its trainer, with ties that never pay (extra `sentence-transformers`).
+"""Evaluators for sentence-transformers and its trainer, with ties that never pay (extra `sentence-transformers`).
 
 >>> from tieproof.integrations.sentence_transformers import TieproofEvaluator
 >>> evaluator = TieproofEvaluator(sentences=["a cat", "the cat", "a dog", "the dog"], labels=[0, 0, 1, 1])
@@ -14,5 +14,6 @@ if find_spec("sentence_transformers") is None:
     raise errors.MissingExtraError("tieproof.integrations.sentence_transformers", "sentence-transformers")
 
 from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator
+from tieproof.integrations.sentence_transformers.reranking import TieproofRerankingEvaluator
 
-__all__ = ["TieproofEvaluator"]
+__all__ = ["TieproofEvaluator", "TieproofRerankingEvaluator"]

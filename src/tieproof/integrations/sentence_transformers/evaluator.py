@@ -2,12 +2,10 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sentence_transformers.sentence_transformer.evaluation import BaseEvaluator
-from sentence_transformers.util import SimilarityFunction
+from sentence_transformers import SimilarityFunction
 from tqdm import trange
 
 from tieproof.errors import InputError
@@ -16,15 +14,16 @@ from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
+    BaseEvaluator,
     Precision,
     ScoreFunction,
     add_row,
     calibrated,
-    check_columns,
     check_model,
     check_precision,
     columns,
     distances_for,
+    file_for,
     measures_of,
     metrics_at,
     packed,
@@ -183,10 +182,24 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         self.results: dict[str, Result] = {}
 
     def __call__(
-        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+        self,
+        model: Any,
+        output_path: str | None = None,
+        epoch: float = -1,
+        steps: int = -1,
+        *,
+        corpus_model: Any = None,
+        corpus_embeddings: Any = None,
     ) -> dict[str, float]:
-        """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
-        check_model(model, [_ENCODES[kind] for kind in self.task.kinds])
+        """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`.
+
+        corpus_model : another model that encodes the corpus
+        corpus_embeddings : (documents, d), the embeddings of the corpus in its order, which is then not encoded
+        """
+        self._check_corpus(corpus_model, corpus_embeddings)
+        check_model(model, [_ENCODES[kind] for kind in self.task.kinds if kind != "document"])
+        if "document" in self.task.kinds and corpus_embeddings is None:
+            check_model(model if corpus_model is None else corpus_model, [_ENCODES["document"]])
         distances = distances_for(model, self.score_functions, self.precision)
         if self.main_score_function not in (None, *distances):
             raise InputError(
@@ -195,10 +208,16 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
                 "main_score_function",
             )
         headers = ["epoch", "steps", *columns(self.metrics, list(distances))]
-        path = Path(output_path, self.csv_file) if output_path is not None and self.write_csv else None
-        if path is not None:
-            check_columns(path, headers)
-        encoded = calibrated(self.task.encoded(lambda *texts: self.encode(model, *texts)), self.precision)
+        path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
+
+        def encode(texts: Sequence[Any], kind: str) -> Array:
+            if kind != "document":
+                return self.encode(model, texts, kind)
+            if corpus_embeddings is not None:
+                return packed(as_array(corpus_embeddings, "corpus_embeddings"), self.precision)
+            return self.encode(model if corpus_model is None else corpus_model, texts, kind)
+
+        encoded = calibrated(self.task.encoded(encode), self.precision)
         options = {
             "measures": measures_of(self.metrics),
             "progress": self.show_progress_bar,
@@ -219,6 +238,30 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         prefixed: dict[str, float] = self.prefix_name_to_metrics(scores, self.name)
         self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
         return prefixed
+
+    def _check_corpus(self, corpus_model: Any, corpus_embeddings: Any) -> None:
+        """Refuse both at once, either one without a corpus, and other than a row of floats for each document."""
+        given = {"corpus_model": corpus_model, "corpus_embeddings": corpus_embeddings}
+        names = tuple(name for name, value in given.items() if value is not None)
+        if len(names) == 2:
+            raise InputError("Pass either corpus_model or corpus_embeddings, not both.", names)
+        if names and isinstance(self.task, Labeled):
+            raise InputError(f"{names[0]} was passed, but sentences have no corpus. Leave it out.", names[0])
+        if corpus_embeddings is None or isinstance(self.task, Labeled):
+            return
+        shape, documents = np.shape(corpus_embeddings), len(self.task.corpus)
+        if len(shape) != 2 or shape[0] != documents:
+            raise InputError(
+                f"corpus_embeddings has shape {tuple(shape)}, but the corpus has {documents:,} documents. Pass one "
+                "row for each, in the order of the corpus.",
+                ("corpus_embeddings", "corpus"),
+            )
+        if self.precision is not None and as_array(corpus_embeddings, "corpus_embeddings").dtype.kind != "f":
+            raise InputError(
+                f"corpus_embeddings must be the floats of a model, which precision={self.precision!r} converts. Pass "
+                "them before they are quantized.",
+                ("corpus_embeddings", "precision"),
+            )
 
     def encode(self, model: Any, texts: Sequence[Any], kind: str) -> Array:
         """Encode texts chunk by chunk, and return their embeddings or binary codes.

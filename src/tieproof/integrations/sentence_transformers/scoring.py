@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
-from sentence_transformers import SparseEncoder
-from sentence_transformers.util import SimilarityFunction, quantize_embeddings
+from sentence_transformers import SimilarityFunction, SparseEncoder, quantize_embeddings
 
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
@@ -18,6 +17,13 @@ from tieproof.inputs.options import check_choice, check_whole
 from tieproof.integrations.sentence_transformers.tasks import Encoded
 from tieproof.ties import Array
 from tieproof.whole_files import atomic_write
+
+try:
+    from sentence_transformers.sentence_transformer import evaluation
+except ModuleNotFoundError:  # before version 5.4
+    from sentence_transformers import evaluation
+
+BaseEvaluator: Any = evaluation.SentenceEvaluator
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -82,7 +88,7 @@ def distances_for(
     if precision in BINARY:
         return {_HAMMING: _HAMMING}
     if score_functions is not None:
-        return {name: _distance_of(score_functions[name]) for name in sorted(score_functions)}
+        return {name: distance_of(score_functions[name]) for name in sorted(score_functions)}
     name = model.similarity_fn_name
     if name not in _DISTANCES:
         raise InputError(
@@ -92,7 +98,7 @@ def distances_for(
     return {name: _DISTANCES[name]}
 
 
-def _distance_of(function: ScoreFunction) -> str | DistanceFunction:
+def distance_of(function: ScoreFunction) -> str | DistanceFunction:
     """The distance that ranks as a score function does: exact for the library's functions, else by its floats."""
     for name, distance in _DISTANCES.items():
         if function is SimilarityFunction.to_similarity_fn(name):
@@ -120,8 +126,7 @@ def packed(embeddings: Array, precision: str | None) -> Array:
     """
     if precision not in BINARY:
         return embeddings
-    codes: Array = quantize_embeddings(embeddings, "ubinary")
-    return codes
+    return np.packbits(embeddings > 0, axis=-1)
 
 
 def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
@@ -137,7 +142,7 @@ def calibrated(embeddings: Encoded, precision: str | None) -> Encoded:
     return quantize_embeddings(queries, precision, ranges), stored
 
 
-_ENDS = ("", "_lower", "_expected", "_upper")
+ENDS = ("", "_lower", "_expected", "_upper")
 """The suffixes of the name of a metric: none, which is the lower bound, and then each bound."""
 
 _FAMILIES = {
@@ -196,7 +201,7 @@ def measures_of(metrics: Sequence[Metric]) -> list[str]:
 
 def columns(metrics: Sequence[Metric], names: Sequence[str]) -> list[str]:
     """The columns of a table: each metric of each score function, with its bounds."""
-    return [f"{name}-{metric.column}{end}" for name in names for metric in metrics for end in _ENDS]
+    return [f"{name}-{metric.column}{end}" for name in names for metric in metrics for end in ENDS]
 
 
 def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str, float]:
@@ -205,8 +210,17 @@ def values(metrics: Sequence[Metric], results: Mapping[str, Result]) -> dict[str
         f"{name}_{metric.name}{end}": getattr(result[metric.measure], end.lstrip("_") or "lower")
         for name, result in results.items()
         for metric in metrics
-        for end in _ENDS
+        for end in ENDS
     }
+
+
+def file_for(output_path: str | None, name: str, columns: Sequence[str]) -> Path | None:
+    """The path of the table with this name, of which `check_columns` approves; None without an output_path."""
+    if output_path is None:
+        return None
+    path = Path(output_path, name)
+    check_columns(path, columns)
+    return path
 
 
 def check_columns(path: Path, columns: Sequence[str]) -> None:

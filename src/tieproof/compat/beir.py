@@ -1,0 +1,128 @@
+"""`EvaluateRetrieval` of BEIR, with ties that never pay; it needs neither BEIR nor pytrec_eval.
+
+>>> from tieproof.compat.beir import EvaluateRetrieval
+>>> qrels, results = {"q": {"d1": 1}}, {"q": {"d1": 0.5, "d2": 0.5}}
+>>> ndcg, map_, recall, precision = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
+>>> ndcg["NDCG@1"], recall
+(0.0, {'Recall@1': 0.0, 'Recall@10': 1.0})
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from tieproof.compat.ties import TieChoice, check_ties, choose
+from tieproof.errors import InputError
+from tieproof.evaluation.runs import evaluate_run
+from tieproof.inputs.options import check_choice, check_whole
+
+__all__ = ["EvaluateRetrieval"]
+
+_CUSTOM = {
+    "MRR": ("RR", ("mrr", "mrr@k", "mrr_cut")),
+    "R_cap": ("RelP", ("recall_cap", "r_cap", "r_cap@k")),
+    "Accuracy": ("Success", ("acc", "top_k_acc", "accuracy", "accuracy@k", "top_k_accuracy")),
+}
+"""The measure of each metric of `evaluate_custom`, and the names by which it is asked for."""
+
+Scores = Mapping[str, Mapping[str, float]]
+
+
+class EvaluateRetrieval:
+    """Retrieve by a model of BEIR, and evaluate dictionaries of results.
+
+    Parameters
+    ----------
+    retriever : an object with `search(corpus, queries, top_k, score_function)`, or None to evaluate only
+    k_values : cutoffs
+    score_function : str, passed on to the retriever
+
+    """
+
+    def __init__(
+        self,
+        retriever: Any = None,
+        k_values: Sequence[int] = (1, 3, 5, 10, 100, 1000),
+        score_function: str | None = "cos_sim",
+    ) -> None:
+        self.k_values, self.top_k = _cutoffs(k_values), max(k_values)
+        self.retriever, self.score_function = retriever, score_function
+
+    def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
+        """The results of the retriever: {query: {document: score}}."""
+        if self.retriever is None:
+            raise InputError("There is no retriever. Pass one to EvaluateRetrieval.", "retriever")
+        return self.retriever.search(corpus, queries, self.top_k, self.score_function, **options)
+
+    @staticmethod
+    def evaluate(
+        qrels: Mapping[str, Mapping[str, int]],
+        results: Scores,
+        k_values: Sequence[int],
+        ignore_identical_ids: bool = True,
+        *,
+        ties: TieChoice = "lower",
+    ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
+        """NDCG, MAP, recall and precision at each cutoff, four dictionaries.
+
+        Parameters
+        ----------
+        qrels, results : {query: {document: grade}} and {query: {document: score}}
+            Only queries that are in both count.
+        k_values : cutoffs
+        ignore_identical_ids : leave out a document with the id of its query
+        ties : "lower", "expected", "upper" or "interval"
+            Which value over all orderings of documents with equal scores is returned.
+
+        """
+        names = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
+        if ignore_identical_ids:
+            results = {
+                query: {document: score for document, score in scores.items() if document != query}
+                for query, scores in results.items()
+            }
+        judged = {query: grades for query, grades in qrels.items() if query in results}
+        found = [_measured(judged, results, name, measure, k_values, ties) for name, measure in names.items()]
+        return found[0], found[1], found[2], found[3]
+
+    @staticmethod
+    def evaluate_custom(
+        qrels: Mapping[str, Mapping[str, int]],
+        results: Scores,
+        k_values: Sequence[int],
+        metric: str,
+        *,
+        ties: TieChoice = "lower",
+    ) -> dict[str, Any]:
+        """MRR, R_cap or Accuracy at each cutoff; a judged query without results scores 0.
+
+        metric : such as "mrr", "recall_cap" or "top_k_accuracy"; "hole" is not offered
+        """
+        known = {spelling: name for name, (_, spellings) in _CUSTOM.items() for spelling in spellings}
+        check_choice("metric", metric.lower(), known)
+        name = known[metric.lower()]
+        return _measured(qrels, results, name, _CUSTOM[name][0], k_values, ties)
+
+
+def _cutoffs(k_values: Sequence[int]) -> list[int]:
+    """The cutoffs, at least one, each a whole number above 0."""
+    if not len(k_values):
+        raise InputError("k_values is empty. Pass at least one cutoff, such as [10].", "k_values")
+    for k in k_values:
+        check_whole("k_values", k, 1)
+    return list(k_values)
+
+
+def _measured(
+    qrels: Mapping[str, Mapping[str, int]],
+    results: Scores,
+    name: str,
+    measure: str,
+    k_values: Sequence[int],
+    ties: TieChoice,
+) -> dict[str, Any]:
+    """The chosen value of a measure at each cutoff; all queries of the qrels count."""
+    check_ties(ties)
+    measures = {f"{name}@{k}": f"{measure}@{k}" for k in _cutoffs(k_values)}
+    also = [each.replace("R@", "Success@") for each in measures.values() if each.startswith("R@")]
+    found = evaluate_run(qrels, results, measures=[*measures.values(), *also], empty="zero")
+    return {key: choose(found[value], ties) for key, value in measures.items()}

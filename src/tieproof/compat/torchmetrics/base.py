@@ -1,0 +1,199 @@
+"""`RetrievalMetric`: the state, the arguments and the means that all metrics of torchmetrics share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import astuple, fields
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+from torchmetrics import Metric
+from torchmetrics.utilities.data import dim_zero_cat
+
+from tieproof.compat.distributed import gathered_tensors
+from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
+from tieproof.errors import InputError
+from tieproof.evaluation.lists import evaluate_scores
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.options import check_choice
+from tieproof.ties import Array, Estimate, FloatArray
+
+EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
+_EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}
+"""The score of a query with nothing relevant, by `empty_target_action`; NaN is left out of the mean."""
+
+Aggregation = Literal["mean", "median", "min", "max"] | Callable[..., Tensor]
+_AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
+    "median": lambda values, dim: values.median(dim).values,
+    "min": lambda values, dim: values.min(dim).values,
+    "max": lambda values, dim: values.max(dim).values,
+}
+"""How the queries' values are aggregated, besides their mean."""
+
+_STATES = ("indexes", "preds", "target")
+
+
+class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
+    """The base class. Its state is synchronized under torch.distributed, even if a process has no data.
+
+    Parameters
+    ----------
+    empty_target_action : "neg", "pos", "skip" or "error"
+        How a query with nothing relevant is treated: it scores 0 or 1, is left out, or raises an error.
+    ignore_index : items with this target are left out
+    aggregation : "mean", "median", "min", "max", or a function of a tensor of the queries' values and `dim`
+    ties : "lower", "expected", "upper" or "interval"
+        Which value over all orderings of tied items is aggregated. "interval", for the mean only, returns a
+        dictionary of all three and the standard deviation. If smaller values are better, the default is "upper".
+    kwargs : further arguments of torchmetrics.Metric
+
+    """
+
+    is_differentiable: ClassVar[bool] = False
+    higher_is_better: ClassVar[bool] = True
+    full_state_update: ClassVar[bool] = False
+    plot_lower_bound: ClassVar[float] = 0.0
+    plot_upper_bound: ClassVar[float] = 1.0
+    graded: ClassVar[bool] = False  # whether targets may be other than 0 and 1
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        aggregation: Aggregation = "mean",
+        ties: TieChoice = "lower",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
+        check_ties(ties)
+        check_choice("empty_target_action", empty_target_action, _EMPTY)
+        if ignore_index is not None and not isinstance(ignore_index, int):
+            raise InputError(f"ignore_index must be an integer or None, not {ignore_index!r}.")
+        if aggregation != "mean" and aggregation not in _AGGREGATIONS and not callable(aggregation):
+            raise InputError(
+                f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(_AGGREGATIONS)}, a function."
+            )
+        if ties == "interval" and aggregation != "mean":
+            raise InputError(
+                f"ties='interval' needs aggregation='mean', not {aggregation!r}. Pass ties='lower', 'expected' or "
+                "'upper' instead."
+            )
+        self.empty_target_action, self.ignore_index = empty_target_action, ignore_index
+        self.aggregation, self.ties = aggregation, ties
+        for name in _STATES:
+            self.add_state(name, default=[], dist_reduce_fx="cat")
+
+    def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
+        """Add items: their scores (larger is nearer), targets and query indices, three tensors of one shape."""
+        if indexes is None or not preds.shape == target.shape == indexes.shape:
+            shapes = [None if values is None else tuple(values.shape) for values in (preds, target, indexes)]
+            raise InputError(
+                "preds, target and indexes must have one shape, but have the shapes "
+                f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
+            )
+        if preds.dtype == torch.bool:
+            raise InputError(
+                "preds must be scores, not booleans, which cannot rank items. Pass the scores themselves."
+            )
+        if torch.uint64 in (indexes.dtype, target.dtype):
+            raise InputError(
+                "indexes and target must not be uint64, whose values may exceed int64. Convert them with .long()."
+            )
+        if indexes.is_floating_point() or indexes.dtype == torch.bool:
+            raise InputError(f"indexes must be integers, the query index of each item, not {indexes.dtype}.")
+        kept = torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index
+        given = target[kept]
+        allowed = (given >= 0).all() if self.graded else ((given == 0) | (given == 1)).all()
+        if not allowed:
+            expected = "at least 0" if self.graded else "0 or 1"
+            raise InputError(f"target must be {expected}, but ranges from {given.min()} to {given.max()}.")
+        if not preds[kept].isfinite().all():
+            raise InputError(
+                "preds must contain only finite numbers, but contains NaN or infinity. Find out why the model "
+                "returned it."
+            )
+        self.indexes.append(indexes[kept].long())
+        self.preds.append(preds[kept])
+        self.target.append(given.double() if given.is_floating_point() else given.long())
+
+    def compute(self) -> Any:
+        """The metric over all queries: a tensor, or with `ties="interval"` a dictionary of tensors."""
+        return self.converted(self.over_queries(), 0)
+
+    @abstractmethod
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The names of the measures for a ranking of `length` items, where the longest ranking has `longest`."""
+
+    def relevance(self, target: Array) -> Array:
+        """The relevance of the items from their targets."""
+        return target
+
+    def over_queries(self) -> Estimate[FloatArray]:
+        """Each measure, aggregated over the queries."""
+        values = self.per_query()
+        if not values.shape[1]:
+            return Estimate(*np.zeros(values.shape[::2]))
+        columns = [self.aggregated(Estimate(*values[:, :, place])) for place in range(values.shape[2])]
+        return Estimate(*np.array(columns).T)
+
+    def aggregated(self, values: Estimate[FloatArray]) -> tuple[float, ...]:
+        """One measure aggregated over all queries; the standard deviation is NaN unless it is the mean."""
+        if self.aggregation == "mean":
+            return astuple(over_queries(values))
+        function: Any = _AGGREGATIONS.get(self.aggregation, self.aggregation)
+        bounds = (values.lower, values.expected, values.upper)
+        return *(float(function(torch.from_numpy(part), dim=0)) for part in bounds), np.nan
+
+    def converted(self, values: Estimate[FloatArray], places: int | slice) -> Any:
+        """The chosen measures in the form of `ties`; "interval" is a dictionary, which torchmetrics can pass on."""
+
+        def tensor(numbers: FloatArray) -> Tensor:
+            return torch.tensor(numbers[places], dtype=torch.float32, device=self.device)
+
+        chosen = choose(values, self.ties, tensor)
+        if self.ties == "interval":
+            return {field.name: getattr(chosen, field.name) for field in fields(chosen)}
+        return chosen
+
+    def per_query(self) -> Array:
+        """Lower, expected and upper value and standard deviation of each measure of each query, (4, Q, measures)."""
+        groups = list(self.rankings())
+        longest = groups[-1][1].shape[1]
+        count, width = sum(len(group[0]) for group in groups), len(self.measures(longest, longest))
+        values = np.full((4, count, width), _EMPTY[self.empty_target_action])
+        values[3] = 0.0
+        for places, scores, relevance in groups:
+            full = (relevance > 0).any(axis=1)
+            if not full.all() and self.empty_target_action == "error":
+                raise InputError(
+                    f"The number of queries without a relevant item is {np.count_nonzero(~full)}. Leave them out, "
+                    "or pass empty_target_action='skip'."
+                )
+            values[:, places[full]] = self.measured(scores, relevance, longest)[:, full]
+        return values[:, ~np.isnan(values[0, :, 0])]
+
+    def measured(self, scores: Array, relevance: Array, longest: int) -> Array:
+        """The values of queries with equally many items and something to find, (4, queries, measures)."""
+        names = self.measures(scores.shape[1], longest)
+        result = evaluate_scores(scores, relevance, measures=names, empty="zero")
+        return np.array([astuple(result.per_query(name)) for name in names]).transpose(1, 2, 0)
+
+    def rankings(self) -> Iterator[tuple[Any, Array, Array]]:
+        """Yield queries with equally many items, fewest first: their positions, scores and relevance (q, n)."""
+        nothing = InputError("There is nothing to compute: call update(preds, target, indexes) first.")
+        if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
+            raise nothing
+        indexes, preds, target = (as_array(dim_zero_cat(getattr(self, name)), name) for name in _STATES)
+        if not len(indexes):
+            raise nothing
+        order = np.argsort(indexes, kind="stable")
+        _, starts, lengths = np.unique(indexes[order], return_index=True, return_counts=True)
+        for length in np.unique(lengths):
+            places = np.flatnonzero(lengths == length)
+            items = order[starts[places][:, None] + np.arange(length)]
+            yield places, preds[items], self.relevance(target[items])
+
+    def plot(self, val: Any = None, ax: Any = None) -> Any:
+        """Draw one or several results as torchmetrics does; by default the current one."""
+        return self._plot(val, ax)

@@ -1,0 +1,224 @@
+"""The metrics of whole rankings and of their first items, except for the area under the ROC curve."""
+
+from typing import Any, ClassVar
+
+import torch
+from torch import Tensor
+
+from tieproof.compat.ties import TieChoice
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_whole
+from tieproof.ties import Array
+
+
+def _check_adaptive(adaptive_k: Any) -> None:
+    """Refuse all but bools: a number may be a cutoff that was passed as the wrong argument."""
+    if not isinstance(adaptive_k, bool):
+        raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+
+
+class _CutOff(RetrievalMetric):
+    """A metric of the first `top_k` items, or of all items."""
+
+    whole: ClassVar[str]
+    cut: ClassVar[str]
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        if top_k is not None:
+            check_whole("top_k", top_k, beside=", or None")
+        self.top_k = top_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The name of the measure at the cutoff, or of the whole ranking if there is no cutoff."""
+        return [self.whole.format(k=length) if self.top_k is None else self.cut.format(k=self.top_k)]
+
+
+class RetrievalMAP(_CutOff):
+    """Mean average precision; with `top_k`, over the relevant items among the first k (tieproof's `AP(norm=hits)@k`).
+
+    >>> from torch import tensor
+    >>> metric = RetrievalMAP(ties="interval")
+    >>> metric.update(tensor([0.5, 0.5]), tensor([1, 0]), indexes=tensor([7, 7]))
+    >>> metric.compute()
+    {'lower': tensor(0.5000), 'expected': tensor(0.7500), 'upper': tensor(1.), 'std': tensor(0.2500)}
+    """
+
+    whole, cut = "AP", "AP(norm=hits)@{k}"
+
+
+class RetrievalMRR(_CutOff):
+    """Mean reciprocal rank of the first relevant item."""
+
+    whole, cut = "RR", "RR@{k}"
+
+
+class RetrievalPrecision(_CutOff):
+    """The share of relevant items among the first `top_k`; with `adaptive_k`, a shorter ranking is its own cutoff."""
+
+    whole = cut = "P@{k}"
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        adaptive_k: bool = False,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action, ignore_index, top_k, **kwargs)
+        _check_adaptive(adaptive_k)
+        self.adaptive_k = adaptive_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The name of the measure: precision at the cutoff."""
+        k = self.top_k or length
+        return [f"P@{min(k, length) if self.adaptive_k else k}"]
+
+
+class RetrievalRecall(_CutOff):
+    """The share of the relevant items that are among the first `top_k`."""
+
+    whole = cut = "R@{k}"
+
+
+class RetrievalHitRate(_CutOff):
+    """Whether a relevant item is among the first `top_k`."""
+
+    whole = cut = "Success@{k}"
+
+
+class RetrievalNormalizedDCG(_CutOff):
+    """Normalized discounted cumulative gain; targets are gains of at least 0."""
+
+    whole, cut = "nDCG", "nDCG@{k}"
+    graded = True
+
+
+class RetrievalRPrecision(RetrievalMetric):
+    """The share of relevant items among the first R items, where R is the number of relevant items."""
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The name of the measure: R-precision."""
+        return ["Rprec"]
+
+
+class RetrievalFallOut(_CutOff):
+    """The share of all non-relevant items that are among the first `top_k`.
+
+    Smaller is better, so ties never pay in "upper", the default. A query without non-relevant items scores 1.
+    """
+
+    whole = cut = "R@{k}"
+    higher_is_better = False
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "pos",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        ties: TieChoice = "upper",
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action, ignore_index, top_k, ties=ties, **kwargs)
+
+    def relevance(self, target: Array) -> Array:
+        """1 for each item that is not relevant, which is what this metric counts."""
+        return 1 - target
+
+
+class RetrievalPrecisionRecallCurve(RetrievalMetric):
+    """Precision and recall at the cutoffs 1 … `max_k`, by default the length of the longest ranking.
+
+    With `adaptive_k`, the precision beyond the end of a ranking is the precision at its end. `compute` returns three
+    tensors: precision, recall and the cutoffs; with `ties="interval"` the first two are dictionaries. Each point has
+    bounds of its own; there may be no single ordering that reaches the bounds of all points.
+
+    >>> from torch import tensor
+    >>> metric = RetrievalPrecisionRecallCurve(max_k=2)
+    >>> metric.update(tensor([0.5, 0.4, 0.4]), tensor([1, 0, 1]), indexes=tensor([0, 0, 0]))
+    >>> metric.compute()
+    (tensor([1.0000, 0.5000]), tensor([0.5000, 0.5000]), tensor([1, 2]))
+    """
+
+    def __init__(
+        self,
+        max_k: int | None = None,
+        adaptive_k: bool = False,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        if max_k is not None:
+            check_whole("max_k", max_k, beside=", or None")
+        _check_adaptive(adaptive_k)
+        self.max_k, self.adaptive_k = max_k, adaptive_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The names of all precisions, then of all recalls."""
+        cutoffs = range(1, (self.max_k or longest) + 1)
+        precision = [f"P@{min(k, length) if self.adaptive_k else k}" for k in cutoffs]
+        return precision + [f"R@{k}" for k in cutoffs]
+
+    def compute(self) -> Any:
+        """Precision, recall and the cutoffs."""
+        points = self.over_queries()
+        count = len(points.lower) // 2
+        curves = (self.converted(points, part) for part in (slice(count), slice(count, None)))
+        return *curves, torch.arange(1, count + 1, device=self.device)
+
+    def plot(self, curve: tuple[Tensor, Tensor, Tensor] | None = None, ax: Any = None) -> Any:
+        """Draw a result as torchmetrics does; by default the current one."""
+        from torchmetrics.utilities.plot import plot_curve
+
+        names = ("Recall", "Precision")
+        precision, recall, cutoffs = curve or self.compute()
+        return plot_curve((recall, precision, cutoffs), ax=ax, label_names=names, name=type(self).__name__)
+
+
+class RetrievalRecallAtFixedPrecision(RetrievalPrecisionRecallCurve):
+    """The largest recall at a cutoff where precision is at least `min_precision`, and the largest such cutoff.
+
+    Both are read from the bound of the curves that `ties` names. If the recall is 0, the cutoff is the last one.
+
+    >>> from torch import tensor
+    >>> metric = RetrievalRecallAtFixedPrecision(min_precision=0.6)
+    >>> metric.update(tensor([0.5, 0.4, 0.3]), tensor([1, 0, 1]), indexes=tensor([0, 0, 0]))
+    >>> metric.compute()
+    (tensor(1.), tensor(3))
+    """
+
+    def __init__(
+        self,
+        min_precision: float = 0.0,
+        max_k: int | None = None,
+        adaptive_k: bool = False,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(max_k, adaptive_k, empty_target_action, ignore_index, **kwargs)
+        if isinstance(min_precision, bool) or not isinstance(min_precision, float) or not 0 <= min_precision <= 1:
+            raise InputError(f"min_precision must be a float from 0 to 1, not {min_precision!r}.")
+        if self.ties == "interval":
+            raise InputError(
+                "ties='interval' is not possible here: a cutoff has no interval. Pass ties='lower', 'expected' or "
+                "'upper'."
+            )
+        self.min_precision = min_precision
+
+    def compute(self) -> tuple[Tensor, Tensor]:
+        """The recall and its cutoff."""
+        numbers = getattr(self.over_queries(), self.ties).tolist()
+        count = len(numbers) // 2
+        rows = zip(numbers[:count], numbers[count:], range(1, count + 1), strict=True)
+        recall, k = max(((r, k) for p, r, k in rows if p >= self.min_precision), default=(0.0, count))
+        return torch.tensor(recall, device=self.device), torch.tensor(k if recall else count, device=self.device)

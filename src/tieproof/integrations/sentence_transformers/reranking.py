@@ -1,0 +1,191 @@
+"""`TieproofRerankingEvaluator`: the order of the candidates of each query, with its interval over tied candidates."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import astuple
+from typing import Any
+
+import numpy as np
+from sentence_transformers.util import cos_sim
+from tqdm import tqdm
+
+from tieproof.errors import InputError
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.evaluated import mean
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.options import check_whole
+from tieproof.integrations.sentence_transformers.scoring import (
+    ENDS,
+    BaseEvaluator,
+    ScoreFunction,
+    add_row,
+    check_model,
+    distance_of,
+    file_for,
+)
+from tieproof.ties import Array, Estimate, FloatArray
+
+logger = logging.getLogger(__name__)
+
+
+class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
+    """The metrics of `RerankingEvaluator`, computed exactly, with their intervals over tied candidates.
+
+    It takes the arguments of that evaluator in the same order. `map`, `mrr@k` and `ndcg@k` are the lower bounds over
+    all orderings of tied candidates; the suffixes `_lower`, `_expected` and `_upper` give the whole interval. Without
+    ties, all four values are equal to the metric of `RerankingEvaluator`.
+
+    Parameters
+    ----------
+    samples : list of {"query": text, "positive": text or texts, "negative": text or texts}, or a dictionary of them
+        Samples without a positive or without a negative are left out.
+    at_k : int
+        The cutoff of MRR and nDCG.
+    name : str
+        A prefix of the metrics' names, also used in the name of the CSV file.
+    write_csv : bool
+        Add a row to `Tieproof_reranking[_name]_results_@k.csv` in `output_path`.
+    similarity_fct : function of two tensors
+        The cosine, dot, Euclidean and Manhattan similarities of sentence_transformers.util are compared exactly; the
+        values of other functions are ranked as they are.
+    batch_size, show_progress_bar, truncate_dim :
+        Options of encoding.
+    use_batched_encoding : bool
+        Encode the texts of all samples at once; otherwise sample by sample, in less memory.
+    mrr_at_k : int, an older name of at_k
+
+    Attributes
+    ----------
+    per_query : {metric: Estimate of arrays}, the values of each sample in the last evaluation
+
+    Raises
+    ------
+    InputError
+        A sample or an option is not as described, or the CSV file has other columns.
+
+    Examples
+    --------
+    >>> samples = [{"query": "cat", "positive": "a cat", "negative": ["a dog", "the cat"]}]
+    >>> evaluator = TieproofRerankingEvaluator(samples)
+    >>> evaluator.primary_metric
+    'ndcg@10'
+
+    """
+
+    def __init__(
+        self,
+        samples: Sequence[Mapping[str, Any]] | Mapping[Any, Mapping[str, Any]],
+        at_k: int = 10,
+        name: str = "",
+        write_csv: bool = True,
+        similarity_fct: ScoreFunction = cos_sim,
+        batch_size: int = 64,
+        show_progress_bar: bool = False,
+        use_batched_encoding: bool = True,
+        truncate_dim: int | None = None,
+        mrr_at_k: int | None = None,
+    ) -> None:
+        super().__init__()
+        each = list(samples.values()) if isinstance(samples, Mapping) else list(samples)
+        read = [_texts(sample, number) for number, sample in enumerate(each)]
+        self.samples = [sample for sample in read if sample[1] and sample[2]]
+        if not self.samples:
+            raise InputError(
+                f"None of {len(each)} samples has both a positive and a negative text. Pass one that has.", "samples"
+            )
+        self.at_k = at_k if mrr_at_k is None else mrr_at_k
+        check_whole("at_k" if mrr_at_k is None else "mrr_at_k", self.at_k, 1)
+        if not callable(similarity_fct):
+            raise InputError(
+                f"similarity_fct must be a function of two tensors, not {similarity_fct!r}.", "similarity_fct"
+            )
+        self.name, self.write_csv, self.similarity_fct = name, write_csv, similarity_fct
+        self.batch_size, self.show_progress_bar = batch_size, show_progress_bar
+        self.use_batched_encoding, self.truncate_dim = use_batched_encoding, truncate_dim
+        self.measures = {
+            "map": "AP",
+            f"mrr@{self.at_k}": f"RR@{self.at_k}",
+            f"ndcg@{self.at_k}": f"nDCG@{self.at_k}",
+        }
+        self.csv_file = "_".join(filter(None, ["Tieproof_reranking", name, f"results_@{self.at_k}.csv"]))
+        self.primary_metric = f"ndcg@{self.at_k}"
+        self.per_query: dict[str, Estimate[FloatArray]] = {}
+
+    def __call__(
+        self, model: Any, output_path: str | None = None, epoch: float = -1, steps: int = -1
+    ) -> dict[str, float]:
+        """Encode the texts, evaluate, add a row to the CSV file, and return the metrics, their names after `name`."""
+        check_model(model, ["encode_query", "encode_document"])
+        headers = ["epoch", "steps", *(f"{name.upper()}{end}" for name in self.measures for end in ENDS)]
+        path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
+        values = self._values(model)
+        self.per_query = {name: Estimate(*values[:, :, place].T) for place, name in enumerate(self.measures)}
+        means = {
+            name: mean(np.array([each.lower, each.expected, each.upper, each.std * each.std]))
+            for name, each in self.per_query.items()
+        }
+        scores = {f"{name}{end}": getattr(means[name], end.lstrip("_") or "lower") for name in means for end in ENDS}
+        logger.info("Tieproof reranking of %s, epoch %s, step %s: %s", self.name, epoch, steps, scores)
+        if path is not None:
+            add_row(path, headers, [epoch, steps, *scores.values()])
+        prefixed: dict[str, float] = self.prefix_name_to_metrics(scores, self.name)
+        self.store_metrics_in_model_card_data(model, prefixed, epoch, steps)
+        return prefixed
+
+    def _values(self, model: Any) -> Array:
+        """The estimate of each metric of each sample, (samples, 4, metrics)."""
+        distance, names = distance_of(self.similarity_fct), list(self.measures.values())
+        queries = documents = None
+        if self.use_batched_encoding:
+            texts = [text for _, positive, negative in self.samples for text in positive + negative]
+            queries = self._encoded(model, "encode_query", [query for query, _, _ in self.samples])
+            documents = self._encoded(model, "encode_document", texts)
+        values, start = [], 0
+        for number, (query, positive, negative) in enumerate(
+            tqdm(self.samples, disable=not self.show_progress_bar, desc="Samples")
+        ):
+            end = start + len(positive) + len(negative)
+            if queries is not None and documents is not None:
+                one, candidates = queries[number : number + 1], documents[start:end]
+            else:
+                one = self._encoded(model, "encode_query", [query])
+                candidates = self._encoded(model, "encode_document", positive + negative)
+            relevance = [(0, place) for place in range(len(positive))]
+            result = evaluate(
+                one, gallery=candidates, relevance=relevance, distance=distance, measures=names, threads=1
+            )
+            values.append(np.transpose([astuple(result[name]) for name in names]))
+            start = end
+        return np.array(values)
+
+    def _encoded(self, model: Any, method: str, texts: Sequence[Any]) -> Array:
+        """The embeddings of texts."""
+        encoded = getattr(model, method)(
+            texts,
+            batch_size=self.batch_size,
+            show_progress_bar=self.show_progress_bar and self.use_batched_encoding,
+            convert_to_numpy=True,
+            truncate_dim=self.truncate_dim,
+        )
+        return as_array(encoded, "embeddings")
+
+    @property
+    def description(self) -> str:
+        """The name of the evaluation in a model card."""
+        return "Reranking with Ties"
+
+    def get_config_dict(self) -> dict[str, Any]:
+        """The options of the evaluation that a model card shows."""
+        return {"at_k": self.at_k} | ({} if self.truncate_dim is None else {"truncate_dim": self.truncate_dim})
+
+
+def _texts(sample: Any, number: int) -> tuple[Any, list[Any], list[Any]]:
+    """The query, the positives and the negatives of a sample."""
+    keys = ("query", "positive", "negative")
+    if not isinstance(sample, Mapping) or any(key not in sample for key in keys):
+        had = ", ".join(map(str, sample)) if isinstance(sample, Mapping) else type(sample).__name__
+        raise InputError(
+            f"Sample {number} must be a dictionary with {', '.join(keys)}, but it is or has: {had}.", "samples"
+        )
+    positive, negative = ([sample[key]] if isinstance(sample[key], str) else list(sample[key]) for key in keys[1:])
+    return sample["query"], positive, negative
