@@ -4,7 +4,8 @@
 
 Measured from arrays to the result, with all default measures, after one call beforehand. Each case takes turns with
 the product of as many random vectors; data with duplicates take turns with an evaluation of as many distinct
-vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Figures are written to product.json unless sizes or cases are chosen.
+vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Figures are written to
+product.json unless sizes or cases are chosen.
 """
 
 from collections.abc import Callable
@@ -155,7 +156,7 @@ def beside_distinct(make: Make, count: int, dimensions: int) -> tuple[Call, Call
 def with_noise(make: Make, noise: float | str, count: int, dimensions: int) -> tuple[Call, Call]:
     """The evaluations without noise and with it."""
     embeddings, labels = make(count, dimensions)
-    given = {"embeddings": embeddings, "labels": labels}
+    given: dict[str, Any] = {"embeddings": embeddings, "labels": labels}
     return evaluation(**given), evaluation(**given, noise=noise)
 
 
