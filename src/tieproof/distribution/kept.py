@@ -2,7 +2,6 @@
 
 # ruff: noqa: E741  (l, m: the paper's letters)
 
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
@@ -40,30 +39,6 @@ class KeptTies(NamedTuple):
         new[places] = np.arange(len(places))
         rows = np.flatnonzero(new[self.queries] >= 0)
         return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows], self.open_ends)
-
-
-class Keeper:
-    """Keeps the ties of all parts of an evaluation, or nothing if they take more than `most` bytes."""
-
-    def __init__(self, most: float) -> None:
-        self.most, self.bytes, self.lock = most, 0, Lock()
-        self.parts: list[KeptTies] | None = []
-
-    def add(self, queries: IntArray, ties: Ties) -> None:
-        """Keep the ties of some queries, whose places are `queries`; several threads may do so."""
-        if self.parts is None:
-            return
-        part = keep(queries, ties)
-        with self.lock:
-            self.bytes += part.bytes
-            if self.bytes > self.most:
-                self.parts = None
-            elif self.parts is not None:
-                self.parts.append(part)
-
-    def all_parts(self) -> tuple[KeptTies, ...] | None:
-        """Return the ties of all parts, or None if they take too much memory."""
-        return None if self.parts is None else tuple(self.parts)
 
 
 def keep(queries: IntArray, ties: Ties) -> KeptTies:

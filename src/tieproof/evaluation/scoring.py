@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.distribution.kept import Keeper, KeptTies
+from tieproof.distribution.kept import KeptTies, keep
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
@@ -108,7 +108,8 @@ def score(
     bounds = np.zeros((len(measures), 2, count)) if noisy else None
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
-    keeper = Keeper(most_kept)
+    kept: list[KeptTies] = []
+    sizes: list[int] = []
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, ties = _as_places(part[0]), part[1]
@@ -120,11 +121,17 @@ def score(
             if bounds is not None:
                 bounds[measures.index(measure)][:, queries] = bounds_under_noise(measure, ties, computed)
         tie_counts[:, queries] = count_by_query(ties)
-        keeper.add(part[0], ties)
+        if sum(sizes) <= most_kept:
+            of_part = keep(part[0], ties)
+            kept.append(of_part)
+            sizes.append(of_part.bytes)
+        else:
+            kept.clear()
 
     with growing_tables():
         for_each(evaluate, parts, threads)
-    return Scores(measures, values, n_relevant, tie_counts, keeper.all_parts(), bounds)
+    parts_kept = tuple(kept) if sum(sizes) <= most_kept else None
+    return Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
 
 
 def count_by_query(ties: Ties) -> IntArray:
