@@ -24,7 +24,7 @@ import pytest
 NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
-    SOURCE / "compat" / "torchmetrics.py": "torchmetrics",
+    SOURCE / "compat" / "torchmetrics": "torchmetrics",
     SOURCE / "integrations" / "sentence_transformers": "sentence_transformers",
     SOURCE / "confidence" / "regions.py": "arviz_stats",
     SOURCE / "confidence" / "retrieval.py": "scipy",

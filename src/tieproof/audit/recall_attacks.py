@@ -168,7 +168,12 @@ def _order_of_lists(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
 
 def _names_of_items(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
     lists, names = _tied_lists(deck), deck.random.permutation(deck.items)
-    yield "other ids of the items", lists, replace(lists, found=names[lists.found], true_ids=names[lists.true_ids])
+    never = np.setdiff1d(np.arange(deck.items), lists.found)
+    # The id 0 goes to an item that was found, and to one that was not, if there is one.
+    for item in (lists.found[0, 0], *never[:1]):
+        first = np.flatnonzero(names == 0)
+        names[first], names[item] = names[item], 0
+        yield "other ids of the items", lists, replace(lists, found=names[lists.found], true_ids=names[lists.true_ids])
 
 
 ATTACKS = [
