@@ -173,7 +173,8 @@ def _names_of_items(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
     for item in (lists.found[0, 0], *never[:1]):
         first = np.flatnonzero(names == 0)
         names[first], names[item] = names[item], 0
-        yield "other ids of the items", lists, replace(lists, found=names[lists.found], true_ids=names[lists.true_ids])
+        renamed = replace(lists, found=names[lists.found], true_ids=names[lists.true_ids])
+        yield "other ids of the items", lists, renamed
 
 
 ATTACKS = [
