@@ -212,7 +212,7 @@ def decimals(low: float, high: float) -> int:
     """To how many decimals, at most six, two scores are printed the same.
 
     >>> decimals(0.1234, 0.1236), decimals(0.5, 0.5)
-    (3, 6)
+    (2, 6)
     """
     return max((places for places in range(7) if f"{low:.{places}f}" == f"{high:.{places}f}"), default=0)
 

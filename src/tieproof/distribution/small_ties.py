@@ -84,6 +84,7 @@ def chosen_ties(ties: Sequence[Ambiguous], known: Known, resolution: float) -> t
         far = np.maximum(mean, width - mean) * (1.0 + 1e-9)
         third = np.where(np.isnan(width), np.inf, far * variance) * each.times
         _, of_shape, alike = np.unique(each.shapes, axis=0, return_inverse=True, return_counts=True)
+        of_shape = of_shape.ravel()  # NumPy 2.0 returns a column
         cost = each.shapes[:, 1] * (np.prod(each.shapes[:, 2:] + 1.0, axis=1) + _SHAPE / alike[of_shape])
         order = np.argsort(-third / cost, kind="stable")
         left = np.cumsum(third[order][::-1])[::-1]

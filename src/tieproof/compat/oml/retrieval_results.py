@@ -194,10 +194,10 @@ class RetrievalResults:
         Examples
         --------
         >>> from tieproof.compat.oml import QueryGalleryLabeledDataset
-        >>> dataset = QueryGalleryLabeledDataset(labels=[0, 1, 0])
+        >>> dataset = QueryGalleryLabeledDataset(labels=[0, 0, 0])
         >>> rr = RetrievalResults.from_embeddings(torch.tensor([[0.0], [1.0], [3.0]]), dataset)
         >>> rr.retrieved_ids, rr.gt_ids
-        ((tensor([1, 2]), tensor([0, 2]), tensor([1, 0])), (tensor([2]), tensor([], dtype=torch.int64), tensor([0])))
+        ((tensor([1, 2]), tensor([0, 2]), tensor([1, 0])), (tensor([1, 2]), tensor([0, 2]), tensor([0, 1])))
 
         """
         return cls._of_split(split_of_dataset(embeddings, dataset), n_items)
