@@ -111,6 +111,7 @@ def test_links_between_pages_and_reports(opened: Any) -> None:
     page = opened("docs/guides/hashing")
     page.locator("article").get_by_role("link", name="The study on quantization").click()
     assert page.url.endswith("studies/quantization/report.html")
+    page.wait_for_load_state("load")  # pictures come after the page
     pictures = page.locator("article img")
     assert pictures.count() >= 1
     assert pictures.first.evaluate("image => image.naturalWidth") > 0
