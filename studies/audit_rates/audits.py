@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import tieproof as tp
-from studies.audit_rates import blind_spots, guilty, honest  # noqa: F401 (each registers its families)
+from studies.audit_rates import blind_spots, guilty, honest, recalls  # noqa: F401 (each registers its families)
 from studies.audit_rates.families import FAMILIES, Family, name_of
 from tieproof.audit import ATTACKS
 from tieproof.evaluation.progress import progress_bar
@@ -50,7 +50,7 @@ class Task(NamedTuple):
     seed: int
 
 
-WHOLE_SEEDS = 3
+WHOLE_SEEDS = 8
 """The most seeds of an honest family on which all attacks are made, which is slow."""
 
 

@@ -15,7 +15,7 @@ from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import CONFIDENCE, Rate
 from studies.common import parse, table, write_report
 
-SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 4, 2, 1
+SEEDS, GUILTY_SEEDS, QUICK_SEEDS = 22, 3, 1
 FILE = "audits.json"
 
 EXPLOITABLE, MIDDLE = "exploitable", "gains a little"
@@ -45,8 +45,10 @@ look like them, it makes whole audits on {USUAL} items and queries.
 An evaluator is honest if no blind system scores more than random embeddings, on average over the evaluator's own
 randomness, whatever the order of the data. It is convicted if an audit calls it exploitable (in a thorough audit of a
 gain of half a deviation, also if it gains a little) or, where a number changes that must not change, if an audit says
-so. An honest evaluator that is convicted is accused falsely. The intervals of Clopper and Pearson are for the share
-that is convicted, at {100 * CONFIDENCE:g} % confidence. Written by `python studies/audit_rates/study.py`.
+so. An honest evaluator that is convicted is accused falsely. An evaluator of recall is honest if its number lies
+between the least and the largest recall over all choices of tied neighbors, whatever the lists. The intervals of
+Clopper and Pearson are for the share that is convicted, at {100 * CONFIDENCE:g} % confidence. Written by `python
+studies/audit_rates/study.py`.
 
 {summary(audits)}
 {accusations(audits)}
@@ -73,46 +75,60 @@ query the same expected value, whereas random embeddings give values that scatte
 geometric mean of scattered values is lower. A blind system therefore truly gains, although ties are treated
 correctly, and it is not a false accusation to report this gain.
 
-{table(families, rows(audits, "gains"), words=2)}"""
+{table(families, rows(audits, "gains"), words=2)}
+## Evaluators of recall
+
+They are handed lists of found items whose recall is known. The fault of a guilty one shows in so many percent of the
+lists; all others are judged honestly.
+
+{table(families, rows(audits, "honest", recall=True), words=2)}
+{table(("family", "its fault", "strength", *HEADINGS), guilty_rows(audits, recall=True), words=2)}"""
 
 
 def summary(audits: Sequence[Audit]) -> str:
     """How often honest and guilty evaluators are called exploitable: the table that `docs/audit.md` has, too."""
-    kinds: dict[Kind, str] = {
-        "honest": "honest",
-        "guilty": "a blind system gains, all strengths",
-        "changes": "the number changes",
+    groups: dict[str, list[Audit]] = {
+        "honest": of_kind(audits, "honest"),
+        "a blind system gains, all strengths": of_kind(audits, "guilty"),
+        "the number changes": of_kind(audits, "changes"),
+        "a blind system gains, the strongest of each family": strongest(of_kind(audits, "guilty")),
+        "of recall, honest": of_kind(audits, "honest", recall=True),
+        "of recall, an index gains, all strengths": of_kind(audits, "guilty", recall=True),
+        "of recall, an index gains, the strongest of each family": strongest(of_kind(audits, "guilty", recall=True)),
     }
-    found = [[title, *counts(of_kind(audits, kind))] for kind, title in kinds.items()]
-    strong = [audit for audit in of_kind(audits, "guilty") if audit.strength == FAMILIES[audit.family].strengths[0]]
-    return table(
-        ("evaluators", *HEADINGS), [*found, ["a blind system gains, the strongest of each family", *counts(strong)]]
-    )
+    return table(("evaluators", *HEADINGS), [[title, *counts(found)] for title, found in groups.items()])
+
+
+def strongest(audits: Sequence[Audit]) -> list[Audit]:
+    """The audits of the largest strength of each family."""
+    return [audit for audit in audits if audit.strength == FAMILIES[audit.family].strengths[0]]
 
 
 def accusations(audits: Sequence[Audit]) -> str:
     """Which attacks accuse honest evaluators."""
-    found = [attack for audit in of_kind(audits, "honest") for attack in audit.verdicts.get(EXPLOITABLE, [])]
+    every = (*of_kind(audits, "honest"), *of_kind(audits, "honest", recall=True))
+    found = [attack for audit in every for attack in audit.verdicts.get(EXPLOITABLE, [])]
     if not found:
         return "No attack accuses an honest evaluator."
     said = ", ".join(f"{attack} ({count})" for attack, count in Counter(found).most_common())
     return f"Attacks that accuse honest evaluators, and how often: {said}."
 
 
-def of_kind(audits: Sequence[Audit], kind: Kind) -> list[Audit]:
-    """The audits of all families of a kind."""
-    return [audit for audit in audits if FAMILIES[audit.family].kind == kind]
+def of_kind(audits: Sequence[Audit], kind: Kind, recall: bool = False) -> list[Audit]:
+    """The audits of all families of a kind, those of recall or all others."""
+    families = ((audit, FAMILIES[audit.family]) for audit in audits)
+    return [audit for audit, family in families if (family.kind, family.takes == "recall") == (kind, recall)]
 
 
-def rows(audits: Sequence[Audit], kind: Kind) -> Iterator[list[str]]:
+def rows(audits: Sequence[Audit], kind: Kind, recall: bool = False) -> Iterator[list[str]]:
     """A row for each family of a kind that has no strengths."""
-    for family in of_families(audits, kind):
+    for family in of_families(audits, kind, recall):
         yield [family.name, family.does, *counts(of(audits, family, family.strengths[0]))]
 
 
-def guilty_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
+def guilty_rows(audits: Sequence[Audit], recall: bool = False) -> Iterator[list[str]]:
     """A row for each strength of each guilty family."""
-    for family in of_families(audits, "guilty"):
+    for family in of_families(audits, "guilty", recall):
         for strength in family.strengths if family.name not in PROOFS else ():
             found = of(audits, family, strength)
             said = str(strength) if len(family.strengths) > 1 else ""
@@ -128,9 +144,10 @@ def proved_rows(audits: Sequence[Audit]) -> Iterator[list[str]]:
             yield [family.name, family.does, *proved, *counts(of(audits, family, family.strengths[0]))]
 
 
-def of_families(audits: Sequence[Audit], kind: Kind) -> list[Family]:
-    """The families of a kind that were audited."""
-    return [FAMILIES[name] for name in FAMILIES if any(audit.family == name for audit in of_kind(audits, kind))]
+def of_families(audits: Sequence[Audit], kind: Kind, recall: bool = False) -> list[Family]:
+    """The families of a kind that were audited, those of recall or all others."""
+    found = {audit.family for audit in of_kind(audits, kind, recall)}
+    return [family for name, family in FAMILIES.items() if name in found]
 
 
 def is_convicted(audit: Audit) -> bool:

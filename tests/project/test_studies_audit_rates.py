@@ -1,5 +1,6 @@
 """The study of how often an audit is wrong: its evaluators are as described, its numbers are those of its audits."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from studies.audit_rates.audits import Audit, Task
 from studies.audit_rates.families import FAMILIES, Evaluator, name_of
 from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import Rate
+from tieproof.audit.recall_cases import Deck, K, almost_as_near
 from tieproof.audit.targets import load
 
 FOLDER = Path(study.__file__).parent
@@ -29,6 +31,10 @@ def score(evaluator: Evaluator, takes: str, blind: bool) -> float:
     def fill(shape: tuple[int, int]) -> rankings.Array:
         return np.zeros(shape) if blind else RANDOM.normal(size=shape)
 
+    if takes == "recall":
+        found = RANDOM.permuted(np.tile(np.arange(24), (12, 1)), axis=1)[:, :5]
+        truth = np.tile(np.arange(20), (12, 1)), np.tile(np.repeat(np.arange(5.0), 4), (12, 1))
+        return float(evaluator(found, np.ones(found.shape), truth))
     if takes == "embeddings":
         return float(evaluator(fill((24, 5)), labels))
     if takes == "gallery":
@@ -101,6 +107,30 @@ def test_the_construction_proves_nothing_against_one_that_looks_alike(honest_one
         assert found <= usual + 0.02
     else:
         assert found == pytest.approx(usual, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", [name for name, family in FAMILIES.items() if family.takes == "recall"])
+def test_honest_evaluators_of_recall_stay_in_the_interval_of_random_lists_and_guilty_ones_leave_it(name: str) -> None:
+    family, outside = FAMILIES[name], False
+    for seed in range(40):
+        deck = Deck(np.random.default_rng(seed), 8, 60)
+        ranking = deck.ranking((2, 14))
+        lists = ranking.at(deck.random.integers(0, 30, size=K) if seed % 2 else deck.some())
+        if seed % 4 == 1:  # ids of no item, filling, claims
+            lists = replace(lists, found=lists.found + 2**32, distances=0 * lists.distances)
+        elif seed % 4 == 3:
+            lists.found[:4], lists.true_ids[4:, 4:] = -1, -1
+            lists.found[4:, 5:] = -1
+        if seed == 2:
+            ranking = almost_as_near(deck.random, 8, 60, 1.0, 2.0**-12)
+            lists = ranking.at(np.arange(K) + K)
+        if seed == 4:
+            lists = ranking.at(np.arange(K) + 2)  # 10 items of a tie of which 8 are neighbors
+        # A truth that is filled up lists no more neighbors than there are, so that nothing else can be credited.
+        least, most = ranking.recall(lists.found) if seed % 4 != 3 else (0.0, ranking.recall(lists.found)[1])
+        value = family.make(100, seed)(*lists.arguments())
+        outside |= not least - 1e-4 <= value <= most + 1e-4
+    assert outside == (family.kind == "guilty")
 
 
 def test_other_names_are_no_evaluators() -> None:
