@@ -134,7 +134,7 @@ FIRST_PAGES = {
     "cmc": "docs/guides/reidentification",
     "reidentification": "docs/guides/reidentification",
     "junk cameras": "docs/guides/reidentification",
-    "Evaluator": "docs/guides/training_loop",
+    "training": "docs/guides/training_loop",
     "beir": "docs/guides/text_retrieval",
     "faiss": "docs/guides/vector_search",
     "recall": "docs/guides/vector_search",
