@@ -30,6 +30,7 @@ UNDER = {
         "vector_search",
         "reproducible",
         "large_data",
+        "leaderboards",
         "competitions",
         "benchmarks",
     ],

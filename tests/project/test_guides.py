@@ -84,6 +84,16 @@ def test_hashing(follow: Any) -> None:
     assert names["verdict"].name == "better whatever the ties"
 
 
+def test_leaderboards(follow: Any) -> None:
+    names, _ = follow("guides/leaderboards")
+    assert len({tuple(board) for board in names["boards"].values()}) == 3
+    for order in names["orders"].values():
+        for system, found in names["results"].items():
+            score = names["accuracy_of_the_nearest"](names["codes"][system], order)
+            assert found["P@1"].lower - 1e-12 <= score <= found["P@1"].upper + 1e-12
+    assert names["swaps"] == 9
+
+
 def test_text_retrieval(follow: Any) -> None:
     names, said = follow("guides/text_retrieval")
     values = names["result"].per_query("AP")
