@@ -32,7 +32,7 @@ include_patterns = [
     "src/tieproof/exact/README.md",
     "src/tieproof/data/NOTICE.md",
 ]
-exclude_patterns = [".*", "build", "dist", "tests"]
+exclude_patterns = [".*", "build", "dist", "tests", "docs/letters"]
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 
