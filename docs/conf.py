@@ -5,10 +5,15 @@ The root of the repository is the folder of the sources, so that links between p
 
 import inspect
 import re
+import sys
+from pathlib import Path
 from typing import Any
 
 from tieproof import __version__
 from tieproof.measures import Measure
+
+sys.path.insert(0, str(Path(__file__).parent))
+from contents import contents_of
 
 project = "tieproof"
 author = "the authors of tieproof"
@@ -27,9 +32,9 @@ include_patterns = [
     "src/tieproof/exact/README.md",
     "src/tieproof/data/NOTICE.md",
 ]
-exclude_patterns = [".*", "build", "dist", "tests"]
+exclude_patterns = [".*", "build", "dist", "tests", "docs/letters"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "sphinx_design"]
 
 # Pages: Markdown. Those that begin with `file_format: mystnb` are run, each in an empty folder; others show code.
 myst_enable_extensions = ["colon_fence"]
@@ -46,6 +51,10 @@ autodoc_mock_imports = ["mteb", "sentence_transformers", "sklearn", "torch", "to
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"
 default_role = "py:obj"
+copybutton_prompt_text = ">>> |\\.\\.\\. |\\$ "
+copybutton_prompt_is_regexp = True
+copybutton_exclude = ".linenos, .gp, .go"
+copybutton_selector = "div.highlight:not(.highlight-none):not(.highlight-myst-ansi) pre"
 napoleon_google_docstring = False
 napoleon_use_rtype = False
 
@@ -56,6 +65,8 @@ html_copy_source = False
 html_show_copyright = False
 html_static_path = ["site/static"]
 html_js_files = ["accessible.js"]
+html_css_files = ["site.css"]
+html_search_scorer = str(Path(__file__).parent / "site" / "scorer.js")
 smartquotes = False
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
@@ -108,8 +119,14 @@ def as_defined(app: Any, what: str, name: str, found: Any, options: Any, shown: 
     return None
 
 
+def with_contents(app: Any, page: str, source: list[str]) -> None:
+    """Add the list of the pages that stand under a page."""
+    source[0] += contents_of(page)
+
+
 def setup(app: Any) -> None:
-    """Change docstrings before and after napoleon does, and signatures."""
+    """Add contents; change docstrings before and after napoleon does, and signatures."""
+    app.connect("source-read", with_contents)
     app.connect("autodoc-process-signature", as_defined)
     app.connect("autodoc-process-docstring", as_written, priority=400)
     app.connect("autodoc-process-docstring", as_definitions, priority=600)

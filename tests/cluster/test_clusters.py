@@ -66,6 +66,15 @@ def test_an_object_store_that_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
     assert found == expected
 
 
+@pytest.mark.usefixtures("small")
+def test_paths_begin_in_the_folder_of_the_driver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    np.save(tmp_path / "part-0.npy", DATA)
+    with running(1):  # its workers start in another folder
+        monkeypatch.chdir(tmp_path)
+        shards = tp.open("part-*.npy")
+        assert tp.evaluate(shards, LABELS, cluster="auto", memory=MEMORY).to_json() == expected(False)
+
+
 def test_no_cluster_at_an_address() -> None:
     with pytest.raises(InputError, match=r"No Ray cluster answers at 127\.0\.0\.1:9"):
         tp.evaluate(DATA, LABELS, cluster="127.0.0.1:9")

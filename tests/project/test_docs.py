@@ -3,6 +3,7 @@
 import platform
 import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import matplotlib
@@ -115,6 +116,14 @@ def test_pages_that_the_readme_names_are_there() -> None:
     named = re.findall(r"\]\(([^)#]+)\)?", text_of("README.md"))
     assert len(named) > 20
     assert [name for name in named if not (ROOT / name.rstrip("#")).exists()] == []
+
+
+def test_page_of_installation_lists_all_extras() -> None:
+    extras = tomllib.loads(text_of("pyproject.toml"))["project"]["optional-dependencies"]
+    own = {"all", "test", "browser", "coverage", "docs", "lint", "heavy", "studies", "bench"}
+    shown = set(re.findall(r"^\| `([\w-]+)` \|", text_of("docs/installation.md"), re.MULTILINE))
+    assert shown == {*extras} - own
+    assert {name for line in extras["all"] for name in re.split(r"[\[\],]", line)[1:-1]} == shown
 
 
 def test_pictures_are_there() -> None:

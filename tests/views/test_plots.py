@@ -240,6 +240,12 @@ def test_without_axes_the_figure_is_one_of_pyplot(picture: Any) -> None:
         plt.close("all")
 
 
+def test_a_cell_of_a_notebook_that_ends_with_a_picture_prints_nothing() -> None:
+    ax = one_query().plot()
+    plt.close("all")
+    assert ax._ipython_display_() is None  # IPython calls this instead of printing what an object is
+
+
 @pytest.mark.parametrize(("picture", "name"), [*zip(PICTURES, ["plot", "plot_queries"], strict=True)])
 def test_without_matplotlib(picture: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)

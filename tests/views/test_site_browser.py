@@ -63,13 +63,13 @@ def opened(browser: Any, address: str) -> Iterator[Any]:
         if not request.url.startswith((address, "data:")):
             complaints.append(request.url)
 
-    def page_of(name: str, **options: Any) -> Any:
+    def page_of(name: str, suffix: str = ".html", **options: Any) -> Any:
         context = browser.new_context(**{"viewport": WIDE, **options})
         contexts.append(context)
         page = context.new_page()
         page.on("request", note)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(f"{address}/{name}.html")
+        page.goto(f"{address}/{name}{suffix}")
         return page
 
     yield page_of
@@ -86,7 +86,9 @@ def test_the_root_leads_to_the_contents(opened: Any) -> None:
 
 def test_navigation(opened: Any) -> None:
     page = opened("docs/index", viewport={"width": 1600, "height": 900})  # room for the contents of the page, too
-    page.locator(".sidebar-tree").get_by_role("link", name="Hashing and quantization").click()
+    assert page.locator(".sidebar-tree > ul > li:visible").count() <= 25
+    page.locator(".sidebar-tree").get_by_role("link", name="Guides").click()
+    page.locator("article").get_by_role("link", name="Hashing and quantization").click()
     assert page.url.endswith("docs/guides/hashing.html")
     assert page.locator(".sidebar-tree .current-page").inner_text() == "Hashing and quantization"
     page.locator(".toc-tree").get_by_role("link", name="What to report in a paper").click()
@@ -117,17 +119,76 @@ def test_links_between_pages_and_reports(opened: Any) -> None:
     assert pictures.first.evaluate("image => image.naturalWidth") > 0
 
 
-@pytest.mark.parametrize(
-    ("words", "found"), [("Evaluator", "docs/guides/training_loop"), ("junk cameras", "docs/guides/reidentification")]
-)
-def test_search(opened: Any, words: str, found: str) -> None:
+FIRST_PAGES = {
+    "install": "docs/installation",
+    "extras": "docs/installation",
+    "ties": "docs/ties",
+    "ndcg": "docs/measures",
+    "significance": "docs/compare",
+    "confidence": "docs/confidence",
+    "noise": "docs/noise",
+    "reproducible": "docs/guides/reproducible",
+    "hamming": "docs/guides/hashing",
+    "float16": "docs/guides/hashing",
+    "knn": "docs/guides/knn_classification",
+    "cmc": "docs/guides/reidentification",
+    "reidentification": "docs/guides/reidentification",
+    "junk cameras": "docs/guides/reidentification",
+    "training": "docs/guides/training_loop",
+    "beir": "docs/guides/text_retrieval",
+    "faiss": "docs/guides/vector_search",
+    "recall": "docs/guides/vector_search",
+    "memory": "docs/guides/large_data",
+    "duplicates": "docs/collisions",
+    "latex": "docs/exports",
+    "plot": "docs/plots",
+    "parquet": "docs/files",
+    "ray": "docs/cluster",
+    "audit": "docs/audit",
+    "leaderboard": "docs/judge",
+    "mteb": "docs/guides/text_retrieval",
+    "sklearn": "docs/migration/scikit_learn",
+    "torchmetrics": "docs/migration/torchmetrics",
+    "trec_eval": "docs/migration/trec_eval",
+}
+"""Words that newcomers look for, and a page that must be among the first three that the search finds."""
+
+
+def test_search(opened: Any) -> None:
     page = opened("docs/index")
-    page.locator(".sidebar-search").fill(words)
+    page.locator(".sidebar-search").fill("hamming")
     page.locator(".sidebar-search").press("Enter")
-    page.wait_for_selector("#search-results li a")
-    page.wait_for_function("document.querySelector('#search-results .search-summary').innerText.includes('found')")
-    named = [link.get_attribute("href") for link in page.locator("#search-results li a").all()]
-    assert any(name and found in name for name in named)
+    page.wait_for_url("**/search.html?q=hamming*")
+    missed = {}
+    for words, wanted in FIRST_PAGES.items():
+        page = opened(f"search.html?q={words}", suffix="")
+        page.wait_for_function(
+            "document.querySelector('#search-results .search-summary')?.innerText.includes('found')"
+        )
+        links = page.locator("#search-results li > a").all()[:3]
+        found = [(link.get_attribute("href") or "").split(".html")[0] for link in links]
+        if wanted not in found:
+            missed[words] = found
+    assert missed == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pictures_have_the_ground_of_the_page(opened: Any, scheme: str) -> None:
+    page = opened("studies/quantization/report", color_scheme=scheme)
+    look = page.locator("article img").first.evaluate("image => getComputedStyle(image).filter")
+    assert look == ("none" if scheme == "light" else "invert(1) hue-rotate(180deg)")
+
+
+@pytest.mark.parametrize("width", [1024, 1600])
+def test_pages_on_a_desktop_do_not_scroll_sideways(opened: Any, width: int) -> None:
+    for name in PAGES:
+        page = opened(name, viewport={"width": width, "height": 900})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+
+
+def test_code_can_be_copied(opened: Any) -> None:
+    page = opened("docs/index")
+    assert page.locator("button.copybtn").count() >= 2
 
 
 def test_light_and_dark(opened: Any) -> None:

@@ -116,6 +116,7 @@ class OnRay:
                 ("cluster", "threads", "memory"),
             )
         self.remote = ray.remote(num_cpus=budget.threads, memory=budget.memory, max_retries=RETRIES)
+        self.folder = os.getcwd()
         self.tasks: dict[Task, Any] = {}
         self.ranked: dict[int, Any] = {}
         self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
@@ -124,7 +125,7 @@ class OnRay:
         """Submit a task; returns a reference to its answer."""
         if task not in self.tasks:
             self.tasks[task] = self.remote(checked(task))
-        return self.tasks[task].remote(__version__, *given)
+        return self.tasks[task].remote(__version__, self.folder, *given)
 
     def fitting(self, node: dict[str, Any]) -> int:
         """The number of workers that a machine has room for."""
@@ -263,9 +264,9 @@ def in_one_line(error: BaseException) -> str:
 
 
 def checked(task: Task) -> Task:
-    """A task that is given the driver's version, and raises InputError if its own version differs."""
+    """A task that runs in the driver's folder, where paths begin, and raises InputError if its version differs."""
 
-    def run(version: str, *given: Any) -> Any:
+    def run(version: str, folder: str, *given: Any) -> Any:
         from tieproof.installed import __version__ as here
 
         if version != here:
@@ -273,6 +274,8 @@ def checked(task: Task) -> Task:
                 f"The driver has tieproof {version}, but a worker {here}. Install the same version on all machines.",
                 "cluster",
             )
+        if os.path.isdir(folder):
+            os.chdir(folder)
         return task(*given)
 
     run.__name__ = task.__name__

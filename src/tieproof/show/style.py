@@ -80,13 +80,21 @@ def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, co
 
 
 def axes_or_new(ax: Any, what: str, width: float = 7.0, height: float = 3.5) -> Any:
-    """The given axes, or those of a new pyplot figure, which a notebook or `plt.show()` shows."""
-    matplotlib(what)
-    if ax is not None:
-        return ax
-    import matplotlib.pyplot as plt
+    """The given axes, or those of a new pyplot figure, which a notebook or `plt.show()` shows.
 
-    return plt.subplots(figsize=(width, height), layout="constrained")[1]
+    As the last line of a cell of a notebook they print nothing below their figure.
+    """
+    matplotlib(what)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        ax = plt.subplots(figsize=(width, height), layout="constrained")[1]
+    ax._ipython_display_ = silent
+    return ax
+
+
+def silent() -> None:
+    """What a notebook calls to show axes: their figure is shown already."""
 
 
 def tidy(ax: Any) -> None:

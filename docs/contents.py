@@ -1,0 +1,96 @@
+"""What the site shows beside its pages: which page stands under which. `conf.py` adds this as Sphinx's `toctree`."""
+
+SECTIONS = {
+    "Begin": ["installation", "ties", "tour", "faq", "glossary"],
+    "Use": [
+        "guides/index",
+        "inputs",
+        "command_line",
+        "measures",
+        "uncertainty",
+        "compare",
+        "collisions",
+        "exports",
+        "shards",
+    ],
+    "Other libraries": ["integrations/README", "migration"],
+    "Evaluators": ["audit", "competitions"],
+    "Look up": ["reference/index", "exactness", "../studies/README", "cite"],
+}
+"""The entries that are always visible, by their captions; paths begin at the folder of this file."""
+
+UNDER = {
+    "docs/guides/index": [
+        "metric_learning",
+        "reidentification",
+        "knn_classification",
+        "hashing",
+        "text_retrieval",
+        "training_loop",
+        "vector_search",
+        "reproducible",
+        "large_data",
+        "leaderboards",
+        "competitions",
+        "benchmarks",
+    ],
+    "docs/inputs": ["files", "refused"],
+    "docs/measures": ["pooled"],
+    "docs/uncertainty": ["distribution", "noise", "confidence"],
+    "docs/compare": ["verdicts"],
+    "docs/exports": ["plots", "reports", "records"],
+    "docs/shards": ["cluster"],
+    "docs/integrations/README": [
+        "sentence_transformers",
+        "mteb",
+        "ir_measures",
+        "scikit_learn",
+        "training_loops",
+        "nearest_neighbor_indexes",
+        "recall_of_an_index",
+        "../compat",
+    ],
+    "docs/migration": [
+        "migration/scikit_learn",
+        "migration/torchmetrics",
+        "migration/pytorch_metric_learning",
+        "migration/open_metric_learning",
+        "migration/trec_eval",
+        "migration/ranx",
+        "migration/sentence_transformers",
+        "migration/mteb",
+        "migration/loops",
+        "migration/hashing",
+        "migration/reidentification",
+    ],
+    "docs/audit": ["other_libraries", "what_they_print", "recall_harnesses"],
+    "docs/competitions": ["competition_file", "judge"],
+    "docs/exactness": ["costs", "stability", "versions"],
+    "docs/cite": [
+        "README <../README>",
+        "../CHANGELOG",
+        "../CONTRIBUTING",
+        "../benchmarks/README",
+        "../src/tieproof/engine/README",
+        "../src/tieproof/exact/README",
+        "../src/tieproof/data/NOTICE",
+    ],
+    "studies/README": ["*/report"],
+    "studies/can_we_hack_map/report": ["reports/*"],
+}
+"""For other pages, those that stand under them; paths begin at the folder of the page."""
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """The directive that lists pages."""
+    options = (
+        [":hidden:"] + [f":caption: {caption}"] * bool(caption) + [":glob:"] * any("*" in page for page in pages)
+    )
+    return "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
+
+
+def contents_of(page: str) -> str:
+    """All lists of a page; none for most."""
+    if page == "docs/index":
+        return "".join(toctree(pages, caption) for caption, pages in SECTIONS.items())
+    return toctree(UNDER[page]) if page in UNDER else ""
