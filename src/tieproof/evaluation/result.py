@@ -62,7 +62,8 @@ class Result(Measured, Shown, AsFrame):
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
-        After `with_ci`, `intervals` has the confidence intervals over the queries.
+        After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
+        the rule and the values that it gives.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -77,6 +78,8 @@ class Result(Measured, Shown, AsFrame):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if self.printed is not None:
+            whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
             whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(self.ci).items()}
         if self._categories is None:
@@ -101,6 +104,8 @@ class Result(Measured, Shown, AsFrame):
             table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
         for name in ("lower", "upper") if self.evaluated.noise is not None else ():
             table[f"noise_{name}"] = np.concatenate([getattr(estimate.noise, name) for estimate in estimates])
+        if self.printed is not None:
+            table["printed"] = np.concatenate([self.printed.per_query(measure) for measure in self._per_query])
         return table
 
     def to_frame(self, per: Per = "query") -> Any:
@@ -116,7 +121,13 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            return frame([{"measure": name, **_in_columns(self[name])} for name in self.measures])
+            shown = {} if self.printed is None else {"printed": self.printed}
+            return frame(
+                [
+                    {"measure": name, **_in_columns(self[name]), **{each: of[name] for each, of in shown.items()}}
+                    for name in self.measures
+                ]
+            )
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **_in_columns(part[measure]), "queries": part.ties.queries}
