@@ -171,7 +171,7 @@ def test_single_precision_can_leave_the_interval() -> None:
 def test_pytrec_eval_prints_this(seed: int, step: float) -> None:
     library = pytest.importorskip("pytrec_eval")
     qrels, run = tied(seed, step=step)
-    result = tp.evaluate_run(qrels, run, measures=OF_TREC_EVAL.values())
+    result = tp.evaluate_run(qrels, run, measures=[*OF_TREC_EVAL.values()])
     asked = {"map", "ndcg_cut.10", "ndcg", "P.5", "recip_rank", "recall.10", "Rprec", "bpref", "success.1"}
     theirs = library.RelevanceEvaluator(qrels, asked).evaluate(run)
     found = printed(result, "pytrec_eval", qrels=qrels, run=run)
@@ -187,7 +187,7 @@ def test_ranx_prints_this(items: int) -> None:
     library = pytest.importorskip("ranx")
     qrels, run = tied(3, items)
     names = {"map": "AP", "ndcg@10": "nDCG@10", "mrr": "RR", "precision@5": "P@5", "recall@10": "R@10"}
-    result = tp.evaluate_run(qrels, run, measures=names.values())
+    result = tp.evaluate_run(qrels, run, measures=[*names.values()])
     relevant = {query: {name: grade for name, grade in grades.items() if grade} for query, grades in qrels.items()}
     theirs = library.Run(run)
     library.evaluate(library.Qrels(relevant), theirs, [*names])

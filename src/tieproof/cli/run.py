@@ -93,7 +93,7 @@ EXAMPLES = (
         choice(RULES),
         ("--as",),
     ),
-    **shared("ci distribution json per_query plot save"),
+    **shared("ci distribution json latex markdown per_query plot save"),
     report="Write the result as a page (.html).",
     items="For --report: a line for each query, with its name and a text or the path of an image.",
     gallery_items="For --report: the same for each document of the run.",
