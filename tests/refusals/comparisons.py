@@ -152,8 +152,8 @@ CASES: dict[str, Case] = {
     "an interval with a confidence of 1": Case(lambda: ONE.with_ci(1.0), r"ci must be a number between 0 and 1"),
     "a table of no results": Case(lambda: tp.table({}), r"A table needs at least one result\. Pass \{name: result\}"),
     "a table of a single result without a name": Case(
-        lambda: tp.table(ONE),
-        r"The results must be \{name: result\}, not Result",  # type: ignore[arg-type]
+        lambda: tp.table(ONE),  # type: ignore[arg-type]
+        r"The results must be \{name: result\}, not Result",
     ),
     "an unknown column of a LaTeX table": Case(
         lambda: ONE.to_latex(columns=["lowest"]),

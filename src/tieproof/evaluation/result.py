@@ -3,7 +3,7 @@
 import os
 import re
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -179,6 +179,36 @@ class Result(Measured, Shown, AsFrame):
         from tieproof.evaluation.saving import save  # slow to import, as is the page
 
         return save(self, path)
+
+    def as_printed(self, rule: str, **evaluated: Any) -> Self:
+        """A copy of this result that also shows what a library prints, which breaks ties by a rule.
+
+        Not for decisions: another order of the documents, or other ids, would give another number. It tells where a
+        number that somebody published lies in the interval that ties leave open.
+
+        rule : the order of items with equal scores: "trec_eval", "pytrec_eval" or "ranx", which needs ranx (extra
+            `ranx`); by document id "ascending" or "descending"; in the order given, "position", or in reverse of it,
+            "reversed". For lists of scores or distances, only the last two.
+        evaluated : the evaluated data, by the names of the arguments: `qrels` and `run`, or `scores` or `distances`
+            with `relevance` or `labels`; a result does not keep its data
+
+        `printed` of the copy is a mapping from the name of each measure to the mean, with `per_query(measure)`.
+        Queries count as in this result, by `missing` and `empty`: trec_eval without -c leaves out what is not in the
+        run, as missing="skip" does. The value can lie outside of the interval only by "pytrec_eval", where scores
+        that differ are equal in single precision.
+
+        Raises InputError if the data is not that of the result, and for the result of another evaluation or of one
+        category.
+
+        >>> import tieproof as tp
+        >>> qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 0.5, "d2": 0.5, "d3": 0.5}}
+        >>> result = tp.evaluate_run(qrels, run, measures=["RR"]).as_printed("trec_eval", qrels=qrels, run=run)
+        >>> f"{result['RR']:.2f}", f"{result.printed['RR']:.2f}"
+        ('0.33 ≤ 0.61 ≤ 1.00', '0.33')
+        """
+        from tieproof.evaluation.printed import printed  # rarely needed
+
+        return type(self)(self._evaluated, self.ci, printed(self, rule, evaluated))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
