@@ -63,7 +63,7 @@ UNDER = {
         "migration/hashing",
         "migration/reidentification",
     ],
-    "docs/audit": ["other_libraries", "what_they_print", "recall_harnesses"],
+    "docs/audit": ["other_libraries", "what_they_print", "published_numbers", "recall_harnesses"],
     "docs/competitions": ["competition_file", "judge"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [

@@ -300,6 +300,9 @@ processors, so on your machine this row may contain other numbers.
 The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. A single order need not
 give this value, and the mean does not tell how far the values of single orders are from it.
 
+For a run of your own, `result.as_printed("trec_eval", …)` shows what a library prints beside the interval
+([where does a published number lie?](published_numbers.md)).
+
 `python docs/what_they_print.py` writes this page again. The script contains the ranking as vectors, dictionaries and
 matrices.
 """

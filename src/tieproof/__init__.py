@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from tieproof.comparison.compare import compare as compare
     from tieproof.comparison.over_ties import OverTies as OverTies
     from tieproof.comparison.result import Comparison as Comparison
+    from tieproof.comparison.score_table import ScoreTable as ScoreTable
+    from tieproof.comparison.score_table import table as table
     from tieproof.comparison.verdicts import Difference as Difference
     from tieproof.comparison.verdicts import QueryDifference as QueryDifference
     from tieproof.comparison.verdicts import Verdict as Verdict
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.lists import evaluate_distances as evaluate_distances
     from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
     from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
+    from tieproof.evaluation.printed import Printed as Printed
     from tieproof.evaluation.recomputed import NoiseReport as NoiseReport
     from tieproof.evaluation.recomputed import noise as noise
     from tieproof.evaluation.result import Result as Result

@@ -361,6 +361,38 @@ def test_files_of_a_run(run: Run) -> None:
         assert [row["query"] for row in csv.DictReader(file)] == ["q1", "q2", "q4"]
 
 
+def test_what_a_library_prints_for_a_run(run: Run) -> None:
+    result = tp.evaluate_run("qrels.txt", "run.txt", measures=["AP"])
+    shown = result.as_printed("descending", qrels="qrels.txt", run="run.txt")
+    asked = ("run", "qrels.txt", "run.txt", "-m", "AP", "--as", "descending")
+    assert run(*asked) == (0, f"{shown}\n", "")
+    assert run(*asked, "--json", "-").out == f"{shown.to_json()}\n"
+    line = the_line(run(*asked, "-q"))
+    assert "--as adds a column to the table, which --lines (-q) replaces; leave one of them out." in line
+    assert "which --distribution replaces" in the_line(run(*asked, "--distribution", "AP"))
+
+
+def test_tables_to_paste(run: Run) -> None:
+    result = tp.evaluate_run("qrels.txt", "run.txt", measures=["AP"])
+    asked = ("run", "qrels.txt", "run.txt", "-m", "AP")
+    assert run(*asked, "--latex", "-") == (0, f"{result.to_latex()}\n", "")
+    assert run(*asked, "--markdown", "-") == (0, f"{result.to_markdown()}\n", "")
+    assert run(*asked, "--latex", "table.tex", "--markdown", "table.md").out == f"{result}\n"
+    assert Path("table.tex").read_text(encoding="utf-8") == f"{result.to_latex()}\n"
+    assert Path("table.md").read_text(encoding="utf-8") == f"{result.to_markdown()}\n"
+    assert run("run", "qrels.txt", "absent.txt", "--latex", "table.tex").status == 2
+    assert Path("table.tex").read_text(encoding="utf-8") == f"{result.to_latex()}\n"
+    assert "Use one of: .tex." in the_line(run(*asked, "--latex", "table.txt"))
+    assert "--json - and --latex - print on one standard output" in the_line(
+        run(*asked, "--latex", "-", "--json", "-")
+    )
+    assert "--lines (-q) and --markdown - both print on standard output; write the table to a file." in the_line(
+        run(*asked, "--markdown", "-", "-q")
+    )
+    evaluated = tp.evaluate(np.load("embeddings.npy"), np.load("labels.npy"))
+    assert run("evaluate", "embeddings.npy", "labels.npy", "--latex", "-").out == f"{evaluated.to_latex()}\n"
+
+
 # Measures
 
 

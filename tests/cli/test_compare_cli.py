@@ -37,6 +37,9 @@ def test_embeddings(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"{expected}\n"
     assert run("compare", "labels.npy", "good.npy", "bits.npy", "noise.npy", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
+    for option, shown in (("--latex", expected.to_latex()), ("--markdown", expected.to_markdown())):
+        assert run("compare", "labels.npy", "good.npy", "bits.npy", "noise.npy", option, "-") == 0
+        assert capsys.readouterr().out == f"{shown}\n"
 
 
 def test_labels_may_be_given_last(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,6 +54,17 @@ def test_guides_stand_in_the_contents() -> None:
         assert f"({guide}.md)" in text_of("docs/guides/index.md")
 
 
+def test_published_numbers(follow: Any) -> None:
+    names, said = follow("published_numbers")
+    for measure, value in names["printed"].printed.items():
+        interval = names["result"][measure]
+        assert interval.lower <= value <= interval.upper
+        assert interval.lower < interval.upper
+    assert "as trec_eval 10.0 does" in " ".join(said.split())
+    assert "in the order given, as a stable sort does" in " ".join(said.split())
+    assert said.endswith("0.5 ≤ 0.75 ≤ 1.0 0.5\n")
+
+
 def test_metric_learning(follow: Any) -> None:
     names, said = follow("guides/metric_learning")
     assert names["result"]["AP@R"].lower == names["result"]["AP@R"].upper

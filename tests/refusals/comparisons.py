@@ -150,4 +150,16 @@ CASES: dict[str, Case] = {
         r"confidence must be a number between 0 and 1.*not 0\.9999999999999999",
     ),
     "an interval with a confidence of 1": Case(lambda: ONE.with_ci(1.0), r"ci must be a number between 0 and 1"),
+    "a table of no results": Case(lambda: tp.table({}), r"A table needs at least one result\. Pass \{name: result\}"),
+    "a table of a single result without a name": Case(
+        lambda: tp.table(ONE),  # type: ignore[arg-type]
+        r"The results must be \{name: result\}, not Result",
+    ),
+    "an unknown column of a LaTeX table": Case(
+        lambda: ONE.to_latex(columns=["lowest"]),
+        r"columns must be a list of columns of numbers of this table, which are lower, expected, upper, tie std; not",
+    ),
+    "a label that LaTeX cannot read": Case(
+        lambda: ONE.to_latex(label="tab:my scores"), r"label must be a name such as 'tab:scores', not 'tab:my scores'"
+    ),
 }

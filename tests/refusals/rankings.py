@@ -16,6 +16,13 @@ def two_scores() -> pd.DataFrame:
     return pd.DataFrame([["q", "a", 1.0, 2.0]], columns=["qid", "docno", "score", "score"])
 
 
+QRELS, RUN = {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}
+
+
+def of_run() -> tp.Result:
+    return tp.evaluate_run(QRELS, RUN, measures=["AP"])
+
+
 MATCHES = SimpleNamespace(keys=np.array([[1]]), distances=np.array([[0.5]]), counts=np.array([1]))
 
 
@@ -323,5 +330,24 @@ CASES: dict[str, Case] = {
     "the probability of NaN": Case(
         lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).distribution("AP").at_least(np.nan),
         r"value must be a number, not nan",
+    ),
+    "an unknown rule for ties": Case(
+        lambda: of_run().as_printed("id", qrels=QRELS, run=RUN), r"Unknown rule='id'\. Known: trec_eval, pytrec_eval"
+    ),
+    "the printed value without the data": Case(
+        lambda: of_run().as_printed("trec_eval"),
+        r"A result does not keep its data\. Pass it again, .*as_printed\('trec_eval', qrels=…, run=…\)",
+    ),
+    "the printed value of another run": Case(
+        lambda: of_run().as_printed("trec_eval", qrels=QRELS, run={"q": {"a": 2.0}}),
+        r"The data is not that of the result: its fingerprint is",
+    ),
+    "a rule of ids for lists": Case(
+        lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).as_printed("trec_eval", scores=SQUARE),
+        r"The rule 'trec_eval' needs the ids of documents, but lists of scores have none\. Use position or reversed",
+    ),
+    "the printed value of embeddings": Case(
+        lambda: tp.evaluate(SQUARE, [0, 0]).as_printed("position", embeddings=SQUARE),
+        r"as_printed takes results of evaluate_run, evaluate_scores and evaluate_distances, not of evaluate\.",
     ),
 }

@@ -78,6 +78,7 @@ def from_html(text: str) -> Reader:
 
 COMMANDS = {
     r"\textbackslash": "\\",
+    r"\textquotesingle": "'",
     r"\textasciitilde": "~",
     r"\textasciicircum": "^",
     r"\textless": "<",
@@ -110,7 +111,7 @@ def from_latex(row: str) -> list[str]:
             assert token[1] in "&%$#_{}", token
             cells[-1] += token[1]
         elif token != "$":
-            assert not set(token) & set('%#_~^"`|<>'), token
+            assert not set(token) & set("%#~_^\"`|<>'"), token
             assert depth or not set(token) & set("[]*"), token
             cells[-1] += token
     assert depth == 0
@@ -356,3 +357,54 @@ def test_values_in_notebooks() -> None:
     for side in ("queries", "gallery"):
         evaluator.update([[1.0], [2.0]], [0, 1], side=side)
     assert repr(evaluator) == "<Evaluator: 4 items in 2 batches>"
+
+
+def test_caption_label_and_columns_of_latex() -> None:
+    table = tp.evaluate_scores([[1, 1, 0]] * 2, [[1, 0, 0]] * 2, measures=["RR", "P@1"])
+    lines = table.to_latex(caption="By $x$", label="tab:a_b", columns=["upper", "lower"]).splitlines()
+    place = lines.index(r"\caption{By $x$}")
+    assert lines[place + 1 : place + 3] == [r"\label{tab:a_b}", r"\begin{tabular}{lrr}"]
+    rows = [from_latex(line) for line in lines if line.endswith(r" \\")]
+    assert rows == [["measure", "upper", "lower"], ["RR", "1.0000", "0.5000"], ["P@1", "1.0000", "0.0000"]]
+    assert "caption" not in table.to_latex(caption="")
+    assert r"\textquotesingle{}lower\textquotesingle{}" in table.to_latex()
+    compared = tp.compare({"a": table, "b": table}).to_latex(columns=["P@1"])
+    assert next(from_latex(line) for line in compared.splitlines() if line.endswith(r" \\"))[1:] == ["system", "P@1"]
+
+
+def scored(values: list[list[int]]) -> tp.Result:
+    """Results of two queries, whose first item is relevant."""
+    return tp.evaluate_scores(values, [[1, 0, 0]] * 2, measures=["RR", "P@1"])
+
+
+def test_only_what_is_best_whatever_the_ties_is_bold() -> None:
+    best, tied, last = ([[3, 2, 1]] * 2, [[3, 3, 1], [3, 2, 1]], [[1, 2, 3]] * 2)
+    systems = {name: scored(values) for name, values in {"a_b": tied, "c": best, "d": last}.items()}
+    found = tp.table(systems)
+    assert found.best == {"RR": None, "P@1": None}  # the first system may be as good as the second
+    assert "textbf" not in found.to_latex()
+    assert "In RR, P@1 no system is best whatever the ties, so that no score is in bold." in " ".join(
+        str(found).split()
+    )
+    two = tp.table({name: systems[name] for name in ("a_b", "d")}, measures=["mrr"])
+    assert two.best == {"RR": "a_b"}
+    assert r"a\_b & \textbf{0.7500} \\" in two.to_latex()
+    assert "| d | 0.3333 |" in two.to_markdown()
+    assert "Best whatever the ties, and in bold: a_b in RR." in str(two)
+    frame = found.to_frame()
+    assert frame["system"].tolist() == ["a_b", "c", "d"]
+    assert frame["P@1"].tolist() == [0.5, 1.0, 0.0]
+    assert found.to_dict()["systems"]["a_b"]["RR"]["upper"] == 1.0
+    assert repr(two) == "<ScoreTable of 2 systems in RR>"
+    alone = tp.table({"c": systems["c"]})
+    assert alone.best["RR"] is None
+    assert "bold" not in str(alone)
+
+
+def test_scores_that_differ_only_by_rounding_are_not_bold() -> None:
+    first = scored([[3, 2, 1]] * 2)
+    values = {
+        m: np.where([[True], [True], [True], [False]], v - 1e-15, v) for m, v in first.evaluated.per_query.items()
+    }
+    second = tp.Result(first.evaluated._replace(per_query=values))
+    assert tp.table({"a": first, "b": second}).best == {"RR": None, "P@1": None}

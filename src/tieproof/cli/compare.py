@@ -79,7 +79,7 @@ TAKES = {
         "How a query scores that has relevant documents but is missing from a run. Default: zero.", choice(MISSING)
     ),
     empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
-    **options.shared("json per_query"),
+    **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     report=options.report("comparison.page"),
 )

@@ -23,7 +23,7 @@ from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
-from tieproof.show.files import MEANS, PER_QUERY, Formats
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
 
 Text = str | None
 
@@ -320,6 +320,8 @@ SHARED: dict[str, Option | str] = {
         Kind("MEASURE", complete=complete_measure),
     ),
     "json": Option("Write the result as JSON; - is standard output.", formats=MEANS),
+    "latex": Option("Write the table for a paper (.tex); - is standard output.", formats=LATEX),
+    "markdown": Option("Write the table for an issue (.md); - is standard output.", formats=MARKDOWN),
     "per_query": Option(
         f"Write a table with a row for each query ({', '.join(PER_QUERY)}). In .csv, an apostrophe stands before "
         "names that a spreadsheet would evaluate, such as =1+1.",

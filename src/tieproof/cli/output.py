@@ -13,10 +13,14 @@ from tieproof.cli.exits import WIDEST, is_terminal, say
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File
-from tieproof.show.files import MEANS, Formats, output
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
 
-JSON_SHOWN = ("-", MEANS)
-"""JSON on standard output, in place of the table."""
+SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
+    "--json": (MEANS, lambda what: str(what.to_json())),
+    "--latex": (LATEX, lambda what: str(what.to_latex())),
+    "--markdown": (MARKDOWN, lambda what: str(what.to_markdown())),
+}
+"""For each option whose file may be -, which is standard output: its formats, and what is printed there."""
 
 Text = str | None
 
@@ -31,7 +35,11 @@ Answer = TypeVar("Answer")
 
 def written(make: Callable[[], Answer], read: Sequence[File], outputs: Outputs) -> Answer:
     """Make an answer, and write it to each output; no output may be a file that is read, or another output."""
-    files = [(path, formats) for path, formats in outputs if path and (path, formats) != JSON_SHOWN]
+    if len(_shown(outputs)) > 1:
+        named = " and ".join(_shown(outputs))
+        raise InputError(f"{named} print on one standard output; write all but one to files.")
+    printed = [("-", known) for known, _ in SHOWN.values()]
+    files = [(path, formats) for path, formats in outputs if path and (path, formats) not in printed]
     for place, (path, _) in enumerate(files):
         if any(_same_file(path, file) for file in read):
             raise InputError(f"{path} is read in this evaluation; write the result to another file.")
@@ -49,10 +57,16 @@ def written(make: Callable[[], Answer], read: Sequence[File], outputs: Outputs) 
     return made
 
 
+def _shown(outputs: Outputs) -> dict[str, Callable[[Any], str]]:
+    """What is printed on standard output in place of the table, by the options that ask for it."""
+    return {f"{option} -": write for option, (known, write) in SHOWN.items() if ("-", known) in outputs}
+
+
 def check_lines(lines: bool, outputs: Outputs) -> None:
     """Refuse two texts on standard output."""
-    if lines and JSON_SHOWN in outputs:
-        raise InputError("--lines (-q) and --json - both print on standard output; write the JSON to a file.")
+    for option in _shown(outputs) if lines else ():
+        what = "JSON" if option == "--json -" else "table"
+        raise InputError(f"--lines (-q) and {option} both print on standard output; write the {what} to a file.")
 
 
 def showing(evaluate: Callable[..., Result], ci: float | None) -> Callable[..., Result]:
@@ -78,14 +92,14 @@ def _is_standard_output(path: str) -> bool:
 
 
 def answer(outputs: Outputs, what: Any, render: Render | None = None) -> None:
-    """Print a result, as JSON if this is to be written to standard output.
+    """Print a result, as JSON, LaTeX or Markdown if this is to be written to standard output.
 
     render : makes the text of the result; None: its method `to_text`
     """
-    if JSON_SHOWN in outputs:
-        say(what.to_json())
-    else:
-        show(render or type(what).to_text, what)
+    for write in _shown(outputs).values():
+        say(write(what))
+        return
+    show(render or type(what).to_text, what)
 
 
 def show(render: Render, what: Any) -> None:

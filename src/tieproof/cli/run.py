@@ -7,10 +7,23 @@ from typing import Any, TypeVar
 
 import tieproof
 from tieproof.cli.exits import say
-from tieproof.cli.options import COUNT, RADIUS, TIE_STD, Kind, Option, Text, check_options, command, lines, shared
+from tieproof.cli.options import (
+    COUNT,
+    RADIUS,
+    TIE_STD,
+    Kind,
+    Option,
+    Text,
+    check_options,
+    choice,
+    command,
+    lines,
+    shared,
+)
 from tieproof.cli.output import Outputs, answer, check_lines, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
+from tieproof.evaluation.printed import RULES
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
@@ -39,6 +52,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
     "tieproof run qrels.txt run.txt --noise 0.001",
+    "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
     "tieproof run qrels.txt run.txt --save run.tieproof",
 )
 
@@ -73,7 +87,13 @@ EXAMPLES = (
         "then possible.",
         RADIUS,
     ),
-    **shared("ci distribution json per_query plot save"),
+    rule=Option(
+        "Also show the value that a library prints, which breaks ties by this rule, to see where a published number "
+        "lies in the interval.",
+        choice(RULES),
+        ("--as",),
+    ),
+    **shared("ci distribution json latex markdown per_query plot save"),
     report="Write the result as a page (.html).",
     items="For --report: a line for each query, with its name and a text or the path of an image.",
     gallery_items="For --report: the same for each document of the run.",
@@ -83,6 +103,7 @@ def run(
     qrels: str,
     run: str,
     lines: bool,
+    rule: Text,
     ci: float | None,
     distribution: Text,
     report: Text,
@@ -91,6 +112,11 @@ def run(
     **settings: Any,
 ) -> None:
     """Read the files, evaluate the run, write and show the result."""
+    if rule is not None and (lines or distribution):
+        raise InputError(
+            f"--as adds a column to the table, which {'--lines (-q)' if lines else '--distribution'} replaces; leave "
+            "one of them out."
+        )
     if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
     check_lines(lines, outputs)
@@ -100,8 +126,13 @@ def run(
     function, page = with_page(
         tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")
     )
+
+    def evaluated(qrels: str, run: str, **options: Any) -> Result:
+        result = showing(function, ci)(qrels, run, **options)
+        return result if rule is None else result.as_printed(rule, qrels=qrels, run=run)
+
     result = written(
-        lambda: evaluated_files(showing(function, ci), with_pipes_read(qrels, run), **settings),
+        lambda: evaluated_files(evaluated, with_pipes_read(qrels, run), **settings),
         [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
         [*outputs, (report, page)],
     )

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, get_args
 import numpy as np
 
 from tieproof.comparison.result import Comparison
-from tieproof.comparison.same_queries import aligned, common_measures
+from tieproof.comparison.same_queries import aligned, check_results, common_measures
 from tieproof.comparison.verdicts import (
     ROUNDING,
     Difference,
@@ -121,15 +121,7 @@ def compare(
 
 
 def _check_systems(results: Any, baseline: Any) -> None:
-    if not isinstance(results, Mapping) or isinstance(results, Result):
-        raise InputError(f"The results must be {{name: result}}, not {type(results).__name__}.", "results")
-    for name, result in results.items():
-        if not isinstance(name, str) or not isinstance(result, Result):
-            raise InputError(
-                f"The results must be {{name: result}}, but {name!r} is {type(result).__name__}. Pass the results "
-                "that evaluate returned, with strings as names.",
-                "results",
-            )
+    check_results(results)
     if len(results) < 2:
         raise InputError(
             f"A comparison needs at least two results, not {len(results)}. Pass {{name: result}} for each system.",

@@ -1,7 +1,7 @@
 """`Comparison`: how systems that were evaluated on the same queries differ, with a verdict on each difference."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -224,13 +224,15 @@ class Comparison(Shown, AsFrame):
         """Markdown tables to paste into an issue: the scores of each system, and how every two systems differ."""
         return f"{markdown(self._table())}\n\n{markdown(differences_table(self))}"
 
-    def to_latex(self) -> str:
-        """A LaTeX table of each system's scores to paste into a paper; it uses the package booktabs.
+    def to_latex(
+        self, *, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
+    ) -> str:
+        """A LaTeX table of each system's scores to paste into a paper; the arguments are those of `Result.to_latex`.
 
         After a score are the letters of the systems that it is better than by the verdicts. A score is bold if it is
         better than all others; none is bold where ties or the choice of queries could explain the differences.
         """
-        return super().to_latex()
+        return super().to_latex(caption=caption, label=label, columns=columns)
 
     def _repr_html_(self) -> str:
         """The tables that notebooks show."""

@@ -1,6 +1,7 @@
 """Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,19 @@ _OF_RUNS = ("missing", "truncated", "n_items")
 
 _MOST_NAMED = 3
 """The number of queries that a message names."""
+
+
+def check_results(results: Any) -> None:
+    """Refuse what is not {name: result}."""
+    if not isinstance(results, Mapping) or isinstance(results, Result):
+        raise InputError(f"The results must be {{name: result}}, not {type(results).__name__}.", "results")
+    for name, result in results.items():
+        if not isinstance(name, str) or not isinstance(result, Result):
+            raise InputError(
+                f"The results must be {{name: result}}, but {name!r} is {type(result).__name__}. Pass the results "
+                "that evaluate returned, with strings as names.",
+                "results",
+            )
 
 
 def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:

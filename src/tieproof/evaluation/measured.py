@@ -25,17 +25,20 @@ if TYPE_CHECKING:
     from tieproof.confidence import ErrorRejectCurve
     from tieproof.distribution.distribution import Distribution
     from tieproof.evaluation.intervals import Bound, Interval, Method
+    from tieproof.evaluation.printed import Printed
 
 
 class Measured(Mapping[str, Estimate[float]]):
     """The numbers of an evaluation; users get a `Result`, which also shows and saves them.
 
     ci : the confidence of the intervals over queries that are shown; None shows no intervals
+    printed : what a library prints by its rule for ties; None shows none
     """
 
-    def __init__(self, evaluated: Evaluated, ci: float | None = None) -> None:
+    def __init__(self, evaluated: Evaluated, ci: float | None = None, printed: "Printed | None" = None) -> None:
         self._evaluated = evaluated
         self.ci = ci
+        self.printed = printed
         self.setting = evaluated.setting
         self.query_ids = evaluated.query_ids
         self.empty_ids = evaluated.empty_ids
@@ -142,7 +145,7 @@ class Measured(Mapping[str, Estimate[float]]):
         from tieproof.evaluation.intervals import check_confidence  # slow to import, as is all that needs statistics
 
         check_confidence("ci", ci)
-        return type(self)(self._evaluated, ci)
+        return type(self)(self._evaluated, ci, self.printed)
 
     def intervals(
         self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"

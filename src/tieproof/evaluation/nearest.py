@@ -14,10 +14,10 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
 from tieproof.evaluation.scoring import of_judged_items, parse_measures
 from tieproof.inputs.arrays import paths_of, unchanged
-from tieproof.inputs.documents import Documents
+from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import RUN, checked, decoded, ranked_of, read_qrels
-from tieproof.inputs.lists import as_rows, in_float64
+from tieproof.inputs.judged_runs import RUN, JudgedDocuments, Source, checked, decoded, ranked_of, read_qrels
+from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64
 from tieproof.inputs.options import find_format
 from tieproof.inputs.readers import trec
 from tieproof.ties import FloatArray, IntArray
@@ -92,6 +92,13 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
     NearTie(rank=1, value=1.0, size=1, relevant=1, items=((3, True),))
     NearTie(rank=2, value=2.0, size=2, relevant=0, items=((0, False), (1, False)))
     """
+    kind, given = data_of(result, evaluated)
+    with unchanged({path for value in given.values() for path in paths_of(value)}):
+        return list(SOURCES[kind](result, places, given))
+
+
+def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Return the argument that identifies the evaluation, and the arguments that are not None, after a check."""
     if not result.fingerprint:
         raise InputError(
             "This is the result of one category, which has no fingerprint of its data. Use the result of all queries."
@@ -110,8 +117,7 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
             f"{call} has no argument {', '.join(strange)}. Pass the arguments of the evaluation again, by their "
             "names."
         )
-    with unchanged({path for value in given.values() for path in paths_of(value)}):
-        return list(SOURCES[kind](result, places, given))
+    return kind, given
 
 
 def _listed(
@@ -167,7 +173,9 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
     relevance = problem.relevance
     _check_same("distance", reported(distance), setting.distance)
     _check_same("precision", precision, setting.precision)
-    _check_numbers(result, places, relevance.n_queries, relevance.n_items)
+    _check_same("number of queries", relevance.n_queries, result.setting.queries)
+    _check_same("number of items", relevance.n_items, result.setting.gallery)
+    _check_numbers(result, places, relevance.n_queries)
     queries = result.query_ids[places].astype(np.int64)
     block = relevance.block(queries)
     origin = origin_of_embeddings(problem, given.get("bits"))
@@ -180,22 +188,31 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
         yield _listed(int(query), near.item, near.tie, near.distance.tolist(), items)
 
 
-def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest items by given scores or distances."""
-    from tieproof.engine import nearest_of_numbers
-
-    name, sign = ("scores", 1) if "scores" in given else ("distances", -1)
+def lists_of(result: Measured, places: IntArray, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
+    """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
+    name = "scores" if "scores" in given else "distances"
     rows = as_rows(given[name], name)
     given_labels = given.get("labels"), given.get("gallery_labels")
     judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
     judged = as_judged(rows, name, *judged_by)
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
-    _check_numbers(result, places, len(rows), longest)
+    _check_same("number of queries", len(rows), result.setting.queries)
+    _check_same("number of items", longest, result.setting.gallery)
     grouping = given.get("categories"), given.get("average", "micro")
     origin = evaluate_lists(given[name], name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, places, origin._replace(relevant=origin.relevant[places]))
+    return name, rows, judged
+
+
+def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """Find the nearest items by given scores or distances."""
+    from tieproof.engine import nearest_of_numbers
+
+    name, rows, judged = lists_of(result, places, given)
+    sign = 1 if name == "scores" else -1
+    _check_numbers(result, places, len(rows))
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
@@ -205,8 +222,8 @@ def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> I
         yield _listed(query, item, tie, row[item[first]].tolist(), relevant)
 
 
-def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
-    """Find the nearest documents by the scores of a run."""
+def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments, Source, DocumentTable, list[str]]:
+    """Return the judgments, the run, the table of its documents and all queries, if they are those of the result."""
     _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
     of_judged = of_judged_items(parse_measures(result.measures))
@@ -215,6 +232,12 @@ def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Ite
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
+    return judged, ranked, table, names
+
+
+def _in_run(result: Measured, places: IntArray, given: Mapping[str, Any]) -> Iterator[Nearest]:
+    """Find the nearest documents by the scores of a run."""
+    judged, ranked, _, names = run_of(result, given)
     number = {name: place for place, name in enumerate(names)}
     for query in result.query_ids[places].tolist():
         scores = _values_of(ranked.documents, ranked.value, number[query])
@@ -249,10 +272,8 @@ SOURCES: dict[str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Ne
 """For each argument that identifies an evaluation, the function that finds the nearest items."""
 
 
-def _check_numbers(result: Measured, places: IntArray, n_queries: int, n_items: int) -> None:
-    """Refuse numbers of queries and items that differ from the result's, and queries that have names."""
-    _check_same("number of queries", n_queries, result.setting.queries)
-    _check_same("number of items", n_items, result.setting.gallery)
+def _check_numbers(result: Measured, places: IntArray, n_queries: int) -> None:
+    """Refuse queries that have names."""
     ids = result.query_ids
     if ids.dtype.kind not in "iu" or (len(ids) and not 0 <= ids.min() <= ids.max() < n_queries):
         raise InputError(

@@ -3,7 +3,7 @@
 import os
 import re
 from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -62,7 +62,8 @@ class Result(Measured, Shown, AsFrame):
 
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
-        After `with_ci`, `intervals` has the confidence intervals over the queries.
+        After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
+        the rule and the values that it gives.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -77,6 +78,8 @@ class Result(Measured, Shown, AsFrame):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if self.printed is not None:
+            whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
             whole["intervals"] = {measure: asdict(each) for measure, each in self.intervals(self.ci).items()}
         if self._categories is None:
@@ -101,6 +104,8 @@ class Result(Measured, Shown, AsFrame):
             table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
         for name in ("lower", "upper") if self.evaluated.noise is not None else ():
             table[f"noise_{name}"] = np.concatenate([getattr(estimate.noise, name) for estimate in estimates])
+        if self.printed is not None:
+            table["printed"] = np.concatenate([self.printed.per_query(measure) for measure in self._per_query])
         return table
 
     def to_frame(self, per: Per = "query") -> Any:
@@ -116,7 +121,13 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            return frame([{"measure": name, **_in_columns(self[name])} for name in self.measures])
+            shown = {} if self.printed is None else {"printed": self.printed}
+            return frame(
+                [
+                    {"measure": name, **_in_columns(self[name]), **{each: of[name] for each, of in shown.items()}}
+                    for name in self.measures
+                ]
+            )
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **_in_columns(part[measure]), "queries": part.ties.queries}
@@ -168,6 +179,36 @@ class Result(Measured, Shown, AsFrame):
         from tieproof.evaluation.saving import save  # slow to import, as is the page
 
         return save(self, path)
+
+    def as_printed(self, rule: str, **evaluated: Any) -> Self:
+        """A copy of this result that also shows what a library prints, which breaks ties by a rule.
+
+        Not for decisions: another order of the documents, or other ids, would give another number. It tells where a
+        number that somebody published lies in the interval that ties leave open.
+
+        rule : the order of items with equal scores: "trec_eval", "pytrec_eval" or "ranx", which needs ranx (extra
+            `ranx`); by document id "ascending" or "descending"; in the order given, "position", or in reverse of it,
+            "reversed". For lists of scores or distances, only the last two.
+        evaluated : the evaluated data, by the names of the arguments: `qrels` and `run`, or `scores` or `distances`
+            with `relevance` or `labels`; a result does not keep its data
+
+        `printed` of the copy is a mapping from the name of each measure to the mean, with `per_query(measure)`.
+        Queries count as in this result, by `missing` and `empty`: trec_eval without -c leaves out what is not in the
+        run, as missing="skip" does. The value can lie outside of the interval only by "pytrec_eval", where scores
+        that differ are equal in single precision.
+
+        Raises InputError if the data is not that of the result, and for the result of another evaluation or of one
+        category.
+
+        >>> import tieproof as tp
+        >>> qrels, run = {"q": {"d1": 1}}, {"q": {"d1": 0.5, "d2": 0.5, "d3": 0.5}}
+        >>> result = tp.evaluate_run(qrels, run, measures=["RR"]).as_printed("trec_eval", qrels=qrels, run=run)
+        >>> f"{result['RR']:.2f}", f"{result.printed['RR']:.2f}"
+        ('0.33 ≤ 0.61 ≤ 1.00', '0.33')
+        """
+        from tieproof.evaluation.printed import printed  # rarely needed
+
+        return type(self)(self._evaluated, self.ci, printed(self, rule, evaluated))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""

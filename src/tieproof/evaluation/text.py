@@ -1,6 +1,7 @@
 """A result as text: a table, and sentences on what was evaluated, on ties, and on the uncertainty over queries."""
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,8 +11,14 @@ from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent,
 from tieproof.show.shown import Table
 from tieproof.ties import Estimate
 
+if TYPE_CHECKING:
+    from tieproof.evaluation.printed import Printed
+
 NOISE = "noise"
 """The header of the bounds under noise."""
+
+ROUNDING = 1e-12
+"""The largest difference that rounding makes between equal values."""
 
 MOST = 20
 """The most categories that are all shown."""
@@ -51,14 +58,23 @@ def table_of(result: Measured) -> Table:
         header.insert(1, "category")
         sections = [list(_rows_by_category(result, measure)) for measure in result.measures]
     notes = list(_sentences(result))
+    further = []
+    if result.printed is not None:
+        further.append(result.printed.rule)
+        means = {**result.printed}
+        for row in (row for section in sections for row in section):
+            of_category = {str(name): mean for name, mean in result.printed.category_means(row[0]).items()}
+            value = means.pop(row[0]) if row[0] in means else of_category.get(row[1])
+            row.append("" if value is None else f"{value:.4f}")
+        notes += _about_printed(result, result.printed)
     if result.ci is not None:
-        header.append(f"queries {percent(result.ci)}")
+        further.append(f"queries {percent(result.ci)}")
         intervals = result.intervals(result.ci)
         for row in (row for section in sections for row in section):
             over_queries = intervals.pop(row[0], None)  # only the first row of a measure is the mean over all queries
             row.append("" if over_queries is None else f"{over_queries.low:.4f} to {over_queries.high:.4f}")
         notes += _about_intervals(result, result.ci)
-    return Table(header, sections, notes, [*columns, header[-1]])
+    return Table([*header, *further], sections, notes, [*columns, *further])
 
 
 ALL = {"micro": "(all queries)", "macro": "(mean of them)"}
@@ -90,6 +106,22 @@ def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
         f"'{HEADLINE}', by the bootstrap (BCa) of the queries{within}, with {RESAMPLES:,} resamples from a fixed "
         "seed."
     )
+
+
+def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
+    """Which rule gives the column of printed values, and which of them lie outside of their intervals."""
+    yield f"'{printed.rule}' is the value if equal scores are ranked {printed.meaning}."
+    outside = [name for name, value in printed.items() if not _near(result[name], value)]
+    if outside:
+        yield (
+            f"The value of {', '.join(outside)} lies outside of its interval, because scores that differ are equal "
+            "in single precision."
+        )
+
+
+def _near(mean: Estimate[float], value: float) -> bool:
+    """Whether a value lies in an interval, except for rounding."""
+    return mean.lower - ROUNDING <= value <= mean.upper + ROUNDING
 
 
 def table_of_errors(result: Measured) -> Table:

@@ -65,6 +65,16 @@ def _write_json(result: Any, path: Path) -> None:
     path.write_text(result.to_json() + "\n", encoding="utf-8")
 
 
+def _write_latex(result: Any, path: Path) -> None:
+    """Write the table of a result by its `to_latex`."""
+    path.write_text(result.to_latex() + "\n", encoding="utf-8")
+
+
+def _write_markdown(result: Any, path: Path) -> None:
+    """Write the table of a result by its `to_markdown`."""
+    path.write_text(result.to_markdown() + "\n", encoding="utf-8")
+
+
 def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
     r"""Columns whose texts can be encoded in UTF-8; half of a surrogate pair is escaped as in Python: \ud800.
 
@@ -136,6 +146,10 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
 
 MEANS: Formats = {".json": lambda: _write_json}
 """Extensions for the result as a whole."""
+
+LATEX: Formats = {".tex": lambda: _write_latex}
+MARKDOWN: Formats = {".md": lambda: _write_markdown}
+"""Extensions for the table to paste into a paper, and into an issue."""
 
 PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}
 """Extensions for the table with a row for every query and measure."""

@@ -5,12 +5,13 @@ A result inherits `AsJson` if it has numbers to write, `AsFrame` if it has a val
 own `__repr__`.
 """
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import InputError, MissingExtraError
 from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
@@ -100,6 +101,7 @@ _SPECIAL_IN_LATEX = {
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
     '"': r"\symbol{34}",
+    "'": r"\textquotesingle{}",
     "`": r"\symbol{96}",
     "[": "{[}",  # after the end of a row, LaTeX would read it as an argument, like the star
     "]": "{]}",
@@ -111,18 +113,26 @@ _SPECIAL_IN_LATEX = {
 """Characters with a meaning in LaTeX, or that old fonts show as something else, with their replacements."""
 
 
-def latex(table: Table) -> str:
-    """A floating table whose caption contains the notes."""
-    columns = "".join("r" if table.is_number(column) else "l" for column in range(len(table.header)))
+def latex(
+    table: Table, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
+) -> str:
+    """A floating table whose caption contains the notes, unless another one is given; see `Shown.to_latex`."""
+    if columns is not None:
+        table = _only(table, columns)
+    if label is not None and not re.fullmatch(r"[^\s{}\\%#~]+", label):
+        raise InputError(f"label must be a name such as 'tab:scores', not {label!r}.", "label")
+    aligned = "".join("r" if table.is_number(column) else "l" for column in range(len(table.header)))
     sections = ["\n".join(map(_latex_line, section)) for section in table.sections if section]
-    caption = " ".join(map(_latex_escaped, table.notes))
+    if caption is None:
+        caption = " ".join(map(_latex_escaped, table.notes))
     return "\n".join(
         [
             r"% \usepackage{booktabs}",
             r"\begin{table}",
             r"\centering",
             *([f"\\caption{{{caption}}}"] if caption else []),
-            f"\\begin{{tabular}}{{{columns}}}",
+            *([f"\\label{{{label}}}"] if label else []),
+            f"\\begin{{tabular}}{{{aligned}}}",
             r"\toprule",
             _latex_line(table.header),
             r"\midrule",
@@ -132,6 +142,22 @@ def latex(table: Table) -> str:
             r"\end{table}",
         ]
     )
+
+
+def _only(table: Table, columns: Sequence[str]) -> Table:
+    """The table with only these columns of numbers, in this order, after all columns of words."""
+    wanted, known = list(columns), [name for name in table.header if name in table.numbers]
+    strange = [name for name in wanted if name not in known]
+    if strange or isinstance(columns, str) or not wanted:
+        raise InputError(
+            f"columns must be a list of columns of numbers of this table, which are {', '.join(known)}; not "
+            f"{columns!r}.",
+            "columns",
+        )
+    places = [at for at, name in enumerate(table.header) if name not in known]
+    places += [list(table.header).index(name) for name in wanted]
+    sections = [[[row[at] for at in places] for row in section] for section in table.sections]
+    return table._replace(header=[table.header[at] for at in places], sections=sections)
 
 
 def _latex_line(row: Row) -> str:
@@ -216,9 +242,18 @@ class Shown(AsJson):
         """A Markdown table to paste into an issue, with whole sentences below it."""
         return markdown(self._table())
 
-    def to_latex(self) -> str:
-        """A LaTeX table to paste into a paper, with the sentences as its caption; it uses the package booktabs."""
-        return latex(self._table())
+    def to_latex(
+        self, *, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
+    ) -> str:
+        r"""A LaTeX table to paste into a paper; it uses the package booktabs, and before 2020 also textcomp.
+
+        caption : LaTeX that is taken as it is, in place of the sentences, whose special characters are escaped
+        label : the name for \ref, such as "tab:scores"
+        columns : the columns of numbers, by their headers in the order to be shown; by default all
+
+        Raises InputError for an unknown column, and for a label with blanks or special characters.
+        """
+        return latex(self._table(), caption, label, columns)
 
     def _repr_html_(self) -> str:
         """The table that notebooks show."""

@@ -1,0 +1,185 @@
+"""What a library prints for a run or for lists, by the rule with which it breaks ties; see `Result.as_printed`.
+
+result, rule, the data again ──► the items of each tie ordered by the rule ──► rankings without ties ──► `Printed`
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.evaluation.evaluated import EMPTY
+from tieproof.evaluation.given_lists import list_parts
+from tieproof.evaluation.measured import Measured
+from tieproof.evaluation.nearest import data_of, lists_of, run_of
+from tieproof.evaluation.run_ties import join, join_judged, run_parts
+from tieproof.evaluation.scoring import of_judged_items, score
+from tieproof.inputs.arrays import paths_of, unchanged
+from tieproof.inputs.judged_runs import Source, ranked_of
+from tieproof.inputs.lists import as_limits
+from tieproof.inputs.options import check_choice
+from tieproof.measures import Measure
+from tieproof.measures.unseen import estimate
+from tieproof.ties import Array, FloatArray, IntArray, Parts
+
+RULES = {
+    "trec_eval": "as trec_eval 10.0 does: by document id, the largest first",
+    "pytrec_eval": "as pytrec_eval and trec_eval up to 9.0.8 do, which round scores to single precision: by "
+    "document id, the largest first",
+    "ranx": "as Run of ranx does: in the order given in lists of up to 15 documents, in longer lists by a sort that "
+    "is not stable",
+    "descending": "by document id, the largest first",
+    "ascending": "by document id, the smallest first",
+    "position": "in the order given, as a stable sort does",
+    "reversed": "in the reverse of the order given, as a stable sort does that is read from its end",
+}
+"""The rules by which ties are broken, in words: in which order items with equal scores are ranked."""
+
+OF_LISTS = ("position", "reversed")
+"""The rules for lists, whose items have no ids."""
+
+
+class Printed(Mapping[str, float]):
+    """The mean of each measure if ties are broken by a rule, by the name of the measure; `Result.as_printed` has it.
+
+    rule : the name of the rule
+    meaning : in which order the rule ranks items with equal scores, in words
+    """
+
+    def __init__(self, rule: str, values: Measured) -> None:
+        self.rule, self.meaning, self._values = rule, RULES[rule], values
+
+    def __getitem__(self, measure: str | Measure) -> float:
+        """The mean; an unknown measure raises an InputError, also a KeyError."""
+        return self._values[measure].expected
+
+    def __iter__(self) -> Iterator[str]:
+        """The names of the measures."""
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        """The number of measures."""
+        return len(self._values)
+
+    def per_query(self, measure: str | Measure) -> FloatArray:
+        """The value of every query, in the order of the result's `query_ids`."""
+        return self._values.per_query(measure).expected
+
+    def category_means(self, measure: str | Measure) -> dict[Any, float]:
+        """The mean over the queries of each category."""
+        return {name: mean.expected for name, mean in self._values.category_means(measure).items()}
+
+
+def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printed:
+    """Return what is printed by a rule; `evaluated` has the arguments of the evaluation by their names."""
+    check_choice("rule", rule, RULES)
+    call, options = result.evaluated.origin.call, "qrels, run"
+    if call != "evaluate_run":
+        options = f"{call.removeprefix('evaluate_')}, relevance"
+        if call not in ("evaluate_scores", "evaluate_distances"):
+            raise InputError(
+                f"as_printed takes results of evaluate_run, evaluate_scores and evaluate_distances, not of {call}. "
+                "Write the ranking as a run, and evaluate that."
+            )
+        if rule not in OF_LISTS:
+            raise InputError(
+                f"The rule '{rule}' needs the ids of documents, but lists of {options.split(',')[0]} have none. Use "
+                f"{' or '.join(OF_LISTS)}, or evaluate_run.",
+                "rule",
+            )
+    absent = [name for name in options.split(", ") if evaluated.get(name) is None and name != "relevance"]
+    if absent:
+        raise InputError(
+            f"A result does not keep its data. Pass it again, by the names of the arguments: as_printed({rule!r}, "
+            f"{', '.join(f'{name}=…' for name in options.split(', '))})."
+        )
+    _, given = data_of(result, evaluated)
+    with unchanged({path for value in given.values() for path in paths_of(value)}):
+        parts, count = (_of_run if call == "evaluate_run" else _of_lists)(result, rule, given)
+        scores = score(parts, list(result.evaluated.per_query), count, estimate)
+    values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
+    values[:, scores.n_relevant == 0] = EMPTY[result.setting.empty]
+    kept = scores.n_relevant > 0 if result.setting.empty == "skip" else slice(None)
+    per_query = {
+        measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
+        for measure, row in zip(scores.measures, values, strict=True)
+    }
+    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None, noise=None)))
+
+
+def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int]:
+    """Return the rankings of the documents of a run, and the number of queries."""
+    judged, source, table, names = run_of(result, given)
+    place = {name: at for at, name in enumerate(result.query_ids.tolist())}
+    number, count = np.array([place.get(name, -1) for name in names]), len(place)
+    ranked = ranked_of(source._replace(value=-_ranks(source, rule)), table, judged)
+    scores = join(judged, ranked, number, count)
+    with_judged = of_judged_items(result.evaluated.per_query)
+    alone = join_judged(judged, ranked, number, scores) if with_judged else None
+    return run_parts(scores, result.query_ids, False, None, alone), count
+
+
+def _ranks(source: Source, rule: str) -> FloatArray:
+    """Return a number for each document that is the smaller, the earlier a rule ranks it for its query."""
+    query, values = source.documents.query, source.value
+    if rule == "pytrec_eval":
+        with np.errstate(over="ignore"):
+            values = values.astype(np.float32)
+    key = np.arange(len(values))
+    if rule == "reversed":
+        key = -key
+    elif rule == "ranx":
+        key = _places_in_ranx(query, values)
+    elif rule != "position":
+        key = _places_of_ids(source, values)
+        key = key if rule == "ascending" else -key
+    ranks = np.empty(len(values))
+    ranks[np.lexsort((key, -values, query))] = np.arange(len(values))
+    return ranks
+
+
+def _places_of_ids(source: Source, values: Array) -> IntArray:
+    """Return numbers in the order of the ids of tied documents, by their bytes in UTF-8; 0 for all others."""
+    documents = source.documents
+    order = np.lexsort((values, documents.query))
+    query, ordered = documents.query[order], values[order]
+    equal = np.append(False, (query[1:] == query[:-1]) & (ordered[1:] == ordered[:-1]))
+    tied = order[equal | np.append(equal[1:], False)]
+    ids = np.empty(len(tied), dtype=object)
+    ids[:] = [documents.id(row) for row in tied.tolist()]
+    places = np.zeros(len(values), dtype=np.int64)
+    places[tied[np.argsort(ids, kind="stable")]] = np.arange(len(tied))
+    return places
+
+
+def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
+    """Return the place of each document in the list of its query, as ranx sorts it."""
+    try:
+        from ranx import Run
+    except ImportError:
+        raise MissingExtraError("The rule 'ranx'", "ranx") from None
+    lists: dict[str, dict[str, float]] = {}
+    for row, (of_query, value) in enumerate(zip(query.tolist(), values.tolist(), strict=True)):
+        lists.setdefault(str(of_query), {})[str(row)] = value  # the ids do not matter to ranx
+    places = np.empty(len(values), dtype=np.int64)
+    for documents in Run(lists).run.values():
+        places[[int(row) for row in documents]] = np.arange(len(documents))
+    return places
+
+
+def _of_lists(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int]:
+    """Return the rankings of lists, and the number of queries."""
+    name, rows, judged = lists_of(result, np.arange(len(result.query_ids)), given)
+    limits = as_limits(given.get("n_relevant"), given.get("n_items"), len(rows))
+
+    step = 1 if (rule == "position") == (name == "distances") else -1
+
+    def ranks(row: Array) -> IntArray:
+        """Return different numbers in the order of those of a list."""
+        numbers = np.empty(len(row), dtype=np.int64)
+        numbers[np.lexsort((step * np.arange(len(row)), row))] = np.arange(len(row))
+        return numbers
+
+    ranked = np.stack([*map(ranks, rows)]) if isinstance(rows, np.ndarray) else [*map(ranks, rows)]
+    return list_parts(ranked, judged, limits, name, name == "distances"), len(rows)
