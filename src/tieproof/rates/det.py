@@ -130,8 +130,8 @@ class DetCurve(Shown):
         """
         if not (0 < p_target < 1 and 0 < c_miss < math.inf and 0 < c_fa < math.inf):
             raise InputError(
-                f"min_dcf(p_target={p_target!r}, c_miss={c_miss!r}, c_fa={c_fa!r}) needs a probability between 0 and 1, "
-                "and costs that are positive numbers. Pass, for example, min_dcf(0.05)."
+                f"min_dcf(p_target={p_target!r}, c_miss={c_miss!r}, c_fa={c_fa!r}) needs a probability between 0 and "
+                "1, and costs that are positive numbers. Pass, for example, min_dcf(0.05)."
             )
         miss, accept = c_miss * p_target, c_fa * (1 - p_target)
         smaller = min(miss, accept)
@@ -146,8 +146,8 @@ class DetCurve(Shown):
 
         ax : matplotlib axes to draw on; None for new ones
 
-        Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib is
-        not installed.
+        Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib
+        is not installed.
         """
         ax = style.axes_or_new(ax, "DetCurve.plot", height=4.8)
         across, up = _deviates(self.fmr), _deviates(self.fnmr)
@@ -195,8 +195,8 @@ class DetCurve(Shown):
         rows = [(name, f"{value.lower:.4f}", f"{value.upper:.4f}") for name, value in found]
         counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
         meaning = (
-            "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and minDCF "
-            "are errors: report 'upper'. TAR is a success: report 'lower'."
+            "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
+            "minDCF are errors: report 'upper'. TAR is a success: report 'lower'."
         )
         return Table(("measure", "lower", "upper"), [rows], [f"{counted} {meaning}"], ("lower", "upper"))
 

@@ -217,6 +217,7 @@ def _exact_points(
 
 
 def check_counts(relevant: int, others: int) -> None:
+    """Refuse pairs that are all relevant, or of which none is."""
     if not relevant:
         raise InputError(
             "No pair is relevant, so there is no false non-match rate. Check that labels and embeddings belong "

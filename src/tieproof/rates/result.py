@@ -129,8 +129,9 @@ class ErrorRates(Shown):
         notes = [f"Counted {counted} by {_ranked_by(self)}.", MEANINGS[self.method]]
         if self.eer is not None:
             notes.append(
-                f"The equal error rate is {self.eer.lower:.4f} to {self.eer.upper:.4f} over all orderings of tied pairs, "
-                f"{self.eer.interpolated:.4f} by interpolation; the rates cross at the distance {self.eer.threshold:.6g}."
+                f"The equal error rate is {self.eer.lower:.4f} to {self.eer.upper:.4f} over all orderings of tied "
+                f"pairs, {self.eer.interpolated:.4f} by interpolation; the rates cross at the distance "
+                f"{self.eer.threshold:.6g}."
             )
         return Table(header, [rows], notes, header)
 
