@@ -95,6 +95,8 @@ def fnmr_at_fmr(
     """
     rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
     check_choice("method", method, METHODS)
+    if not isinstance(eer, int | np.bool_):
+        raise InputError(f"eer must be True or False, not {eer!r}.", "eer")
     problem = in_memory(
         make_problem(
             Side(embeddings, labels, groups),
