@@ -70,8 +70,11 @@ if TYPE_CHECKING:
     from tieproof.neighbors.truth import truth as truth
     from tieproof.neighbors.verification import TruthVerification as TruthVerification
     from tieproof.neighbors.verification import verify_truth as verify_truth
+    from tieproof.rates.det import DetCurve as DetCurve
+    from tieproof.rates.det import det_curve as det_curve
     from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
     from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
+    from tieproof.rates.result import EqualErrorRate as EqualErrorRate
     from tieproof.rates.result import ErrorRates as ErrorRates
     from tieproof.rates.result import OperatingPoint as OperatingPoint
     from tieproof.recall.neighbor_recall import neighbor_recall as neighbor_recall

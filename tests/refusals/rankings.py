@@ -32,6 +32,17 @@ def points(*scores: float) -> list[Any]:
 
 
 CASES: dict[str, Case] = {
+    "no distances of other pairs": Case(
+        lambda: tp.det_curve([0.5], []), r"Every pair is relevant or excluded, so there are no other pairs"
+    ),
+    "a cost of detection that is not positive": Case(
+        lambda: tp.det_curve([0.5], [0.7]).min_dcf(0.05, c_miss=0), r"c_miss=0, .* costs that are positive numbers"
+    ),
+    "eer= that is neither true nor false": Case(
+        lambda: tp.fnmr_at_fmr([[0.0], [1.0], [2.0]], ["a", "a", "b"], eer="no"),  # type: ignore[arg-type]
+        r"eer must be True or False, not 'no'",
+    ),
+    "a false accept rate above 1": Case(lambda: tp.det_curve([0.5], [0.7]).tar(1.5), r"A false accept rate"),
     "NaN in the scores": Case(
         lambda: tp.evaluate_scores([[1.0, np.nan]], [[0, 1]]),
         r"query 0 has nan at item 1",

@@ -2,6 +2,8 @@
 
     fnmr.py ─► counting.py: stripes of pairs, their order statistics, and relevant pairs beyond them ─► result.py
                         │
+             crossing.py: where both rates are equal      det.py: both rates of given distances
+                        │
              distances/gauge.py: values and their errors, exact keys; of a function, the floats that it returns
                         │
              exact/slices.py, exact/reals.py: integers, fractions and the float64 nearest to them

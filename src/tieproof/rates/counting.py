@@ -119,11 +119,13 @@ class Pool:
             )
             start = stop
 
-    def not_others(self, stripe: Stripe) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
+    def not_others(
+        self, stripe: Stripe, relevant_only: bool = False
+    ) -> Iterator[tuple[IntArray, IntArray, IntArray]]:
         """Yield the listed pairs within the stripe's columns: rows, columns from its first one, and weights."""
         first = self.columns(stripe).start
         for pairs in self.listed(stripe):
-            rows, columns = map(np.concatenate, zip(*pairs, strict=True))
+            rows, columns = map(np.concatenate, zip(*pairs[: 1 if relevant_only else 2], strict=True))
             here = columns >= first
             yield rows[here], columns[here] - first, self._multiplicity(stripe, columns[here])
 
@@ -362,19 +364,19 @@ def _narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window
 
 
 def _proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[int, OrderStatistic]:
-    widened = {rank: _widened(pool.gauge, window) for rank, window in windows.items()}
-    below, tables = _tabulated(pool, set(widened.values()), progress)
+    wide = {rank: widened(pool.gauge, window) for rank, window in windows.items()}
+    below, tables = tabulated(pool, set(wide.values()), progress)
     orders = {}
-    for rank, window in widened.items():
+    for rank, window in wide.items():
         keys = sorted(tables[window])
         ends = list(accumulate((tables[window][key] for key in keys), initial=below[window]))
         place = bisect_right(ends, rank) - 1
         orders[rank] = OrderStatistic(keys[place] * pool.gauge.unit, ends[place], ends[place + 1] - ends[place])
-        _check(pool.gauge, orders[rank], window)
+        check_window(pool.gauge, orders[rank].key, window)
     return orders
 
 
-def _widened(gauge: Gauge, window: Window) -> Window:
+def widened(gauge: Gauge, window: Window) -> Window:
     """The window, widened on both sides by the error of a value."""
     if gauge.certain:
         return window
@@ -382,19 +384,19 @@ def _widened(gauge: Gauge, window: Window) -> Window:
     return Window(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
 
 
-def _check(gauge: Gauge, order: OrderStatistic, window: Window) -> None:
-    """Check that the errors cannot move a pair from outside the window across the order statistic."""
+def check_window(gauge: Gauge, key: Real, window: Window) -> None:
+    """Check that the errors cannot move a pair from outside the window across this exact key."""
     if gauge.certain:
         return
     low, high = window.ends()
-    value = gauge.near(order.key)
+    value = gauge.near(key)
     above = math.isinf(low) or low + gauge.reach(low) / 2 <= value
     below = math.isinf(high) or value <= high - gauge.reach(high) / 2
     if not (above and below):
-        raise AssertionError(f"an order statistic of {value} is too near to the ends of its window, {low} to {high}")
+        raise AssertionError(f"a distance of {value} is too near to the ends of its window, {low} to {high}")
 
 
-def _tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
+def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
     """For each window, the number of pairs below it, and a table of the exact keys of the pairs inside it."""
 
     def count(stripe: Stripe) -> dict[Window, tuple[int, Table]]:

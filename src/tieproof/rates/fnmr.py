@@ -15,11 +15,12 @@ from tieproof.inputs.arrays import as_numbers, check_finite, unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
 from tieproof.problem import Progress
 from tieproof.rates.counting import Pool, order_statistics, relevant_beyond
+from tieproof.rates.crossing import equal_error_rate
 from tieproof.rates.result import METHODS, ErrorRates, Method, OperatingPoint
 from tieproof.ties import Estimate, FloatArray
 
-PASSES = 2
-"""The number of passes over all pairs, if the sample of pairs gives the right windows at once."""
+PASSES, PASSES_OF_EER = 2, 4
+"""The usual numbers of passes over all pairs, if the sample of pairs gives the right windows at once."""
 
 
 @unchanged_files
@@ -32,6 +33,7 @@ def fnmr_at_fmr(
     distance: str | DistanceFunction = "cosine",
     fmr: float | Iterable[float] = (0.1,),
     method: Method = "linear",
+    eer: bool = False,
     relevance: Any = None,
     groups: Any = None,
     gallery_groups: Any = None,
@@ -60,6 +62,8 @@ def fnmr_at_fmr(
         pairs does not exceed. Relevant pairs at exactly that distance are matches in `lower` and non-matches in
         `upper`. `expected` and `std` are over all orderings of the pairs at that distance, where the threshold is one
         of the pairs that are not relevant. FNMR is an error, so `upper` is the value to report.
+    eer : whether to find the equal error rate, too, without any rounding; this takes about four more passes over all
+        pairs. `rates.eer` is then an `EqualErrorRate`.
     memory, threads, progress :
         As in `evaluate`.
 
@@ -91,6 +95,8 @@ def fnmr_at_fmr(
     """
     rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
     check_choice("method", method, METHODS)
+    if not isinstance(eer, int | np.bool_):
+        raise InputError(f"eer must be True or False, not {eer!r}.", "eer")
     problem = in_memory(
         make_problem(
             Side(embeddings, labels, groups),
@@ -103,12 +109,17 @@ def fnmr_at_fmr(
         )
     )
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
-    with watched(progress)(PASSES * pool.entries) as advance, pool.products():
+    passes = PASSES + (PASSES_OF_EER if eer else 0)
+    with watched(progress)(passes * pool.entries) as advance, pool.products():
         n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
-            _check_counts(n_relevant, n_others)
-        points = (_linear_points if method == "linear" else _exact_points)(pool, rates, n_relevant, n_others, advance)
-        return ErrorRates(method, problem.called, n_relevant, n_others, tuple(points))
+            check_counts(n_relevant, n_others)
+        find = _linear_points if method == "linear" else _exact_points
+        points = tuple(find(pool, rates, n_relevant, n_others, advance))
+        equal = equal_error_rate(pool, n_relevant, n_others, advance) if eer else None
+        if equal is not None:
+            _check_threshold(equal.threshold, equal.after[0])
+        return ErrorRates(method, problem.called, n_relevant, n_others, points, equal)
 
 
 @unchanged_files
@@ -143,8 +154,8 @@ def fnmr_at_fmr_of_distances(
     """
     rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
     check_choice("method", method, METHODS)
-    near, far = _as_distances(relevant, "relevant"), _as_distances(others, "other")
-    _check_counts(len(near), len(far))
+    near, far = as_distances(relevant, "relevant"), as_distances(others, "other")
+    check_counts(len(near), len(far))
     far = np.sort(far)
     points = []
     for rate in rates:
@@ -163,7 +174,7 @@ def fnmr_at_fmr_of_distances(
     return ErrorRates(method, "distances", len(near), len(far), tuple(points))
 
 
-def _as_distances(values: Any, name: str) -> FloatArray:
+def as_distances(values: Any, name: str) -> FloatArray:
     """Return distances as float64 in one dimension; they must be finite and exact in float64."""
     array = as_numbers(values, f"{name} distances")
     check_finite(array, f"{name} distances")
@@ -207,7 +218,8 @@ def _exact_points(
         yield OperatingPoint(rate, threshold, fnmr)
 
 
-def _check_counts(relevant: int, others: int) -> None:
+def check_counts(relevant: int, others: int) -> None:
+    """Refuse pairs that are all relevant, or of which none is."""
     if not relevant:
         raise InputError(
             "No pair is relevant, so there is no false non-match rate. Check that labels and embeddings belong "

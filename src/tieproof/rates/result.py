@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from tieproof.errors import InputError
@@ -27,9 +28,56 @@ class OperatingPoint:
     fnmr: Estimate[float]
 
 
+@dataclass(frozen=True)
+class EqualErrorRate:
+    """The equal error rate (EER), where the false match rate equals the false non-match rate (ISO/IEC 19795-1).
+
+    Every order of all pairs gives a curve of steps from FMR 0, FNMR 1 to FMR 1, FNMR 0, which meets FMR = FNMR in one
+    point. Only pairs at exactly the distance `threshold` can be on either side of it.
+
+    lower, upper : the smallest and the largest EER over all orderings of tied pairs
+    interpolated : where the straight line between the operating points `before` and `after` meets FMR = FNMR, as
+        scikit-learn's `roc_curve` with a linear interpolation has it
+    threshold : the distance at which the rates cross
+    before, after : (FMR, FNMR) if none, and if all, of the pairs at exactly the threshold are accepted; programs that
+        print the larger, the smaller or the mean of FMR and FNMR at an operating point take them from here
+
+    >>> EqualErrorRate.of_counts(0.5, 0, 3, 2, 2, 5, 5)
+    EqualErrorRate(lower=0.0, interpolated=0.2, upper=0.4, threshold=0.5, before=(0.0, 0.4), after=(0.4, 0.0))
+    """
+
+    lower: float
+    interpolated: float
+    upper: float
+    threshold: float
+    before: tuple[float, float]
+    after: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers and lists."""
+        return {**asdict(self), "before": list(self.before), "after": list(self.after)}
+
+    @classmethod
+    def of_counts(
+        cls, threshold: float, others: int, relevant: int, tied_others: int, tied: int, n_relevant: int, n_others: int
+    ) -> "EqualErrorRate":
+        """The rate, from the numbers of pairs that are nearer than the threshold, exactly at it, and in all."""
+        first, last = Fraction(others, n_others), Fraction(others + tied_others, n_others)
+        high, low = (Fraction(n_relevant - near, n_relevant) for near in (relevant, relevant + tied))
+        part = (high - first) / (last - first + high - low)
+        return cls(
+            float(max(first, low)),
+            float(first + part * (last - first)),
+            float(min(high, last)),
+            threshold + 0.0,  # no negative zero
+            (float(first), float(high)),
+            (float(last), float(low)),
+        )
+
+
 @dataclass(frozen=True, repr=False)
 class ErrorRates(Shown):
-    """False non-match rates by false match rate.
+    """False non-match rates by false match rate, and the equal error rate `eer` if it was asked for.
 
     >>> import tieproof as tp
     >>> rates = tp.fnmr_at_fmr_of_distances([0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
@@ -53,6 +101,7 @@ class ErrorRates(Shown):
     relevant_pairs: int
     other_pairs: int
     points: tuple[OperatingPoint, ...]
+    eer: EqualErrorRate | None = None
 
     def __getitem__(self, fmr: float) -> Estimate[float]:
         """The false non-match rate at a false match rate that was asked for."""
@@ -65,7 +114,9 @@ class ErrorRates(Shown):
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
         whole = asdict(self)
-        return {**whole, "points": list(whole["points"])}
+        del whole["eer"]
+        equal = {} if self.eer is None else {"eer": self.eer.to_dict()}
+        return {**whole, "points": list(whole["points"]), **equal}
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
@@ -75,7 +126,14 @@ class ErrorRates(Shown):
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
         counted = f"{self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs"
         header = ("FMR", "threshold", *NUMBERS)
-        return Table(header, [rows], [f"Counted {counted} by {_ranked_by(self)}.", MEANINGS[self.method]], header)
+        notes = [f"Counted {counted} by {_ranked_by(self)}.", MEANINGS[self.method]]
+        if self.eer is not None:
+            notes.append(
+                f"The equal error rate is {self.eer.lower:.4f} to {self.eer.upper:.4f} over all orderings of tied "
+                f"pairs, {self.eer.interpolated:.4f} by interpolation; the rates cross at the distance "
+                f"{self.eer.threshold:.6g}."
+            )
+        return Table(header, [rows], notes, header)
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """The table that the command line shows; FMR and threshold, which may be long, are aligned to the left."""

@@ -1,0 +1,258 @@
+"""`det_curve`: the detection error tradeoff of a verification system, from the distances of its pairs."""
+
+import math
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.options import as_shares
+from tieproof.rates.fnmr import as_distances, check_counts, tied_estimate
+from tieproof.rates.result import EqualErrorRate
+from tieproof.show import style
+from tieproof.show.shown import Shown, Table
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+
+_TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
+"""The probabilities of a target, and the false match rates, that the table shows."""
+
+_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
+_FEWEST, _MOST = 0.00005, 0.995
+"""The rates that the picture marks, and the smallest and the largest one that it shows."""
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DetCurve(Shown):
+    """Both error rates of a verification system at every threshold.
+
+    thresholds : (t,) minus infinity, then all distinct distances of pairs, the smallest first
+    false_matches : (t,) the other pairs that are not farther than the threshold
+    false_non_matches : (t,) the relevant pairs that are farther than the threshold
+
+    >>> import tieproof as tp
+    >>> print(tp.det_curve([1, 2, 2, 3], [2, 3, 4]))
+    measure            lower   upper
+    --------------------------------
+    EER               0.2500  0.3333
+    minDCF (0.05)     0.2500  0.7500
+    minDCF (0.01)     0.2500  0.7500
+    TAR at FAR 0.1    0.2500  0.7500
+    TAR at FAR 0.01   0.2500  0.7500
+    TAR at FAR 0.001  0.2500  0.7500
+    <BLANKLINE>
+    Counted 4 relevant and 3 other pairs. lower and upper are the extremes over all
+    orderings of pairs at exactly the same distance. EER and minDCF are errors:
+    report 'upper'. TAR is a success: report 'lower'.
+    """
+
+    thresholds: FloatArray
+    false_matches: IntArray
+    false_non_matches: IntArray
+
+    @property
+    def relevant_pairs(self) -> int:
+        """The number of relevant pairs."""
+        return int(self.false_non_matches[0])
+
+    @property
+    def other_pairs(self) -> int:
+        """The number of other pairs."""
+        return int(self.false_matches[-1])
+
+    @property
+    def fmr(self) -> FloatArray:
+        """The false match rate at every threshold."""
+        return self.false_matches / self.other_pairs
+
+    @property
+    def fnmr(self) -> FloatArray:
+        """The false non-match rate at every threshold."""
+        return self.false_non_matches / self.relevant_pairs
+
+    @property
+    def eer(self) -> EqualErrorRate:
+        """The equal error rate, with its bounds over all orderings of tied pairs."""
+        low, high = 0, len(self.thresholds) - 1
+        while high - low > 1:  # the rates have crossed at `high`, and not at `low`
+            middle = (low + high) // 2
+            matches, misses = int(self.false_matches[middle]), int(self.false_non_matches[middle])
+            crossed = matches * self.relevant_pairs >= misses * self.other_pairs
+            low, high = (low, middle) if crossed else (middle, high)
+        matches, misses = (array[[low, high]].tolist() for array in (self.false_matches, self.false_non_matches))
+        return EqualErrorRate.of_counts(
+            float(self.thresholds[high]),
+            matches[0],
+            self.relevant_pairs - misses[0],
+            matches[1] - matches[0],
+            misses[0] - misses[1],
+            self.relevant_pairs,
+            self.other_pairs,
+        )
+
+    def tar(self, far: float) -> Estimate[float]:
+        """The largest true accept rate (TAR, 1 - FNMR) whose false accept rate (FAR, FMR) is at most `far`.
+
+        Pairs are accepted from the nearest on. `lower` accepts all or none of a tie; the estimate is over all
+        orderings of tied pairs. `far` is the decimal number as written: 0.1 is exactly a tenth. FNMR by
+        `fnmr_at_fmr_of_distances(method="exact")` differs where `far` times the number of other pairs is a whole
+        number: it stops before the last of these other pairs.
+        """
+        (rate,) = as_shares(far, "A false accept rate", "far=0.1")
+        allowed = math.floor(Fraction(repr(rate)) * self.other_pairs)
+        place = int(np.searchsorted(self.false_matches, allowed, side="right"))  # the first with more matches
+        beyond = int(self.false_non_matches[min(place, len(self.thresholds) - 1)])
+        if place == len(self.thresholds):
+            return Estimate(1.0, 1.0, 1.0, 0.0)
+        matches = int(self.false_matches[place - 1])
+        fnmr = tied_estimate(
+            beyond,
+            int(self.false_non_matches[place - 1]) - beyond,
+            self.relevant_pairs,
+            allowed - matches + 1,
+            int(self.false_matches[place]) - matches,
+        )
+        return Estimate(1 - fnmr.upper, 1 - fnmr.expected, 1 - fnmr.lower, fnmr.std)
+
+    def min_dcf(self, p_target: float, *, c_miss: float = 1.0, c_fa: float = 1.0) -> Bounds[float]:
+        """The smallest detection cost of any threshold, divided by that of the better system that ignores its input.
+
+        The cost is c_miss p_target FNMR + c_fa (1 - p_target) FMR (NIST, Speaker Recognition Evaluation 2016, section
+        3). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of accepting none and
+        all pairs, so that it is at most 1. `upper` is over thresholds, which accept all or none of a tie: no ordering
+        costs more, and a system can attain it. `lower` is that of the best ordering, where the relevant pairs of each
+        tie come first.
+
+        Raises InputError unless 0 < p_target < 1 and the costs are positive numbers.
+        """
+        if not (0 < p_target < 1 and 0 < c_miss < math.inf and 0 < c_fa < math.inf):
+            raise InputError(
+                f"min_dcf(p_target={p_target!r}, c_miss={c_miss!r}, c_fa={c_fa!r}) needs a probability between 0 and "
+                "1, and costs that are positive numbers. Pass, for example, min_dcf(0.05)."
+            )
+        miss, accept = c_miss * p_target, c_fa * (1 - p_target)
+        smaller = min(miss, accept)
+        lower, upper = (
+            float((miss / smaller * fnmr + accept / smaller * fmr).min())
+            for fnmr, fmr in ((self.fnmr[1:], self.fmr[:-1]), (self.fnmr, self.fmr))
+        )
+        return Bounds(min(lower, upper), upper)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
+
+        ax : matplotlib axes to draw on; None for new ones
+
+        Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib
+        is not installed.
+        """
+        ax = style.axes_or_new(ax, "DetCurve.plot", height=4.8)
+        across, up = _deviates(self.fmr), _deviates(self.fnmr)
+        before = np.concatenate([up[:1], up[:-1]])
+        # Between two operating points, the best ordering has the later FNMR, and the worst one has the earlier FNMR.
+        ax.fill_between(
+            across,
+            up,
+            before,
+            step="pre",
+            color=style.SKY_BLUE,
+            alpha=0.4,
+            linewidth=0,
+            label="over orderings of ties",
+        )
+        ax.plot(across, up, color=style.BLUE, label="all or none of a tie accepted")
+        eer = self.eer
+        ax.plot(*(_deviates(np.array([eer.interpolated])),) * 2, "o", color=style.VERMILION, label="EER")
+        edges = _deviates(np.array([0.0, 1.0]))
+        ticks = _deviates(np.array(_TICKS))
+        ax.set(xlim=edges, ylim=edges, xlabel="FMR", ylabel="FNMR", xticks=ticks, yticks=ticks)
+        names = [f"{100 * tick:g}%" for tick in _TICKS]
+        ax.set_xticklabels(names, fontsize=8)
+        ax.set_yticklabels(names, fontsize=8)
+        ax.set_title(
+            f"EER {eer.lower:.4f} to {eer.upper:.4f} over all orderings of tied pairs", loc="left", fontsize=10
+        )
+        style.legend_below(ax, 3)
+        return ax
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers of pairs, the equal error rate and the numbers of the table."""
+        return {
+            "relevant_pairs": self.relevant_pairs,
+            "other_pairs": self.other_pairs,
+            "eer": self.eer.to_dict(),
+            "min_dcf": {str(target): asdict(self.min_dcf(target)) for target in _TARGETS},
+            "tar": {str(rate): asdict(self.tar(rate)) for rate in _RATES},
+        }
+
+    def _table(self) -> Table:
+        found: list[tuple[str, Any]] = [("EER", self.eer)]
+        found += [(f"minDCF ({target:g})", self.min_dcf(target)) for target in _TARGETS]
+        found += [(f"TAR at FAR {rate:g}", self.tar(rate)) for rate in _RATES]
+        rows = [(name, f"{value.lower:.4f}", f"{value.upper:.4f}") for name, value in found]
+        counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
+        meaning = (
+            "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
+            "minDCF are errors: report 'upper'. TAR is a success: report 'lower'."
+        )
+        return Table(("measure", "lower", "upper"), [rows], [f"{counted} {meaning}"], ("lower", "upper"))
+
+    def __repr__(self) -> str:
+        """A short text with the equal error rate."""
+        eer = self.eer
+        return f"<DetCurve of {self.relevant_pairs:,} relevant pairs: EER {eer.lower:.4f} to {eer.upper:.4f}>"
+
+
+def _deviates(rates: FloatArray) -> FloatArray:
+    """The normal deviates of rates; those beyond the edges of the picture are at the edge."""
+    distinct, place = np.unique(rates.clip(_FEWEST, _MOST), return_inverse=True)
+    return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[place.reshape(rates.shape)]
+
+
+@unchanged_files
+def det_curve(relevant: Any, others: Any) -> DetCurve:
+    """Compute both error rates of a verification system at every threshold, from the distances of pairs.
+
+    Parameters
+    ----------
+    relevant, others : arrays of any shape, smaller is nearer
+        The distances of the relevant pairs (genuine, target, mated) and of all other pairs (impostor, non-target,
+        non-mated). They are compared as the numbers given. For scores, where larger is nearer, pass -scores.
+
+    Returns
+    -------
+    DetCurve
+        `curve.eer`, `curve.tar(0.001)`, `curve.min_dcf(0.05)`, `curve.fmr`, `curve.fnmr`, `curve.plot()`.
+
+    Raises
+    ------
+    InputError
+        If a distance is not finite or is an integer beyond 2^53, or if an array is empty.
+
+    Notes
+    -----
+    The equal error rate of embeddings, whose pairs are too many for an array, is found by `fnmr_at_fmr(eer=True)`.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> curve = tp.det_curve([0.1, 0.2, 0.3, 0.5, 0.5], [0.5, 0.5, 0.7, 0.8, 0.9])
+    >>> curve.eer.lower, curve.eer.interpolated, curve.eer.upper
+    (0.0, 0.2, 0.4)
+    >>> curve.tar(0.1).lower, curve.min_dcf(0.05)
+    (0.6, Bounds(lower=0.0, upper=0.4))
+
+    """
+    near, far = as_distances(relevant, "relevant"), as_distances(others, "other")
+    check_counts(len(near), len(far))
+    near, far = np.sort(near) + 0.0, np.sort(far) + 0.0  # no negative zeros
+    thresholds = np.unique(np.concatenate([near, far]))
+    matches, accepted = (np.searchsorted(pairs, thresholds, side="right") for pairs in (far, near))
+    return DetCurve(
+        np.concatenate([[-np.inf], thresholds]),
+        np.concatenate([[0], matches]).astype(np.int64),
+        len(near) - np.concatenate([[0], accepted]).astype(np.int64),
+    )
