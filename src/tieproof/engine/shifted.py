@@ -22,10 +22,10 @@ from tieproof.distances.space import Space
 from tieproof.engine.extremes import ranking_of
 from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
-from tieproof.engine.ranking import Ordered, sort_by_key
 from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
 from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.relevance import ranges
+from tieproof.native.calls import Output, native
 from tieproof.problem import Noise
 from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray, SmallIntArray
 
@@ -169,15 +169,55 @@ class Steps(NamedTuple):
         size = 2.0 ** (int(np.frexp(extent)[1]) - STEPS)
         return cls(size, FARTHEST * 2.0**STEPS * size)
 
-    def far(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
-        """An end beyond the distance, rounded to float64, plus twice the radius; it rises with both."""
-        end = np.minimum(distance + 2 * radius, self.most) / self.size
-        return np.asarray((np.ceil(end) + 0.25) * self.size)
 
-    def near(self, distance: FloatArray, radius: FloatArray) -> FloatArray:
-        """An end before the distance, rounded to float64, minus twice the radius; it rises with it."""
-        end = np.maximum(distance - 2 * radius, -self.most) / self.size
-        return np.asarray((np.floor(end) - 0.25) * self.size)
+class Unmerged(NamedTuple):
+    """The ends of some queries before they are sorted; the first row of `end` and `key` has the far ends.
+
+    length, ties : (Q,) the number of thresholds, and of ties of relevant items, of each query
+    tie_key : the keys of the ties, which fall
+    end, key : (2, T) the distances and the keys of the ends of all thresholds
+    """
+
+    length: IntArray
+    ties: IntArray
+    tie_key: FloatArray
+    end: FloatArray
+    key: FloatArray
+
+
+class Merged(NamedTuple):
+    """The ends of some queries, the nearest of each query first, and their keys merged with those of ties."""
+
+    end: FloatArray
+    is_far: BoolArray
+    key: FloatArray
+    both: FloatArray
+    is_tie: BoolArray
+
+
+@native
+def step_ends(
+    least: FloatArray,
+    most: FloatArray,
+    radius: FloatArray,
+    steps: Steps,
+    ends: Output[FloatArray],
+    unsure: Output[IntArray],
+) -> int:
+    """Write the far ends and the near ends, rows of `ends`, of distances between two numbers rounded to float64.
+
+    A far end is beyond the distance plus twice the radius, a near end before the distance minus twice the radius.
+    Returns the number of distances, which are written to `unsure`, whose ends depend on where between the numbers
+    they are; theirs are those of the smaller number.
+    """
+
+
+@native
+def merge_ends(ends: Unmerged, by_key: bool, room: Output[RoomToSort], merged: Output[Merged]) -> None:
+    """Sort the ends of each query by their distances, or if `by_key` by their keys, and merge these with the ties.
+
+    Equal ends keep their order, and ties are before ends with the same key.
+    """
 
 
 def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> Together:
@@ -198,20 +238,17 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
     is_tie = np.empty(len(both.key), dtype=np.bool_)
     making = _Making(space, noise.distance.gauge(space), ranked, noise.radius[queries], Steps.of(noise.extent))
     room = RoomToSort.of(3 * int(length.max(initial=0)))
+    certain = space.all_errors.certain
     for span in cut(length, CHUNK):
         own, all_own = ends.places(span), both.places(span)
-        end[own], is_far[own], ends.key[own], ends.reach[span] = making.ends(span, room)
-        ends.mark(span, ends.key[own] if space.all_errors.certain else end[own])
+        of_thresholds, keys, ends.reach[span] = making.ends(span)
         tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
-        owner = np.repeat(np.arange(span.stop - span.start), (ties + 2 * length)[span])
-        from_ranked = np.zeros(len(owner), dtype=np.bool_)
-        from_ranked[ranges((both.start - both.start[span.start])[span], ties[span])[1]] = True
-        key = np.empty(len(owner))
-        key[from_ranked], key[~from_ranked] = tie_keys, ends.key[own]
-        order = _falling(owner, key, room)
-        both.key[all_own], is_tie[all_own] = key[order], from_ranked[order]
+        unmerged = Unmerged(length[span], ties[span], tie_keys, of_thresholds, keys)
+        merged = Merged(end[own], is_far[own], ends.key[own], both.key[all_own], is_tie[all_own])
+        merge_ends(unmerged, certain, room, merged)
+        ends.mark(span, ends.key[own] if certain else end[own])
         both.reach[span] = np.maximum(thresholds.reach[span], ends.reach[span])
-        if space.all_errors.certain:
+        if certain:
             both.mark(span, both.key[all_own])
     ties_before = np.zeros(len(is_tie) + 1, dtype=np.int32)
     np.cumsum(is_tie, out=ties_before[1:])
@@ -289,59 +326,44 @@ class _Making(NamedTuple):
     radius: FloatArray
     steps: Steps
 
-    def ends(self, span: slice, room: RoomToSort) -> tuple[FloatArray, BoolArray, FloatArray, FloatArray]:
-        """The ends of some queries, the nearest of each query first, whether they are far ends, and their keys.
+    def ends(self, span: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The far and the near ends of the thresholds of some queries, as rows, their keys, and each query's reach.
 
-        Also returns the reach of each query. If keys have no error, ends are rounded to keys on the safe side: whole
-        numbers if keys are whole. These keys, and not the ends, are then in falling order.
+        If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These keys,
+        and not the ends, are then in the order in which ends are counted.
         """
-        far, near, length = self._far_and_near(span)
-        query = np.repeat(np.arange(len(length)), length)
-        # The far ends of a query come first, and then its near ends.
-        of_far = np.arange(len(far)) + (np.cumsum(length) - length)[query]
-        end, is_far = np.empty(2 * len(far)), np.zeros(2 * len(far), dtype=np.bool_)
-        end[of_far], end[of_far + length[query]] = far, near
-        is_far[of_far] = True
-        owner, reach = np.repeat(np.arange(len(length)), 2 * length), np.zeros(len(length))
-        low, high = self.gauge.key_range(self.ranked.targets.row[span][owner], end)
-        if self.space.all_errors.certain:
-            if self.space.form.whole:
-                most = EXACT_INTEGERS[self.space.tile_type]
-                low, high = np.clip(np.ceil(low), -most, most), np.clip(np.floor(high), -most, most)
-            key = np.where(is_far, low, high)
-            order = _falling(owner, key, room)
-        else:
-            np.maximum.at(reach, owner, (high - low) * SAFETY)
-            key = low + (high - low) / 2
-            order = _falling(owner, -end, room)
-        return end[order], is_far[order], key[order], reach
-
-    def _far_and_near(self, span: slice) -> tuple[FloatArray, FloatArray, IntArray]:
-        """The far and the near end of each threshold of some queries, and how many thresholds each query has."""
-        thresholds, steps = self.ranked.thresholds, self.steps
+        thresholds = self.ranked.thresholds
         length = (thresholds.stop - thresholds.start)[span]
         query, place = ranges(thresholds.start[span], length)
         key, reach = thresholds.key[place], thresholds.reach[span][query]
         rows, radius = self.ranked.targets.row[span][query], self.radius[span][query]
+        ends, unsure = np.empty((2, len(key))), np.empty(len(key), dtype=np.int64)
         with np.errstate(over="ignore", invalid="ignore"):
             least, most = self.gauge.distance_range(rows, key - reach, key + reach)
-            far, near = steps.far(least, radius), steps.near(least, radius)
-            unsure = np.flatnonzero((far != steps.far(most, radius)) | (near != steps.near(most, radius)))
-        if len(unsure):
-            items = self.ranked.items.of(span.start + np.unique(query[unsure]))[place[unsure]].astype(np.int64)
-            distances, radius = self.gauge.distances(rows[unsure], items), radius[unsure]
-            far[unsure], near[unsure] = steps.far(distances, radius), steps.near(distances, radius)
-        return far, near, length
-
-
-def _falling(owner: IntArray, key: FloatArray, room: RoomToSort) -> IntArray:
-    """The order in which the keys of each query fall; equal keys keep their order."""
-    count = len(key)
-    found = Ordered(np.empty_like(owner), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
-    sort_by_key(owner, key, np.zeros(count), room, found)
-    order = found.order
-    again = (order[1:] < order[:-1]) & (found.key[1:] == found.key[:-1]) & (owner[1:] == owner[:-1])
-    return np.lexsort((-key, owner)) if again.any() else order
+        left = unsure[: step_ends(least, most, radius, self.steps, ends, unsure)]
+        if len(left):
+            items = self.ranked.items.of(span.start + np.unique(query[left]))[place[left]].astype(np.int64)
+            distances, sure = self.gauge.distances(rows[left], items), np.empty((2, len(left)))
+            step_ends(distances, distances, radius[left], self.steps, sure, np.empty_like(left))
+            ends[:, left] = sure
+        low, high = (np.empty_like(ends) for _ in range(2))
+        for at, row in enumerate(ends):
+            low[at], high[at] = self.gauge.key_range(rows, row)
+        of_queries = np.zeros(len(length))
+        if self.space.all_errors.certain:
+            if self.space.form.whole:
+                most_exact = EXACT_INTEGERS[self.space.tile_type]
+                low, high = (
+                    np.clip(np.ceil(low), -most_exact, most_exact),
+                    np.clip(np.floor(high), -most_exact, most_exact),
+                )
+            return ends, np.stack([low[0], high[1]]), of_queries
+        widths = (high - low) * SAFETY
+        asking = length > 0
+        starts = (np.cumsum(length) - length)[asking]
+        if len(starts):
+            of_queries[asking] = np.maximum.reduceat(widths.max(axis=0), starts)
+        return ends, low + (high - low) / 2, of_queries
 
 
 def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) -> Undecided:

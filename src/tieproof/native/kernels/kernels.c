@@ -24,6 +24,7 @@
 #include "rounding.h"
 #include "running_sums.h"
 #include "scan.h"
+#include "shifted.h"
 #include "short_sums.h"
 #include "sines.h"
 #include "slices.h"
