@@ -120,8 +120,8 @@ class DetCurve(Shown):
     def min_dcf(self, p_target: float, *, c_miss: float = 1.0, c_fa: float = 1.0) -> Bounds[float]:
         """The smallest detection cost of any threshold, divided by that of the better system that ignores its input.
 
-        The cost is c_miss p_target FNMR + c_fa (1 - p_target) FMR (NIST, Speaker Recognition Evaluation 2016, section
-        3). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of accepting none and
+        The cost is c_miss p_target FNMR + c_fa (1 - p_target) FMR (NIST, Speaker Recognition Evaluation 2016,
+        evaluation plan). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of accepting none and
         all pairs, so that it is at most 1. `upper` is over thresholds, which accept all or none of a tie: no ordering
         costs more, and a system can attain it. `lower` is that of the best ordering, where the relevant pairs of each
         tie come first.
