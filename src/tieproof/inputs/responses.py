@@ -65,7 +65,8 @@ def _scores_of(query: Any, hits: list[Any]) -> dict[str, float]:
         if score is None:
             raise InputError(
                 f"The hit {name!r} of query {query!r} has the score None, as retrievers by keywords may return. "
-                "Use a retriever that returns scores, or pass a dictionary with scores that fall in the order of the hits.",
+                "Use a retriever that returns scores, or pass a dictionary of scores that fall in the order of the "
+                "hits.",
                 "run",
             )
         if name in scores:
