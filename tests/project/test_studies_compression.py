@@ -27,7 +27,7 @@ def test_only_scales_of_several_calls_depend_on_the_order() -> None:
         assert len(found) == 1 or way.kind is not None, way
         if way.at_once or way.calls == 1 or study.calls_of(way) == "no scale":
             assert len(found) == 1, way
-    (several,) = [way for way in study.WAYS if way.kind == study.OutputDType.INT8 and way.calls == 8]
+    (several,) = [way for way in study.WAYS if way.name == "int8" and way.calls == 8]
     assert len({study.printed(several, EMBEDDINGS, LABELS, order) for order in (forward, backward, shuffled)}) > 1
 
 
