@@ -99,6 +99,23 @@ Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response
 `dict(zip(queries, answer["responses"]))` after a multi-search, to `tp.evaluate_run`, with `truncated=True`, because a
 response is cut off at the `size` of its search. Hits are ranked by `_score`, and named by `_id`.
 
+So are the results of retrievers, of which each hit has a `score` and a `node_id` (LlamaIndex) or an `id` (Haystack,
+Qdrant). They are cut off at the retriever's `top_k`:
+
+```python
+run = {{query: retriever.retrieve(text) for query, text in queries.items()}}  # LlamaIndex
+run = {{query: retriever.run(query=text) for query, text in queries.items()}}  # Haystack: {{"documents": […]}}
+tp.evaluate_run(qrels, run, truncated=True)
+```
+
+Scores must be larger for nearer documents: negate those of a store that returns distances. The samples of RAGAS have
+ids without scores, in the order of the ranking, so that there are no ties:
+
+```python
+qrels = {{i: dict.fromkeys(each.reference_context_ids, 1) for i, each in enumerate(samples)}}
+run = {{i: {{name: -rank for rank, name in enumerate(each.retrieved_context_ids)}} for i, each in enumerate(samples)}}
+```
+
 Only one file can be standard input. Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have
 these columns:
 

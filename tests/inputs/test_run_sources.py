@@ -218,3 +218,27 @@ def test_responses_of_search_engines_are_runs() -> None:
         tp.evaluate_run(qrels, sorted_by_field)
     with pytest.raises(tp.InputError, match="have the _id 'a' twice"):
         tp.evaluate_run(qrels, {"q1": [{"_id": "a", "_score": 1.0}, {"_id": "a", "_score": 2.0}]})
+
+
+def test_results_of_retrievers_are_runs() -> None:
+    """Objects of the shapes of LlamaIndex (NodeWithScore), Haystack (Document) and Qdrant (ScoredPoint)."""
+    qrels = {"q1": {"a": 1}, "q2": {"c": 2, "a": 1}}
+    run = {"q1": {"a": 1.5, "b": 1.5}, "q2": {"a": 2.0, "c": 1.0}}
+    expected = tp.evaluate_run(qrels, run, measures=["AP"])["AP"]
+    assert expected == tp.Estimate(3 / 4, 7 / 8, 1.0, expected.std)
+
+    def hits(query: str, name: str) -> list[Any]:
+        return [SimpleNamespace(**{name: item}, score=score, text="…") for item, score in run[query].items()]
+
+    for given in (
+        {query: hits(query, "node_id") for query in run},
+        {query: SimpleNamespace(source_nodes=hits(query, "node_id")) for query in run},
+        {query: hits(query, "id") for query in run},
+        {query: {"documents": hits(query, "id")} for query in run},
+        {query: SimpleNamespace(points=hits(query, "id")) for query in run},
+    ):
+        assert tp.evaluate_run(qrels, given, measures=["AP"])["AP"] == expected
+    numbers = {"q1": [SimpleNamespace(id=7, score=0.5), SimpleNamespace(id=8, score=0.5)]}
+    assert tp.evaluate_run({"q1": {"7": 1}}, numbers, measures=["RR"])["RR"].lower == 0.5
+    documents = {"q1": {"documents": 2.0, "a": 1.0}}  # a document may have that name
+    assert tp.evaluate_run({"q1": {"a": 1}}, documents, measures=["RR"])["RR"].lower == 0.5

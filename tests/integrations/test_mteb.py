@@ -14,7 +14,14 @@ from tieproof.errors import InputError
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("mteb")
 
-from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores, make_score_dict  # noqa: E402
+from mteb._evaluators.retrieval_metrics import (  # noqa: E402
+    calculate_pmrr,
+    calculate_retrieval_scores,
+    confidence_scores,
+    evaluate_p_mrr_change,
+    make_score_dict,
+    nauc,
+)
 from mteb.abstasks import AbsTaskRetrieval  # noqa: E402
 
 from mteb_tasks import Encoder, loaded, scores_of, task_class  # noqa: E402
@@ -163,6 +170,86 @@ def test_all_orders_of_the_corpus_where_lists_are_cut_off(
         values = [each[f"{name}_at_{k}"] for each in every]
         assert scores[f"{name}_at_{k}_lower"] <= min(values) + 0.51e-5
         assert scores[f"{name}_at_{k}_upper"] >= max(values) - 0.51e-5
+
+
+@pytest.mark.parametrize("options", [{}, {"ignore_identical_ids": True}, {"skip_first_result": True}], ids=str)
+@pytest.mark.parametrize("reranking", [False, True])
+def test_abstention_without_ties_is_what_mteb_prints(options: Mapping[str, Any], reranking: bool) -> None:
+    vectors, qrels = data(9, 15, tied=False)
+    task = loaded(
+        task_class("Toy", k_values=K_VALUES, **options)(), vectors, qrels, candidates(vectors) if reranking else None
+    )
+    scores = scores_of(with_intervals(task))
+    printed = {name: value for name, value in scores.items() if name.startswith("nauc") and "_of_" not in name}
+    assert len(printed) == 5 * len(K_VALUES) * 3
+    for name, value in printed.items():
+        assert scores[f"{name}_of_expected"] == pytest.approx(value, rel=1e-9, abs=1e-9, nan_ok=True)
+
+
+def test_abstention_of_expected_values() -> None:
+    """MTEB's function of the mean value over all orders of each query."""
+    lists = {f"q{number}": {name: score * number for name, (score,) in TIED.items()} for number in range(1, 6)}
+    qrels = {f"q{number}": grades for number, grades in enumerate(JUDGED, 1)}
+    vectors = {"queries": {query: [float(query[1:])] for query in qrels}, "corpus": TIED}
+    scores = scores_of(with_intervals(loaded(task_class("Toy", k_values=(1, 3, 6))(), vectors, qrels)))
+    confidences = np.array([confidence_scores([*lists[query].values()])["max"] for query in qrels])
+    means = []
+    for query, grades in qrels.items():
+        every = [
+            said_by_mteb({query: ranked}, {query: grades}, (1, 3, 6))["map_at_3"] for ranked in orders(lists[query])
+        ]
+        means.append(np.mean(every))
+    expected = nauc(confidences, np.array(means))
+    assert scores["nauc_map_at_3_max_of_expected"] == pytest.approx(
+        expected, rel=1e-3
+    )  # of values with five decimals
+
+
+CHANGED = {"q": ["b"], "r": ["a", "e", "gone"]}
+
+
+class FollowsInstructions(AbsTaskRetrieval):  # type: ignore[misc]
+    """As the tasks of MTEB call its function, with documents that are known without a download."""
+
+    def task_specific_scores(self, scores: Any, qrels: Any, results: Any, hf_split: str, hf_subset: str) -> Any:
+        return evaluate_p_mrr_change(qrels, results, CHANGED, self.k_values)
+
+
+def instructed(queries: Mapping[str, float], corpus: Mapping[str, Sequence[float]]) -> dict[str, Any]:
+    """Scores of a task with two queries, each with two instructions."""
+    qrels = {query: {"a": 1, "d": 1} for query in queries}
+    vectors = {"queries": {query: [weight] for query, weight in queries.items()}, "corpus": corpus}
+    return scores_of(with_intervals(loaded(task_class("Toy", FollowsInstructions)(), vectors, qrels)))
+
+
+def test_changed_ranks_without_ties_are_what_mteb_prints() -> None:
+    weights = {"q-og": 1.0, "q-changed": -1.0, "r-og": -1.0, "r-changed": 1.0}
+    scores = instructed(weights, {name: [float(ord(name))] for name in TIED})
+    assert [scores[f"p-MRR_{bound}"] for bound in BOUNDS] == pytest.approx([scores["p-MRR"]] * 3, rel=1e-12)
+    assert scores["p-MRR"] not in (0, 1)
+    for name in ("og", "changed"):
+        assert scores[name]["map_at_5_lower"] == pytest.approx(scores[name]["map_at_5"], abs=0.51e-5)
+
+
+def test_changed_ranks_over_all_orders() -> None:
+    """Changed documents that are not tied with each other: b among a, b, c, and a and e of r, in every order."""
+    weights = {"q-og": 1.0, "q-changed": -1.0, "r-og": -1.0, "r-changed": 1.0}
+    scores = instructed(weights, TIED)
+    lists = {query: {name: weight * value for name, (value,) in TIED.items()} for query, weight in weights.items()}
+    every = [
+        [
+            calculate_pmrr(
+                {f"{query}-og": {name: -float(rank) for rank, name in enumerate(before)}},
+                {f"{query}-changed": {name: -float(rank) for rank, name in enumerate(after)}},
+                {query: CHANGED[query]},
+            )
+            for before, after in product(orders(lists[f"{query}-og"]), orders(lists[f"{query}-changed"]))
+        ]
+        for query in CHANGED
+    ]
+    expected = [np.mean([pick(values) for values in every]) for pick in (min, np.mean, max)]
+    assert [scores[f"p-MRR_{bound}"] for bound in BOUNDS] == pytest.approx(expected, rel=1e-12)
+    assert scores["p-MRR_lower"] <= scores["p-MRR"] <= scores["p-MRR_upper"]
 
 
 def test_a_system_that_knows_nothing() -> None:

@@ -124,6 +124,10 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
         r"The hit 'a' of query 'q' has no _score.*pass track_scores",
     ),
+    "results of a retriever without scores": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": [SimpleNamespace(node_id="a", score=None)]}),
+        r"The hit 'a' of query 'q' has the score None.*that fall in the order",
+    ),
     "a response of a search engine with hits of two indices": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
         r"The hits of query 'q' have the _id 'a' twice",

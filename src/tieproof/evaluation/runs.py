@@ -79,7 +79,8 @@ def evaluate_run(
         BEIR with its header, `query document grade`.
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
         Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
-        _score; they are cut off at the size of the search, so pass truncated=True, too.
+        _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
+        cut off at the size of the search, so pass truncated=True, too.
         A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. A file whose
         name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
         line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have

@@ -1,4 +1,8 @@
-"""The responses of Elasticsearch and OpenSearch as runs: the hits of each query, with their ids and scores."""
+"""What search engines and retrievers return, as runs: the hits of each query, with their ids and scores.
+
+Elasticsearch and OpenSearch return dictionaries whose hits have `_id` and `_score`; LlamaIndex, Haystack and Qdrant
+return objects with `node_id` or `id` and `score`.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -26,28 +30,49 @@ def of_responses(values: Any) -> Any:
 
 def _hits_of(value: Any) -> list[Any] | None:
     """The hits of a response, of its `hits` or of a list of hits; None for anything else."""
-    found = getattr(value, "body", value)  # the client of Elasticsearch wraps its answer
-    while isinstance(found, Mapping) and isinstance(found.get("hits"), Mapping | list):
-        found = found["hits"]
-    is_list = isinstance(found, list) and all(isinstance(hit, Mapping) and "_id" in hit for hit in found)
-    return found if is_list else None
+    for name in (
+        "body",
+        "source_nodes",
+        "points",
+    ):  # of Elasticsearch's client, LlamaIndex's engines, Qdrant's client
+        value = getattr(value, name, value)
+    while isinstance(value, Mapping) and isinstance(value.get("hits"), Mapping | list):
+        value = value["hits"]
+    if isinstance(value, Mapping) and isinstance(value.get("documents"), list):  # of a retriever of Haystack
+        value = value["documents"]
+    is_list = isinstance(value, list) and all(_id_of(hit) is not None for hit in value)
+    return value if is_list else None
+
+
+def _id_of(hit: Any) -> Any:
+    """The id of a hit; None for anything else."""
+    if isinstance(hit, Mapping):
+        return hit.get("_id")
+    return getattr(hit, "node_id", getattr(hit, "id", None)) if hasattr(hit, "score") else None
 
 
 def _scores_of(query: Any, hits: list[Any]) -> dict[str, float]:
     """The score of each hit by its id."""
     scores: dict[str, float] = {}
     for hit in hits:
-        name, score = hit["_id"], hit.get("_score")
-        if score is None:
+        name, score = _id_of(hit), hit.get("_score") if isinstance(hit, Mapping) else hit.score
+        if score is None and isinstance(hit, Mapping):
             raise InputError(
                 f"The hit {name!r} of query {query!r} has no _score, as if hits were sorted by a field. Sort them by "
                 "_score, or pass track_scores in the search.",
                 "run",
             )
+        if score is None:
+            raise InputError(
+                f"The hit {name!r} of query {query!r} has the score None, as retrievers by keywords may return. "
+                "Use a retriever that returns scores, or pass a dictionary of scores that fall in the order of the "
+                "hits.",
+                "run",
+            )
         if name in scores:
             raise InputError(
-                f"The hits of query {query!r} have the _id {name!r} twice, as hits of two indices may. Pass runs of "
-                "one index, or make the ids different.",
+                f"The hits of query {query!r} have the {'_id' if isinstance(hit, Mapping) else 'id'} {name!r} twice, "
+                "as hits of two indices may. Pass runs of one index, or make the ids different.",
                 "run",
             )
         scores[name] = score

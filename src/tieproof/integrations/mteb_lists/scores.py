@@ -72,6 +72,7 @@ class ListScores:
     def __init__(self, measures: Sequence[Measure], conventions: Conventions) -> None:
         self.measures = list(measures)
         self.conventions = conventions
+        self.queries: list[str] = []
         self.values: list[FloatArray] = []
         self.tie_counts: list[IntArray] = []
 
@@ -88,6 +89,7 @@ class ListScores:
                 of_part = {query: judgments[query] for query in part}
                 score = self._score_without_first if self.conventions.skip_first_result else self._score
                 values, counts = score(part, of_part, cut_off)
+                self.queries += sorted(part)
                 self.values.append(values)
                 self.tie_counts.append(counts)
 
@@ -132,6 +134,14 @@ class ListScores:
             return {}
         values = np.concatenate(self.values, axis=-1)
         return {str(measure): mean(each) for measure, each in zip(self.measures, values, strict=True)}
+
+    def expected(self) -> dict[str, dict[str, float]]:
+        """The expected value of each added query, by the measure's name and the query."""
+        values = np.concatenate(self.values, axis=-1)[:, 1]
+        return {
+            str(measure): dict(zip(self.queries, each.tolist(), strict=True))
+            for measure, each in zip(self.measures, values, strict=True)
+        }
 
     def ties(self) -> TieSummary:
         """The ties of the added queries."""
