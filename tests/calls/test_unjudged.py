@@ -1,16 +1,17 @@
-"""Measures of unjudged documents of runs, and of sets: all orders of tied documents, and trec_eval's own test data."""
+"""Measures of unjudged documents of runs, and of sets: all orders of tied documents, and trec_eval's test data."""
 
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
 
+import numpy as np
 import pytest
-from peer_tests import PEERS
 from test_judged_only import orders, tied
 from test_runs import example
 
 import oracle
 import tieproof as tp
+from peer_tests import PEERS
 
 Order = tuple[str, ...]
 Judged = set[str]
@@ -124,7 +125,7 @@ def test_what_trec_eval_prints_of_its_own_test_data() -> None:
             measure = tp.measures.parse(name)
             at = result.query_ids.tolist().index(query) if query != "all" else None
             one = result[measure] if at is None else result.per_query(measure)
-            lower, upper = (one.lower, one.upper) if at is None else (one.lower[at], one.upper[at])
+            lower, upper = (float(np.ravel(bound)[at or 0]) for bound in (one.lower, one.upper))
             assert lower - 5.1e-5 <= float(value) <= upper + 5.1e-5, (name, query)
             checked += 1
     assert checked == len(names) * (len(result.query_ids) + 1)

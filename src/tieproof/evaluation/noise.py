@@ -38,12 +38,6 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
             "noise",
         )
     for measure in measures:
-        if measure.definition.unjudged:
-            raise InputError(
-                f"'{measure}' has no bounds under noise, which are known for relevant documents alone, not for "
-                "unjudged ones. Leave the measure out, or evaluate it without noise.",
-                "noise",
-            )
         if not measure.is_monotone:
             raise InputError(
                 f"'{measure}' can fall when a relevant item moves up, so its bounds under noise are unknown. Leave "

@@ -103,7 +103,8 @@ def evaluate_run(
         How a query of the qrels with nothing relevant scores, in the run or not.
     truncated : bool
         By default a run is a complete ranking. True means that the list of each query was cut off at its length, so
-        that documents outside it may be tied with its last one. `lower` and `upper` then cover every continuation of
+        that documents outside it may be tied with its last one. `Judged`, `Unjudged` and `RBPResidual` describe the
+        list as it is, and are then refused, as with `noise`. `lower` and `upper` then cover every continuation of
         the last tie, as in `evaluate_scores(n_relevant=)`, and `ties.queries_with_open_last_tie` counts the queries
         whose last tie may continue. Queries without any document in the run are still treated as `missing` says.
         `nDCG(ideal=list)` takes the ideal ranking from the list alone: it treats missing relevant documents that may
@@ -165,12 +166,13 @@ def evaluate_run(
     check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
-    if truncated and of_unjudged:
-        raise InputError(
-            f"'{of_unjudged[0]}' describes the documents of the list itself, and no continuation of it. Leave out "
-            "truncated, or the measure.",
-            "truncated",
-        )
+    for option, given in (("truncated", truncated), ("noise", noise is not None)):
+        if given and of_unjudged:
+            raise InputError(
+                f"'{of_unjudged[0]}' describes the documents of a list as it is, and has no bounds over other lists. "
+                f"Leave out {option}, or the measure.",
+                option,
+            )
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))

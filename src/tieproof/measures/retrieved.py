@@ -15,7 +15,6 @@ it, of which s of l items count, and the number of its m unjudged items among th
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
@@ -25,7 +24,7 @@ from tieproof.measures.weighted_ranks import weighted_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 OfSet = Callable[[FloatArray, FloatArray, FloatArray, Measure], FloatArray]
-"""The value of a measure of sets, from the hits, the number of items and R, (Q,) each; an item may be infinitely many."""
+"""The value of a measure of sets, from the hits, the number of items, which may be infinite, and R, (Q,) each."""
 
 OF_SETS: dict[str, OfSet] = {
     "SetP": lambda hits, items, relevant, measure: hits / items,
@@ -39,7 +38,9 @@ OF_SETS: dict[str, OfSet] = {
 """The measures of sets by their names. A further relevant item lowers none of them, another item raises none."""
 
 
-def value_of_set(measure: Measure, ties: Ties, relevant: IntArray | int = 0, others: FloatArray | int = 0) -> FloatArray:
+def value_of_set(
+    measure: Measure, ties: Ties, relevant: IntArray | int = 0, others: FloatArray | int = 0
+) -> FloatArray:
     """Return the value of each list with so many more relevant and other items, (Q,)."""
     items = np.maximum(ties.n_items + relevant + others, 1.0)
     hits, all_relevant = (ties.listed + relevant).astype(np.float64), np.maximum(ties.n_relevant, 1.0)
@@ -64,7 +65,7 @@ SetP = _define_set(
 
 SetRelP = _define_set(
     "SetRelP",
-    "Relative precision of the retrieved set: the hits, as a share of the most hits possible in a list of its length.",
+    "Relative precision of the retrieved set: the hits, as a share of the most hits possible in its length.",
     "hits / min(N, R)",
     "trec_eval (set_relative_P)",
 )
@@ -109,7 +110,7 @@ def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
     ends = of_unjudged.k + of_unjudged.l - last[of_unjudged.query]
     above = np.bincount(of_unjudged.query, np.where(ends <= 0, of_unjudged.m, 0), ties.n_queries)
     rows = np.flatnonzero((ends > 0) & (of_unjudged.k < last[of_unjudged.query]))
-    query, l, m = of_unjudged.query[rows], of_unjudged.l[rows], of_unjudged.m[rows]  # noqa: E741
+    query, l, m = of_unjudged.query[rows], of_unjudged.l[rows], of_unjudged.m[rows]
     places = last[query] - of_unjudged.k[rows]
     if judged:
         counted = last.copy()
@@ -121,7 +122,8 @@ def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
     upper[query] += np.minimum(places, m)
     variance = np.zeros_like(lower)
     variance[query] = places * (m / l) * ((l - m) / l) * ((l - places) / np.maximum(l - 1, 1))
-    return Estimates(lower, expected, upper, variance)
+    has_relevant = ties.n_relevant > 0
+    return Estimates(*(np.where(has_relevant, value, 0.0) for value in (lower, expected, upper, variance)))
 
 
 def _share_judged(ties: Ties, measure: Measure) -> Estimates:
@@ -138,7 +140,8 @@ def _residual(ties: Ties, measure: Measure) -> Estimates:
     of_unjudged, weights = _unjudged(ties), Geometric(float(measure["p"]))
     sums = weighted_sum(of_unjudged, weights, None, np.ones(ties.n_queries))
     behind = np.where(of_unjudged.n_relevant > 0, weights.power(ties.n_items).hi, 0.0)
-    return Estimates(*(value + behind for value in sums[:3]), sums.variance)
+    lower, expected, upper = (np.where(ties.n_relevant > 0, value + behind, 0.0) for value in sums[:3])
+    return Estimates(lower, expected, upper, np.where(ties.n_relevant > 0, sums.variance, 0.0))
 
 
 OF_JUDGMENTS = " In embeddings and lists every item counts as judged."
