@@ -23,10 +23,10 @@ from tieproof.measures.rank_weights import Geometric
 from tieproof.measures.weighted_ranks import weighted_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
-OfSet = Callable[[FloatArray, FloatArray, FloatArray, Measure], FloatArray]
+ValueOfSet = Callable[[FloatArray, FloatArray, FloatArray, Measure], FloatArray]
 """The value of a measure of sets, from the hits, the number of items, which may be infinite, and R, (Q,) each."""
 
-OF_SETS: dict[str, OfSet] = {
+OF_SETS: dict[str, ValueOfSet] = {
     "SetP": lambda hits, items, relevant, measure: hits / items,
     "SetRelP": lambda hits, items, relevant, measure: hits / np.minimum(items, relevant),
     "SetR": lambda hits, items, relevant, measure: hits / relevant,
