@@ -53,11 +53,19 @@ if TYPE_CHECKING:
     from tieproof.measures import INP as INP
     from tieproof.measures import RBP as RBP
     from tieproof.measures import RR as RR
+    from tieproof.measures import Judged as Judged
     from tieproof.measures import P as P
     from tieproof.measures import R as R
+    from tieproof.measures import RBPResidual as RBPResidual
     from tieproof.measures import RelP as RelP
     from tieproof.measures import Rprec as Rprec
+    from tieproof.measures import SetAP as SetAP
+    from tieproof.measures import SetF as SetF
+    from tieproof.measures import SetP as SetP
+    from tieproof.measures import SetR as SetR
+    from tieproof.measures import SetRelP as SetRelP
     from tieproof.measures import Success as Success
+    from tieproof.measures import Unjudged as Unjudged
     from tieproof.measures import bpref as bpref
     from tieproof.measures import nDCG as nDCG
     from tieproof.neighbors.certificate import Certificate as Certificate

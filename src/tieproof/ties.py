@@ -113,6 +113,7 @@ class Ties:
     missing_grades : grades of the missing relevant items, query after query, in descending order within a query;
         None although `grades` is given: unknown
     judged : the ties of the judged items alone; None: all items are judged
+    unjudged : the ties that contain unjudged items, which take the place of relevant ones; None: all are judged
     noise : the extreme rankings under noise; None: there is no noise
 
     These are computed from the arrays when a `Ties` is made, because every measure reads them:
@@ -132,6 +133,7 @@ class Ties:
     grades: FloatArray | None = field(default=None)
     missing_grades: FloatArray | None = field(default=None)
     judged: "JudgedTies | None" = field(default=None, kw_only=True)
+    unjudged: "Ties | None" = field(default=None, kw_only=True)
     noise: "ExtremeRankings | None" = field(default=None, kw_only=True)
     starts: IntArray = field(init=False)
     depth: int = field(init=False)

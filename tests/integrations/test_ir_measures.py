@@ -74,6 +74,9 @@ TREC = [
     *((name, {**more, "cutoff": 5}) for name in ("P", "R", "Success") for more in PARAMETERS),
     *((name, more) for name in ("RR", "Rprec") for more in PARAMETERS),
     *(("Bpref", more) for more in ({}, {"rel": 2})),
+    *((name, more) for name in ("SetP", "SetRelP", "SetAP") for more in PARAMETERS),
+    *(("SetR", more) for more in ({}, {"rel": 2})),
+    *(("SetF", {**more, **beta}) for more in PARAMETERS for beta in ({}, {"beta": 0.5})),
 ]
 """The measures that pytrec_eval computes for ir_measures."""
 
@@ -100,7 +103,18 @@ def test_what_pytrec_eval_computes_is_within_the_interval(name: str, parameters:
     for query, value in theirs.items():
         assert lower[query] - 1e-12 <= value <= upper[query] + 1e-12
         assert lower[query] <= expected[query] <= upper[query]
-    assert lower != upper
+    assert (lower != upper) != name.startswith("Set")
+
+
+def test_judgments_are_those_of_ir_measures() -> None:
+    """Negative grades, and queries without a relevant document, count there."""
+    qrels, run = data(ties=False)
+    theirs = values(ir_measures.judged, ir_measures.Judged @ 7, qrels, run)
+    for bound in BOUNDS:
+        found = values(ir_measures, ours.Judged(bound=bound) @ 7, qrels, run)
+        assert {query: found[query] for query in theirs} == pytest.approx(theirs, rel=1e-12)
+        assert not any(found[query] for query in found.keys() - theirs.keys())
+    assert len(set(theirs.values())) > 3
 
 
 @pytest.mark.filterwarnings("ignore")
@@ -152,6 +166,8 @@ def test_the_interval_of_evaluate_run(bound: str) -> None:
     """Also the mean, to the last bit; queries without relevant documents, or missing from the run, score 0."""
     qrels, run = data(ties=True)
     for name, measure in MEASURES.items():
+        if name == "Judged":  # for which ir_measures has a rule of its own
+            continue
         asked = measure(bound=bound, **cutoff_of(measure), **({"rel": 1} if name == "RBP" else {}))
         result = tp.evaluate_run(qrels, run, measures=[asked.ours()], missing="zero", empty="zero")
         found = ir_measures.calc([asked], qrels, run)

@@ -552,6 +552,14 @@ MILLION = [
         "INP",
         "RBP@1000",
     ),
+    "SetP",
+    "SetRelP",
+    "SetR",
+    "SetF",
+    "SetAP",
+    "Judged@50000",
+    "Unjudged@50000",
+    "RBPResidual",
 ]
 
 

@@ -119,6 +119,19 @@ def r_precision(ordering: Ordering, context: Context) -> Fraction:
     return Fraction(hits(ordering[: context.n_relevant]), context.n_relevant)
 
 
+def of_set(value: Callable[[int, int, int], Fraction]) -> Definition:
+    """A measure of the hits, the number of retrieved items, and R."""
+    return lambda ordering, context: value(hits(ordering), len(ordering), context.n_relevant)
+
+
+def set_f(beta: int) -> Definition:
+    def score(found: int, items: int, relevant: int) -> Fraction:
+        p, r = Fraction(found, items), Fraction(found, relevant)
+        return (beta + 1) * p * r / (beta * p + r) if found else Fraction()
+
+    return of_set(score)
+
+
 def success(ordering: Ordering, context: Context) -> Fraction:
     return Fraction(hits(top(ordering, context)) > 0)
 
@@ -272,6 +285,17 @@ DEFINITIONS: dict[str, Definition] = {
     "ERR": expected_reciprocal_rank(4),
     "ERR(max_grade=3)": expected_reciprocal_rank(3),
     "ERR(max_grade=8)": expected_reciprocal_rank(8),
+    "SetP": of_set(lambda found, items, relevant: Fraction(found, items)),
+    "SetRelP": of_set(lambda found, items, relevant: Fraction(found, min(items, relevant))),
+    "SetR": of_set(lambda found, items, relevant: Fraction(found, relevant)),
+    "SetF": set_f(1),
+    "SetF(beta=2)": set_f(2),
+    "SetAP": of_set(lambda found, items, relevant: Fraction(found, items) * Fraction(found, relevant)),
+    # Without qrels every item counts as judged; tests/calls/test_unjudged.py has the definitions for runs.
+    "Judged": lambda ordering, context: Fraction(1),
+    "Unjudged": lambda ordering, context: Fraction(),
+    "RBPResidual": lambda ordering, context: Fraction(),
+    "RBPResidual(p=0.25)": lambda ordering, context: Fraction(),
     "bpref": binary_preference,
     "nDCG": ndcg(),
     "nDCG(gain=exp)": ndcg(exponential_gain),

@@ -26,6 +26,10 @@ CASES: dict[str, Case] = {
     "an infinite noise of a run": Case(
         lambda: tp.evaluate_run(QRELS, RUN, noise=np.inf), r"the scores of the run may be off, not inf"
     ),
+    "noise of unjudged documents": Case(
+        lambda: tp.evaluate_run(QRELS, RUN, measures=["Judged@1"], noise=0.1),
+        r"'Judged@1' describes the documents of a list as it is, .* Leave out noise, or the measure",
+    ),
     "an unknown format of noise": Case(
         evaluate(noise="float8"),
         r"Unknown noise 'float8'\. Known formats: float32, float16, bfloat16, int8; or pass a number, or",

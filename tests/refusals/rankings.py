@@ -64,6 +64,10 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_scores(np.zeros((2, 0)), labels=[0, 0], gallery_labels=[]),
         r"scores have no columns, so that nothing is ranked\. Pass a column for each item",
     ),
+    "unjudged documents of lists that were cut off": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, measures=["unj_5"], truncated=True),
+        r"'Unjudged@5' describes the documents of a list as it is, .* Leave out truncated, or the measure",
+    ),
     "truncated= that is neither true nor false": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, truncated="no"),  # type: ignore[arg-type]
         r"truncated must be True or False, not 'no'",

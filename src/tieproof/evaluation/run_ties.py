@@ -96,11 +96,13 @@ def run_parts(
     n_items: int | None,
     judged: tuple[RelevantScores, IntArray] | None = None,
     radius: float | None = None,
+    with_unjudged: bool = False,
 ) -> Parts:
     """Yield the ties of all queries: first of those with documents in the run, then of the others.
 
-    judged : what `join_judged` returns, for measures of only the judged documents
+    judged : what `join_judged` returns, for measures of only the judged documents, or of the unjudged ones
     radius : the largest error of each score; None: there is no noise
+    with_unjudged : whether the ties of unjudged documents are needed
     """
     answered = np.diff(scores.start) > 0
     listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
@@ -124,12 +126,13 @@ def run_parts(
         if noise is not None and of_judged_alone.ties.noise is not None:
             both = zip(noise, of_judged_alone.ties.noise, strict=True)
             noise = ExtremeRankings(*(replace(one, judged=JudgedTies(own, n_others)) for one, own in both))
-        ties = replace(ties, judged=of_judged_alone, noise=noise)
+        unjudged = _ties_of_unjudged(ranked, _only_of(answered, of_judged)) if with_unjudged else None
+        ties = replace(ties, judged=of_judged_alone, noise=noise, unjudged=unjudged)
     yield listed, ties
     if len(absent):
-        # Rankings of a single document that is not relevant: all their measures are 0.
+        # Empty rankings: all their measures are 0.
         n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
-        nothing = Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.ones_like(absent))
+        nothing = Ties(none, none, none, none, none, n_relevant=n_relevant, n_items=np.zeros_like(absent))
         yield absent, nothing if radius is None else replace(nothing, noise=ExtremeRankings(nothing, nothing))
 
 
@@ -169,6 +172,24 @@ def _ties_of_run(scores: RelevantScores) -> Ties:
         grades=scores.grade if graded else None,
         missing_grades=scores.missing_grade if graded else None,
     )
+
+
+def _ties_of_unjudged(ranked: RelevantScores, judged: RelevantScores) -> Ties:
+    """Return the ties that contain an unjudged document, which take the place of relevant ones."""
+    count, length = len(ranked.start) - 1, np.diff(ranked.start)
+    query = np.concatenate([np.repeat(np.arange(count), each) for each in (length, np.diff(judged.start))])
+    score = np.concatenate([ranked.score, judged.score])
+    order = np.lexsort((-score, query))
+    is_judged, query, score = order >= len(ranked.score), query[order], score[order]
+    first = np.flatnonzero((np.diff(query, prepend=-1) != 0) | (np.diff(score, prepend=np.nan) != 0))
+    query, judged_items = query[first], np.add.reduceat(is_judged, first, dtype=np.int64)
+    l = np.diff(first, append=len(order)) - judged_items  # noqa: E741
+    m = l - judged_items
+    k, n = (np.cumsum(size) - size for size in (l, m))
+    starts = np.flatnonzero(np.diff(query, prepend=-1))
+    k, n, rows = k - k[starts][query], n - n[starts][query], np.flatnonzero(m)
+    total = np.bincount(query, m, count).astype(np.int64)
+    return Ties(query[rows], k[rows], n[rows], l[rows], m[rows], n_relevant=total, n_items=length)
 
 
 def _extremes_of_run(scores: RelevantScores, ties: Ties, radius: float) -> ExtremeRankings:

@@ -104,7 +104,8 @@ def evaluate_run(
         How a query of the qrels with nothing relevant scores, in the run or not.
     truncated : bool
         By default a run is a complete ranking. True means that the list of each query was cut off at its length, so
-        that documents outside it may be tied with its last one. `lower` and `upper` then cover every continuation of
+        that documents outside it may be tied with its last one. `Judged`, `Unjudged` and `RBPResidual` describe the
+        list as it is, and are then refused, as with `noise`. `lower` and `upper` then cover every continuation of
         the last tie, as in `evaluate_scores(n_relevant=)`, and `ties.queries_with_open_last_tie` counts the queries
         whose last tie may continue. Queries without any document in the run are still treated as `missing` says.
         `nDCG(ideal=list)` takes the ideal ranking from the list alone: it treats missing relevant documents that may
@@ -160,18 +161,25 @@ def evaluate_run(
 
     """
     wanted = _at_level(parse_measures(measures), level)
-    judged_only = of_judged_items(wanted)
+    judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
+    for option, given in (("truncated", truncated), ("noise", noise is not None)):
+        if given and of_unjudged:
+            raise InputError(
+                f"'{of_unjudged[0]}' describes the documents of a list as it is, and has no bounds over other lists. "
+                f"Leave out {option}, or the measure.",
+                option,
+            )
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only))
+        judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
         _check_judged(judged, judged_only)
     with about("run"):
         ranked = read_run(run, judged, queries)
@@ -186,7 +194,7 @@ def evaluate_run(
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
-    alone = join_judged(judged, ranked, number, scores) if judged_only else None
+    alone = join_judged(judged, ranked, number, scores) if judged_only or of_unjudged else None
     _check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
@@ -202,8 +210,9 @@ def evaluate_run(
 
     def evaluated(truncated: bool) -> Result:
         off = None if truncated else radius
-        parts = run_parts(scores, ids, truncated, collection, alone, off)
-        scored = score(parts, wanted, len(ids), estimate, noisy=off is not None)
+        parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
+        bounded = [each for each in wanted if not (truncated and each in of_unjudged)]
+        scored = score(parts, bounded, len(ids), estimate, noisy=off is not None)
         if off is not None:
             from tieproof.evaluation.graded_noise import bracketed
 
@@ -214,7 +223,7 @@ def evaluate_run(
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
     result = evaluated(truncated)
-    if not truncated and is_cut_off(scores):
+    if not truncated and len(of_unjudged) < len(wanted) and is_cut_off(scores):
         _warn_of_cut(result, evaluated(truncated=True), run)
     return result
 
@@ -237,7 +246,7 @@ def _at_level(measures: list[Measure], level: float) -> list[Measure]:
 def _warn_of_cut(result: Result, cut: Result, run: Any) -> None:
     """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure."""
     name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
-    for measure in result.measures:
+    for measure in cut.measures:
         one, other = result[measure], cut[measure]
         if (other.lower, other.upper) != (one.lower, one.upper):
             warn(

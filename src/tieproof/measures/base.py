@@ -81,9 +81,10 @@ class Definition:
 
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
-    `Ties.judged`; graded: whether it reads grades, and therefore has no parameter `rel`; falls_with: the parameter
-    and its value for which the measure, if it has a cutoff, can fall when a relevant item moves up; None: it never
-    falls (docs/noise.md). The names of the measure in other libraries are in spellings.py.
+    `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance at
+    all, and therefore has no parameter `rel`; falls_with: the parameter and its value for which the measure, if it
+    has a cutoff, can fall when a relevant item moves up; None: it never falls (docs/noise.md). The names of the
+    measure in other libraries are in spellings.py.
     """
 
     name: str
@@ -95,6 +96,7 @@ class Definition:
     rank_r: bool = False
     at_rank_r: str = ""
     judged_only: bool = False
+    unjudged: bool = False
     graded: bool = False
     falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()

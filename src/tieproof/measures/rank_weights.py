@@ -220,14 +220,14 @@ class Geometric:
 
     def sum(self, start: IntArray, stop: IntArray) -> Pair:
         """Return the sum over each run."""
-        return self._power(start) * _geometric_tables(self.p).sums.at(stop - start)
+        return self.power(start) * _geometric_tables(self.p).sums.at(stop - start)
 
     def spread(self, start: IntArray, stop: IntArray) -> FloatArray:
         """Return the spread over each run."""
-        power = self._power(start).hi
+        power = self.power(start).hi
         return power * (power * _geometric_tables(self.p).spread(np.zeros_like(start), stop - start))
 
-    def _power(self, exponent: IntArray) -> Pair:
+    def power(self, exponent: IntArray) -> Pair:
         """Return p^exponent, by repeated squaring."""
         result = Pair.of(np.ones(len(exponent)))
         power = Pair.of(self.p)
@@ -247,7 +247,7 @@ def _geometric_tables(p: float) -> Tabled:
     weights = Geometric(p)
 
     def term(i: IntArray) -> Pair:
-        return weights._power(i - 1) * (1.0 - Pair.of(p))
+        return weights.power(i - 1) * (1.0 - Pair.of(p))
 
     return Tabled(RunningSums(term), RunningSums(lambda i: _square(term(i))))
 

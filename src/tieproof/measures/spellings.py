@@ -49,14 +49,14 @@ COUNT = "a count, not a score"
 DIVERSITY = "a measure of diversity, which needs the subtopics of every document"
 OF_GAIN_AND_COST = "a model of users with an expected gain of its own"
 GEOMETRIC = "a geometric mean over queries; here every measure has the arithmetic one"
-SET = "a measure of what was retrieved as a set, in which no order counts"
+SET = "a sum of hits and other documents with weights, which nothing bounds"
 SAMPLED = "an estimate from a sample of judgments"
 INTERPOLATED = "an interpolated precision"
 NOT_NORMALIZED = "a sum that nothing bounds; nDCG is that sum over the best one"
 PAIRS_AT_ONCE = "a measure over all pairs at once, not over rankings"
 CLUSTERS = "a measure of clusters"
 GIVEN_VALUES = "a comparison with given similarities or embeddings, in which nothing is ranked for a query"
-JUDGED, UNJUDGED = "the share of documents that were judged", "the share of documents that were not judged"
+UNJUDGED = "the share of documents that were judged for no query"
 CURVE = "a curve, or a point on one, not a measure of a ranking"
 
 LIBRARIES: tuple[Vocabulary, ...] = (
@@ -69,26 +69,31 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "P@{k}": "P_{k} P.{k}",
             "R@{k}": "recall_{k} recall.{k}",
             "RBP(p=0.9,gain=linear)": "rbp",
+            "RBPResidual(p=0.9)": "rbp_resid",
             "RR": "recip_rank",
             "RelP@{k}": "relative_P_{k} relative_P.{k}",
             "Rprec": "Rprec",
+            "SetAP": "set_map",
+            "SetF": "set_F",
+            "SetP": "set_P",
+            "SetR": "set_recall",
+            "SetRelP": "set_relative_P",
             "Success@{k}": "success_{k} success.{k}",
+            "Unjudged@{k}": "unj_{k} unj.{k}",
             "bpref": "bpref",
             "nDCG": "ndcg",
             "nDCG@{k}": "ndcg_cut_{k} ndcg_cut.{k}",
         },
         {
-            SEVERAL: "P recall relative_P success map_cut ndcg_cut",
+            SEVERAL: "P recall relative_P success map_cut ndcg_cut unj",
             COUNT: "num_q num_rel num_ret num_rel_ret num_nonrel_judged_ret",
             GEOMETRIC: "gm_map gm_bpref",
             INTERPOLATED: "11pt_avg iprec_at_recall iprec_at_recall_0.{k} iprec_at_recall_1.{k}",
             SAMPLED: "infAP",
-            SET: "set_P set_relative_P set_recall set_map set_F utility",
+            SET: "utility",
             "precision at multiples of R": "Rprec_mult Rprec_mult_0.{k} Rprec_mult_1.{k} Rprec_mult_2.{k}",
             "a variant of nDCG that trec_eval alone has": "G binG ndcg_rel Rndcg",
             "a text": "relstring runid",
-            UNJUDGED: "unj unj_{k} unj.{k}",
-            "the part of rbp that documents without a judgment could add": "rbp_resid",
         },
     ),
     Vocabulary(
@@ -125,12 +130,18 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "AP@{k}": "AP@{k} MAP@{k}",
             "ERR": "ERR",
             "ERR@{k}": "ERR@{k}",
+            "Judged@{k}": "Judged@{k}",
             "P@{k}": "P@{k} Precision@{k}",
             "R@{k}": "R@{k} Recall@{k}",
             "RBP": "RBP(rel=1)",
             "RR": "RR MRR",
             "RR@{k}": "RR@{k} MRR@{k}",
             "Rprec": "Rprec",
+            "SetAP": "SetAP",
+            "SetF": "SetF",
+            "SetP": "SetP",
+            "SetR": "SetR",
+            "SetRelP": "SetRelP",
             "Success@{k}": "Success@{k}",
             "bpref": "Bpref",
             "nDCG": "nDCG nDCG(dcg=log2)",
@@ -148,9 +159,8 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             INTERPOLATED: "IPrec IPrec@0.{k} IPrec@1.{k}",
             OF_GAIN_AND_COST: "BPM BPM@{k} INST INSQ NERR8 NERR8@{k} NERR9 NERR9@{k} NERR10 NERR11",
             SAMPLED: "infAP",
-            SET: "SetP SetRelP SetR SetF SetAP",
             "nDCG as if documents of the highest grade never ended": "SDCG SDCG@{k}",
-            JUDGED: "Judged Judged@{k}",
+            WHOLE_LIST: "Judged",
             "a comparison with an ideal ranking, by rank-biased overlap": "Compat",
         },
     ),

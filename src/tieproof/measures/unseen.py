@@ -24,6 +24,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
 from tieproof.measures.graded_gains import is_graded
+from tieproof.measures.retrieved import OF_SETS, value_of_set
 from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties, Unseen
 
@@ -135,6 +136,8 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
     """
     if measure.name == "AUC":
         return _pairs(measure, ties)
+    if measure.name in OF_SETS:
+        return value_of_set(measure, ties, others=ties.end.others), value_of_set(measure, ties, ties.missing)
     if measure.name == "bpref":
         return _judged_alone(measure, ties)
     if measure.name == "AP" and measure["norm"] == "hits":

@@ -108,7 +108,7 @@ def _area_under_curve(ties: Ties, measure: Measure) -> Estimates:
     irrelevant = ties.n_items - by_query(m).astype(np.int64)
     pairs = irrelevant * ties.n_relevant
     after = irrelevant[query] - (ties.k - ties.n) - others
-    vacuous = (pairs == 0) & (ties.n_relevant > 0)
+    vacuous = (pairs == 0) & (ties.n_relevant > 0) & (ties.n_items > 0)
     won = by_query(m * after) + vacuous
     tied = by_query(m * others)
     variance = by_query(m * others * ((ties.l + 1) / 12.0))

@@ -20,12 +20,13 @@ ByQuery = dict[Any, dict[Any, Any]]
 class View(NamedTuple):
     """How a measure reads the judgments.
 
-    rel : the lowest grade that is relevant; None for measures that read grades
+    rel : the lowest grade that is relevant; None for measures that read grades; -infinity for Judged, which counts
+        negative grades, too
     gains : (grade, gain) for each grade that is replaced by another number
     judged_only : whether documents without a judgment, or with a negative one, are removed from the ranking
     """
 
-    rel: int | None
+    rel: float | None
     gains: tuple[tuple[int, int], ...]
     judged_only: bool
 
@@ -93,9 +94,6 @@ def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:
 
 
 BOUNDS: tuple[str, ...] = get_args(Bound)
-
-_GRADED = {"ERR", "nDCG"}
-"""Measures that read grades; all others have the parameter `rel`, the lowest grade that is relevant."""
 
 _OF_GRADES_THERE = {"RBP"}
 """Measures that sum grades in ir_measures unless `rel` is given, so that `rel` has no default here."""
@@ -183,8 +181,9 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
 
     def view(self) -> View:
         """Return how the measure reads the judgments."""
+        rel = None if self.definition.graded else self.params.get("rel", 1)
         return View(
-            rel=None if self.definition.name in _GRADED else self.params.get("rel", 1),
+            rel=float("-inf") if self.definition.name == "Judged" else rel,
             gains=tuple(sorted(self.params.get("gains", {}).items())),
             judged_only=bool(self.params.get("judged_only", False)),
         )
@@ -201,10 +200,10 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
     if definition.name == "nDCG":
         described["dcg"] = ParamInfo(dtype=str, choices=list(_GAINS), default="log2", desc="DCG formulation")
         described["gains"] = ParamInfo(dtype=dict, desc="custom gain mapping (int-to-int)")
-    if definition.name not in _GRADED:
+    if not definition.graded:
         default = {"required": True} if definition.name in _OF_GRADES_THERE else {"default": 1}
         described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
-    if not definition.judged_only:
+    if not (definition.judged_only or definition.unjudged):
         described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
     for name in _own_parameters(definition):
         parameter = definition.parameter(name)
@@ -239,17 +238,28 @@ ERR = BoundedMeasure("ERR")
 Bpref = BoundedMeasure("bpref")
 F1 = BoundedMeasure("F1")
 INP = BoundedMeasure("INP")
+Judged = BoundedMeasure("Judged")
 P = BoundedMeasure("P")
 R = BoundedMeasure("R")
 RBP = BoundedMeasure("RBP")
+RBPResidual = BoundedMeasure("RBPResidual")
 RR = BoundedMeasure("RR")
 RelP = BoundedMeasure("RelP")
 Rprec = BoundedMeasure("Rprec")
+SetAP = BoundedMeasure("SetAP")
+SetF = BoundedMeasure("SetF")
+SetP = BoundedMeasure("SetP")
+SetR = BoundedMeasure("SetR")
+SetRelP = BoundedMeasure("SetRelP")
 Success = BoundedMeasure("Success")
+Unjudged = BoundedMeasure("Unjudged")
 nDCG = BoundedMeasure("nDCG")  # noqa: N816
 
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
-    for measure in (AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, P, R, RBP, RR, RelP, Rprec, Success, nDCG)
+    for measure in (
+        *(AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, Judged, P, R, RBP, RBPResidual, RR, RelP, Rprec),
+        *(SetAP, SetF, SetP, SetR, SetRelP, Success, Unjudged, nDCG),
+    )
 }
 """All measures with a bound, by their names in ir_measures."""

@@ -15,7 +15,11 @@ from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice
 from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, by_query
 
-SHARED: dict[type, str] = {type(getattr(ir_measures, name)): name for name in MEASURES if hasattr(ir_measures, name)}
+SHARED: dict[type, str] = {
+    type(getattr(ir_measures, name)): name
+    for name in MEASURES
+    if hasattr(ir_measures, name) and name != "SetRelP"  # which is SetP(relative=True) there
+}
 """The types of the measures that ir_measures also has, and their names."""
 
 
@@ -64,7 +68,9 @@ class TieproofProvider(Provider):  # type: ignore[misc]
                 raise InputError(
                     f"tieproof does not compute '{measure}'; for ir_measures it has {', '.join(MEASURES)}."
                 )
-            measure = MEASURES[name](bound=self.bound, **measure.params)
+            params = dict(measure.params)
+            name = "SetRelP" if params.pop("relative", False) else name
+            measure = MEASURES[name](bound=self.bound, **params)
         measure.validate_params()
         checked: BoundedMeasure = measure
         return checked
