@@ -121,10 +121,10 @@ class DetCurve(Shown):
         """The smallest detection cost of any threshold, divided by that of the better system that ignores its input.
 
         The cost is c_miss p_target FNMR + c_fa (1 - p_target) FMR (NIST, Speaker Recognition Evaluation 2016,
-        evaluation plan). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of accepting none and
-        all pairs, so that it is at most 1. `upper` is over thresholds, which accept all or none of a tie: no ordering
-        costs more, and a system can attain it. `lower` is that of the best ordering, where the relevant pairs of each
-        tie come first.
+        evaluation plan). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of
+        accepting none and all pairs, so that it is at most 1. `upper` is over thresholds, which accept all or none of
+        a tie: no ordering costs more, and a system can attain it. `lower` is that of the best ordering, where the
+        relevant pairs of each tie come first.
 
         Raises InputError unless 0 < p_target < 1 and the costs are positive numbers.
         """
