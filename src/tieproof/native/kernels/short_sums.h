@@ -35,6 +35,19 @@ APART void sum_by_loop(
 #define ALL(four) _mm512_castsi512_ps(_mm512_set1_epi32(four))
 #define DOT(sum, items, row) _mm512_fmadd_ps(items, row, sum)
 #include "dot_block.h"
+#elif defined __AVX2__ && defined __FMA__
+#include <immintrin.h>
+
+#define NAME sum_by_256_bits
+#define TARGET __attribute__((noinline))
+#define VECTOR __m256
+#define PARTS 2
+#define ROWS 6
+#define BLOCKS 1
+#define NEXT (4 * ROWS)
+#define ALL(four) _mm256_castsi256_ps(_mm256_set1_epi32(four))
+#define DOT(sum, items, row) _mm256_fmadd_ps(items, row, sum)
+#include "dot_block.h"
 #endif
 
 /* The fastest way of this library that is not above `highest`: 0 is the loop, 1 are vectors. */
@@ -43,6 +56,9 @@ static inline DotWay way_to_sum(int64_t highest)
 #if defined __AVX512F__
     if (highest > 0)
         return (DotWay){sum_by_512_bits, 9, 3, 0};
+#elif defined __AVX2__ && defined __FMA__
+    if (highest > 0)
+        return (DotWay){sum_by_256_bits, 6, 1, 0};
 #endif
     (void)highest;
     return (DotWay){sum_by_loop, 1, 1, 0};

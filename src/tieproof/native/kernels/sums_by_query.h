@@ -5,6 +5,24 @@
 
 #include "precision_terms.h"
 
+/* Add the precisions at the first of the ties t … stop-1, those of a single item above the cutoff, to the three
+   estimates of a query; return the first other tie. The sums stay in registers, and divisions overlap with them. */
+static inline int64_t add_first_singles(
+    Longs k, Longs n, Longs l, int64_t t, int64_t stop, int64_t last, int64_t q, Doubles estimates)
+{
+    double worst = AT2(estimates, 0, q), mean = AT2(estimates, 1, q), best = AT2(estimates, 2, q);
+    for (; t < stop && AT(l, t) == 1 && AT(k, t) < last; t++) {
+        double precision = (AT(n, t) + 1.0) / (AT(k, t) + 1.0);
+        worst += precision;
+        mean += precision;
+        best += precision;
+    }
+    AT2(estimates, 0, q) = worst;
+    AT2(estimates, 1, q) = mean;
+    AT2(estimates, 2, q) = best;
+    return t;
+}
+
 /* Ties above the cutoff are processed in groups, whatever their queries; their contributions are added in the
    order of the ties. */
 KERNEL void sum_precisions(
@@ -16,6 +34,8 @@ KERNEL void sum_precisions(
     while (q < last.length) {
         int64_t some = 0, several = 0;
         while (q < last.length && some < SIDE_BY_SIDE) {
+            if (t == AT(starts, q))
+                t = add_first_singles(k, n, l, t, AT(starts, q + 1), AT(last, q), q, estimates);
             if (t >= AT(starts, q + 1) || AT(k, t) >= AT(last, q)) {
                 t = AT(starts, ++q);
                 continue;
