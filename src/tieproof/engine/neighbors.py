@@ -13,7 +13,7 @@ from tieproof.distances.space import FLOAT64, Space
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
-from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
+from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
 from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
@@ -39,18 +39,31 @@ BYTES_PER_LISTED, FEWEST_LISTED = 100, 2**14
 CROWDED, SHARPENED = 4, 64
 """If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
 
-WIDEST = 2**13
-"""The most items of a tile; tiles of few queries are wide."""
+WIDEST, BYTES_PER_NUMBER = 2**13, 20
+"""The most items of a tile, because tiles of few queries are wide; and the memory for a number of their rows, which may
+be converted for each tile."""
 
 
-def nearest_lists(problem: Problem, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
-    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once."""
+def nearest_space(problem: Problem) -> Space | None:
+    """The space in which `nearest_lists` ranks; None for a distance function."""
     if not isinstance(problem.distance, Distance):
+        return None
+    plan = Plan(problem.budget)
+    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
+    return plan.space_of(problem)
+
+
+def nearest_lists(
+    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit
+) -> Iterator[NearestLists]:
+    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
+
+    space : what `nearest_space` returned
+    """
+    if space is None:
         yield from _by_function(problem, k, watch, admit)
         return
     plan = Plan(problem.budget)
-    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
-    space = plan.space_of(problem)
     check_products(max(len(space.queries), len(space.items)))
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():
         chosen = cheapest_for_nearest(space, k)
@@ -129,7 +142,9 @@ class Stripe:
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
         height = int(self.rows[-1] - self.rows[0]) + 1
-        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
+        fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)
+        widest = max(search.side, min(search.side**2 // height, WIDEST))
+        self.width = min(widest, fitting, len(self.space.items))
         room = min(ROOM * self.k + FEWEST, len(self.space.items))
         self.kept = Kept.of(*self.space.margin(self.rows), room, 2 * self.k, self.space.tile_type)
         self.close = np.empty(self.width + 8, dtype=np.uint32)
@@ -171,7 +186,7 @@ class Stripe:
         height = rows.stop - rows.start
         done, crowded = 0, CROWDED * self.k * len(self.queries)
         sharper = SHARPENED * self.k * height
-        for columns in scattered(len(space.items), self.width):
+        for columns in self.columns():
             if search.stop.is_set():
                 return
             keep, tries = self.keeper(rows, columns), 0
@@ -187,6 +202,15 @@ class Stripe:
                 sharper = 4 * done
                 if self.kept.size.sum() > crowded:
                     self.kept.sharpen(space, self.rows, self.k)
+
+    def columns(self) -> Iterator[slice]:
+        """Yield slices of all items; the first has only as many as there is room for, until there are floors."""
+        tiles = scattered(len(self.space.items), self.width)
+        first, room = next(tiles), self.kept.item.shape[1]
+        yield slice(first.start, min(first.start + room, first.stop))
+        if first.stop - first.start > room:
+            yield slice(first.start + room, first.stop)
+        yield from tiles
 
     def keeper(self, rows: slice, columns: slice) -> Callable[[Kept], int]:
         """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
