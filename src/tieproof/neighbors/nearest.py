@@ -117,34 +117,39 @@ def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None 
     problem = replace(problem, budget=replace(budget, memory=budget.memory - of_rows))
     space = nearest_space(problem)
     duplicates = _duplicates(problem, space) if duplicates is None else duplicates
-    n_queries = problem.relevance.n_queries
-    ids, nearer = np.full((2, n_queries, k), NOBODY)
-    distances = np.full((n_queries, k), np.nan)
-    starts, n_ties, sizes = np.zeros((3, n_queries), dtype=np.int64)
+    arrays = room_for(problem.relevance.n_queries, k)
+    sizes = np.zeros(problem.relevance.n_queries, dtype=np.int64)
     ties = []
     for lists in nearest_lists(problem, space, k, watch, admit):
-        query = lists.query
-        ids[query], distances[query], nearer[query] = lists.ids, lists.distances, lists.nearer
-        starts[query], n_ties[query], sizes[query] = lists.tie_starts, lists.n_ties, np.diff(lists.tie_indptr)
-        ties.append((query, lists.tie_indptr, lists.tie_ids))
+        for name, array in arrays.items():
+            array[lists.query] = getattr(lists, name)
+        sizes[lists.query] = np.diff(lists.tie_indptr)
+        ties.append((lists.query, lists.tie_indptr, lists.tie_ids))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     tie_ids = np.empty(indptr[-1], dtype=np.int64)
     while ties:
         query, pointer, items = ties.pop()
         tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
     return Neighbors(
-        ids=ids,
-        distances=distances,
-        tie_starts=starts,
+        **arrays,
         tie_indptr=indptr,
         tie_ids=tie_ids,
-        n_ties=n_ties,
-        nearer=nearer,
         duplicates=duplicates,
         k=k,
         n_items=problem.relevance.n_items,
         distance=problem.called,
     )
+
+
+def room_for(n_queries: int, k: int) -> dict[str, Any]:
+    """The arrays of `Neighbors` that have a row or a number for each query, of which none has a neighbor yet."""
+    return {
+        "ids": np.full((n_queries, k), NOBODY),
+        "distances": np.full((n_queries, k), np.nan),
+        "nearer": np.full((n_queries, k), NOBODY),
+        "tie_starts": np.zeros(n_queries, dtype=np.int64),
+        "n_ties": np.zeros(n_queries, dtype=np.int64),
+    }
 
 
 class Admission:
