@@ -3,10 +3,10 @@
     python benchmarks/nearest.py
     python benchmarks/nearest.py --queries 10000 --only "D = 96, k = 10" --only "D = 96, k = 100"
 
-Seconds of processor, one thread each, medians. `tiles` are the products of rows that were prepared before: it contains
-neither reading, scanning and encoding the gallery, which `rows` measures as a search of four queries, nor any
-comparison. What rows take does not depend on the number of queries, so `to tiles` falls as there are more of them; the
-last column is without it. The float32 product alone, by NumPy's BLAS, is less than any search by
+Seconds of processor, one thread each, medians. `tiles` are products of rows that were prepared before. They
+contain neither scanning and encoding the gallery, which `rows` measures as a search of four queries, nor any
+comparison. What rows take does not depend on the number of queries, so `to tiles` falls if there are more; the last
+column is without it. The float32 product alone, by NumPy's BLAS, is less than any search by
 float32 needs. faiss's exact index (`IndexFlatL2`) multiplies matrices here, by the kernels of its BLAS library that
 NumPy's library chose for this processor; by default, the present version computes differences for fewer than 128,000
 queries, which takes several times as long. The second table counts neighbors of faiss, both ways, that are wrong:

@@ -41,8 +41,8 @@ CROWDED, SHARPENED = 4, 64
 """If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
 
 WIDEST, BYTES_PER_NUMBER = 2**13, 20
-"""The most items of a tile, because tiles of few queries are wide; and the memory for a number of their rows, which may
-be converted for each tile."""
+"""The most items of a tile, because tiles of few queries are wide; and the memory for a number of their rows, which
+may be converted for each tile."""
 
 FEWEST_DIMENSIONS = 32
 """With fewer dimensions, computing a tile twice takes less time than transposing it (measured)."""
@@ -130,7 +130,7 @@ class Search:
             yield order[start : start + size]
 
     def can_show_to_both(self) -> bool:
-        """Whether a tile is worth showing to the queries of its rows and of its columns, whose items all have room."""
+        """Whether it pays to show a tile to the queries of its rows and of its columns, whose items all have room."""
         space, few = self.space, slice(0, 1)
         if not space.symmetric or space.items.dimensions < FEWEST_DIMENSIONS:
             return False
@@ -164,7 +164,7 @@ class Search:
             second.look_at(transposed(tile[first.own.start - first.span.start :]), first.own)
 
     def lists_of(self, queries: "Stripe | IntArray") -> list[NearestLists]:
-        """The lists of a stripe, or of queries; if these do not fit into memory together, they are found in two parts."""
+        """The lists of a stripe, or of queries; if those do not fit into memory together, they are divided."""
         if isinstance(queries, Stripe):
             return list(queries.lists())
         try:
@@ -285,9 +285,7 @@ class Stripe:
     def keeper_of(self, entries: Entries, columns: slice) -> Callable[[Kept], int]:
         """Such a function for a tile that was computed."""
         tile = Tile(entries, self.space.form.part(columns), self.span.start, columns.start)
-        return lambda kept: keep_near(
-            tile, self.targets, kept, self.k, self.space.entries_are_nearness, self.close
-        )
+        return lambda kept: keep_near(tile, self.targets, kept, self.k, self.space.entries_are_nearness, self.close)
 
     def has_made_room(self, tries: int) -> bool:
         """Make room for the items of a tile: more memory or, the first time, by finer keys of crowded queries."""

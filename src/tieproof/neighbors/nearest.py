@@ -59,7 +59,8 @@ def nearest(
     k : whole number
         How many nearest items to find. If k is larger than the gallery, all items are found.
     distance, bits, memory, threads, progress :
-        As in `evaluate`.
+        As in `evaluate`. The tables of k columns are in memory in addition. At least 16 MiB and 180 bytes for each row
+        are used, even if `memory` is less.
     groups, gallery_groups : (q,) and (n,) integers or strings
         Items of the query's group are left out (the same document, the same video).
     exclude : rows (query, item)

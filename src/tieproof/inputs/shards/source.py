@@ -145,7 +145,7 @@ class RankedRows:
             yield first, self.read(first, min(first + size, stop))
 
     def fill(self, start: int, stop: int, out: Embeddings, most: int = BLOCK_BYTES) -> None:
-        """Write the rows start … stop-1, read by two threads, `most` bytes at a time: one waits, the other converts."""
+        """Write the rows start … stop-1, `most` bytes at a time, by two threads: one waits, one converts."""
         size = _piece_rows(self.source, most)
 
         def write(first: int) -> None:
