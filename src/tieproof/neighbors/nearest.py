@@ -59,8 +59,8 @@ def nearest(
     k : whole number
         How many nearest items to find. If k is larger than the gallery, all items are found.
     distance, bits, memory, threads, progress :
-        As in `evaluate`. The tables of k columns are in memory in addition. At least 16 MiB and 180 bytes for each row
-        are used, even if `memory` is less.
+        As in `evaluate`. The tables of k columns are in memory in addition. At least 16 MiB and 180 bytes for each
+        row are used, even if `memory` is less.
     groups, gallery_groups : (q,) and (n,) integers or strings
         Items of the query's group are left out (the same document, the same video).
     exclude : rows (query, item)
@@ -110,7 +110,7 @@ def nearest(
 
 
 def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:
-    """The nearest items of all queries of a problem; the duplicates in its gallery are counted if they are unknown."""
+    """The nearest items of all queries of a problem; duplicates in its gallery are counted if they are unknown."""
     from tieproof.engine import nearest_lists, nearest_space
 
     admit, budget = Admission(problem.budget.memory, k), problem.budget
