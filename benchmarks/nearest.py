@@ -11,7 +11,7 @@ float32 needs. faiss's exact index (`IndexFlatL2`) multiplies matrices here, by 
 NumPy's library chose for this processor; by default, the present version computes differences for fewer than 128,000
 queries, which takes several times as long. The second table counts neighbors of faiss, both ways, that are wrong:
 items that are neither nearer than the k-th item nor tied with it. Figures are written to nearest.json unless sizes or
-cases are chosen; those of 10,000 queries among all items are written to nearest-many.json, whatever the cases.
+cases are chosen; those of 10,000 queries among all items are written to nearest-full.json, whatever the cases.
 """
 
 import gc
@@ -146,15 +146,15 @@ def render(measured: Measured) -> str:
     rows = [
         (
             row["case"],
-            *(f"{row[call]:.1f}" for call in ("rows", "tiles", "product", "faiss", "nearest")),
+            *(f"{row[call]:.1f}" for call in ("tiles", "product", "faiss", "nearest")),
             *(f"{row['nearest'] / row[call]:.2f}" for call in ("tiles", "product", "faiss")),
-            f"{(row['nearest'] - row['rows']) / row['tiles']:.2f}",
+            *of_rows(row),
         )
         for row in measured["cases"]
     ]
     title = f"{measured['queries']:,} queries, {measured['gallery']:,} items, euclidean, seconds of processor"
-    ratios = ("to tiles", "to product", "to faiss", "less rows, to tiles")
-    headings = ("case", "rows", "tiles", "product", "faiss", "nearest", *ratios)
+    ratios = ("to tiles", "to product", "to faiss", "rows", "less rows, to tiles")
+    headings = ("case", "tiles", "product", "faiss", "nearest", *ratios)
     compared_rows = [
         (row["data"], f"{row['of']:,}", f"{row['differences']:,}", f"{row['products']:,}", f"{row['cut']:,}")
         for row in measured["compared"]
@@ -162,6 +162,13 @@ def render(measured: Measured) -> str:
     columns = ("data", "neighbors", "wrong, by differences", "wrong, by products", "queries with a cut tie")
     below = f"faiss's neighbors of {FEW_QUERIES} queries among {FEW_ITEMS:,} items, D = 96, k = {K}"
     return table(title, headings, rows) + "\n" + table(below, columns, compared_rows) + where(measured)
+
+
+def of_rows(row: Measured) -> tuple[str, str]:
+    """What rows take, and the ratio without it; figures of earlier versions do not contain it."""
+    if "rows" not in row:
+        return "", ""
+    return f"{row['rows']:.1f}", f"{(row['nearest'] - row['rows']) / row['tiles']:.2f}"
 
 
 def main() -> None:
@@ -178,7 +185,7 @@ def main() -> None:
     if whole:
         keep(__file__, measured)
     elif (options.queries, options.gallery) == (MANY, SIZES["gallery"]):
-        keep(str(Path(__file__).with_stem("nearest-many")), measured)
+        keep(str(Path(__file__).with_stem("nearest-full")), measured)
 
 
 if __name__ == "__main__":
