@@ -114,10 +114,11 @@ def test_bfloat16(distance: str) -> None:
     """Numbers whose last digit decides, in the type of ml_dtypes."""
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     rows = (1 + seeded(distance).integers(-3, 4, size=(30, 3)) / 128).astype(bfloat16)
-    assert len(np.unique(rows.astype(np.float32))) == 7
+    numbers = rows.astype(np.float64)
+    assert len(np.unique(numbers)) == 7
     for k in (1, 5, 40):
-        assert_nearest(tp.nearest(rows, k=k, distance=distance), rows.astype(np.float64))
-        assert_nearest(tp.nearest(rows[:7], rows[7:], k, distance=distance), *np.split(rows.astype(np.float64), [7]))
+        assert_nearest(tp.nearest(rows, k=k, distance=distance), numbers)
+        assert_nearest(tp.nearest(rows[:7], rows[7:], k, distance=distance), numbers[:7], numbers[7:])
 
 
 def test_a_function() -> None:
@@ -227,7 +228,12 @@ def test_tiles_that_are_shown_to_rows_and_columns(kind: str, room: int, monkeypa
     monkeypatch.setattr(neighbors, "FEWEST", 0)
     seen: list[bool] = []
     shown = neighbors.Search.can_show_to_both
-    monkeypatch.setattr(neighbors.Search, "can_show_to_both", lambda search: seen.append(shown(search)) or seen[-1])
+
+    def asked(search: neighbors.Search) -> bool:
+        seen.append(shown(search))
+        return seen[-1]
+
+    monkeypatch.setattr(neighbors.Search, "can_show_to_both", asked)
     small_tiles(monkeypatch, 7)
     assert_same(tp.nearest(rows, k=3, distance="euclidean", threads=2), expected)
     assert seen == [True]

@@ -6,6 +6,7 @@
 import itertools
 import json
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -138,7 +139,7 @@ def test_nearest(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @given(data_sets(kinds), st.integers(1, 30), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
     def check(data: Data, k: int, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
         more, without = left_out(data, draw.draw)
-        hand = data.kind.hand
+        hand: Callable[[Any], Any] = data.kind.hand
         if distance == "hamming" and draw.draw(st.booleans()):
             hand, more["bits"] = (lambda rows: np.packbits(rows, axis=1)), data.rows.shape[1]
         gallery = None if data.gallery is None else hand(data.gallery)
