@@ -14,6 +14,7 @@ from exact_oracle import fractions
 from fnmr_oracle import DISTANCES, KEYS
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS, NEAR_DUPLICATES
+from tieproof.engine import neighbors
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
 
@@ -94,11 +95,30 @@ def test_groups_and_excluded_pairs(distance: str) -> None:
         assert_nearest(beside, rows[:10], rows[10:], both)
 
 
-def test_packed_bits() -> None:
+@pytest.mark.parametrize("length", [3, 13, 70])
+def test_packed_bits(length: int) -> None:
     random = seeded("packed")
-    bits = random.random((30, 13)) < 0.5
-    found = tp.nearest(np.packbits(bits, axis=1), k=4, distance="hamming", bits=13)
-    assert_nearest(found, bits)
+    bits = random.random((30, length)) < 0.5
+    bits[20:] = bits[:10]
+    packed, groups = np.packbits(bits, axis=1), np.arange(30) % 4
+    left_out = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
+    for k in (1, 4, 40):
+        ranked = partial(tp.nearest, k=k, distance="hamming", bits=length)
+        assert_nearest(ranked(packed), bits)
+        assert_nearest(ranked(packed, groups=groups), bits, left_out=left_out)
+        assert_nearest(ranked(packed[:7], packed[7:]), bits[:7], bits[7:])
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+def test_bfloat16(distance: str) -> None:
+    """Numbers whose last digit decides, in the type of ml_dtypes."""
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    rows = (1 + seeded(distance).integers(-3, 4, size=(30, 3)) / 128).astype(bfloat16)
+    numbers = rows.astype(np.float64)
+    assert len(np.unique(numbers)) == 7
+    for k in (1, 5, 40):
+        assert_nearest(tp.nearest(rows, k=k, distance=distance), numbers)
+        assert_nearest(tp.nearest(rows[:7], rows[7:], k, distance=distance), numbers[:7], numbers[7:])
 
 
 def test_a_function() -> None:
@@ -180,11 +200,40 @@ def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: p
         rows = HARD_SETS[name](seeded(name), (30, 4))
         calls = [
             partial(tp.nearest, rows, k=3, distance=distance, groups=np.arange(30) // 4),
+            partial(tp.nearest, rows, k=3, distance=distance, exclude=[(0, 1)]),
             partial(tp.nearest, rows[:8], rows[8:], 5, distance=distance),
         ]
         for call in calls:
             found = call()
             with monkeypatch.context() as patch:
+                patch.setattr(neighbors, "FEWEST_DIMENSIONS", 0)
                 small_tiles(patch, 3)
                 FORCED[forced](patch)
                 assert_same(call(threads=2, memory="1B"), found)
+
+
+@pytest.mark.parametrize("room", [1, 8])
+@pytest.mark.parametrize("kind", ["random", "one row four times", "three rows", "near rows are far apart"])
+def test_tiles_that_are_shown_to_rows_and_columns(kind: str, room: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Queries of a row in several stripes, stripes of one row, and stripes whose items find no room."""
+    rows = seeded(kind).normal(size=(40, 40)).astype(np.float32)
+    if kind == "one row four times":
+        rows = np.repeat(rows[:10], 4, axis=0)
+    elif kind == "three rows":
+        rows = rows[np.arange(40) // 15]
+    elif kind == "near rows are far apart":
+        rows = np.concatenate([rows[:20], rows[:20] + np.float32(1e-3)])
+    expected = tp.nearest(rows, rows, 3, distance="euclidean", exclude=np.stack([np.arange(40)] * 2, axis=1))
+    monkeypatch.setattr(neighbors, "ROOM", room)
+    monkeypatch.setattr(neighbors, "FEWEST", 0)
+    seen: list[bool] = []
+    shown = neighbors.Search.can_show_to_both
+
+    def asked(search: neighbors.Search) -> bool:
+        seen.append(shown(search))
+        return seen[-1]
+
+    monkeypatch.setattr(neighbors.Search, "can_show_to_both", asked)
+    small_tiles(monkeypatch, 7)
+    assert_same(tp.nearest(rows, k=3, distance="euclidean", threads=2), expected)
+    assert seen == [True]

@@ -117,10 +117,14 @@ EXTREME = np.array([[0.0, -0.0], [5e-324, 0.0], [1e200, 1.0], [-1e200, 1.0], [-0
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "sqeuclidean", "cosine", "dot", "cityblock"])
-@pytest.mark.parametrize("kind", ["int8", "uint8", "int64", "float16", "float32", "float64", "extreme", "constant"])
+@pytest.mark.parametrize(
+    "kind", ["int8", "uint8", "int64", "bfloat16", "float16", "float32", "float64", "extreme", "constant"]
+)
 def test_all_types_of_numbers(kind: str, distance: str, tmp_path: Path) -> None:
     special = {"extreme": EXTREME, "constant": np.ones((9, 2))}
-    rows = special.get(kind, GALLERY) if kind in special else GALLERY.astype(kind)
+    if kind == "bfloat16":
+        special[kind] = GALLERY.astype(pytest.importorskip("ml_dtypes").bfloat16)
+    rows = special[kind] if kind in special else GALLERY.astype(kind)
     tp.truth(rows, rows[:5], 4, out=tmp_path / "truth", distance=distance, formats=[*FORMATS])
     assert_equal(read_truth(tmp_path / "truth")[1], tp.nearest(rows[:5], rows, 4, distance=distance))
     assert tp.verify_truth(tmp_path / "truth", rows, rows[:5])

@@ -55,9 +55,9 @@ def peak(folder: str) -> int:
 def peak_of_a_truth(folder: str) -> int:
     """The peak of a truth of shards, as of an evaluation."""
     paths = [str(path) for path in sorted(Path(folder).glob("part*.npy"))]
-    first, shards = tp.open(paths[:1]), tp.open(paths)
+    shards = tp.open(paths)
     queries = shards.read(0, 200) + 1
-    tp.truth(first, queries, 10, out=Path(folder, "first"), memory=BUDGET, threads=1)
+    tp.truth(queries - 1, queries, 10, out=Path(folder, "first"), memory=BUDGET, threads=1)
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
     tp.truth(shards, queries, 10, out=Path(folder, "truth"), memory=BUDGET, threads=1)
@@ -141,8 +141,7 @@ def test_within_the_budget(folder: Path) -> None:
 
 
 def test_a_truth_does_not_hold_the_gallery(folder: Path) -> None:
-    """In addition to the budget, the kernels and BLAS have working memory."""
-    assert apart(peak_of_a_truth, folder) < 3 * BUDGET
+    assert apart(peak_of_a_truth, folder) <= BUDGET
 
 
 def test_no_process_of_a_cluster_holds_the_gallery(folder: Path) -> None:

@@ -6,6 +6,7 @@
 import itertools
 import json
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -137,17 +138,20 @@ def test_nearest(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     @fuzz
     @given(data_sets(kinds), st.integers(1, 30), st.sampled_from(list(FORCED)), THREADS, BUDGETS, st.data())
     def check(data: Data, k: int, forced: str, threads: int, memory: str, draw: st.DataObject) -> None:
-        gallery = None if data.gallery is None else data.kind.hand(data.gallery)
         more, without = left_out(data, draw.draw)
+        hand: Callable[[Any], Any] = data.kind.hand
+        if distance == "hamming" and draw.draw(st.booleans()):
+            hand, more["bits"] = (lambda rows: np.packbits(rows, axis=1)), data.rows.shape[1]
+        gallery = None if data.gallery is None else hand(data.gallery)
         with monkeypatch.context() as patch:
             if draw.draw(st.booleans()):
                 no_integers(patch)
             if draw.draw(st.booleans()):
                 few_kept(patch)
+            patch.setattr(neighbors, "FEWEST_DIMENSIONS", draw.draw(st.sampled_from([0, 2**20])))
             small_tiles(patch, draw.draw(st.sampled_from([3, 20])))
             FORCED[forced](patch)
-            queries = data.kind.hand(data.rows)
-            found = tp.nearest(queries, gallery, k, distance=distance, threads=threads, memory=memory, **more)
+            found = tp.nearest(hand(data.rows), gallery, k, distance=distance, threads=threads, memory=memory, **more)
         rows = fractions(data.rows)
         items = rows if data.gallery is None else fractions(data.gallery)
         for query, row in enumerate(rows):

@@ -3,6 +3,7 @@
 import contextlib
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -42,6 +43,8 @@ NEIGHBORS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], int, int
     "small integers": (lambda random: random.integers(-2, 3, size=(4000, 12)).astype(np.int8), 100, 32),
     "many neighbors": (lambda random: random.normal(size=(1500, 16)), 1000, 32),
     "near-duplicates": (near_duplicates, 10, 32),
+    "long rows": (lambda random: random.normal(size=(2000, 1500)).astype(np.float32), 10, 24),
+    "many ties of int8": (lambda random: random.integers(-99, 99, size=(3000, 64)).astype(np.int8), 100, 20),
 }
 
 
@@ -61,3 +64,35 @@ def test_peak_of_nearest_neighbors(name: str, distance: str) -> None:
         tracemalloc.stop()
     tables = 3 * 8 * len(data) * k
     assert peak <= budget * MIB + tables
+
+
+def test_peak_of_nearest_neighbors_among_many_short_rows() -> None:
+    data = np.random.default_rng(0).normal(size=(200_000, 2)).astype(np.float32)
+    tp.nearest(data[:200], k=1)
+    tracemalloc.start()
+    try:
+        tp.nearest(data[:100], data, k=1, distance="euclidean", memory="64MiB", threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= 64 * MIB
+
+
+@pytest.mark.parametrize(("items", "dimensions", "k"), [(6000, 600, 10), (40_000, 16, 100)])
+def test_peak_of_a_truth_of_shards(items: int, dimensions: int, k: int, tmp_path: Path) -> None:
+    """In addition to the neighbors, and to 16 bytes for each row, rows are within the budget, too."""
+    random, budget = np.random.default_rng(0), 24
+    for number in range(4):
+        rows = random.normal(size=(items // 4, dimensions)).astype(np.float32)
+        np.save(tmp_path / f"part-{number}.npy", rows)
+    queries = rows[:500].copy() + 1
+    tp.truth(rows[:200], queries[:200], k=k, out=tmp_path / "first")
+    del rows
+    shards = tp.open(str(tmp_path / "part-*.npy"))
+    tracemalloc.start()
+    try:
+        tp.truth(shards, queries, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak <= budget * MIB + 3 * 8 * len(queries) * k + 16 * (items + len(queries))

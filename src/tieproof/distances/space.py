@@ -18,7 +18,7 @@ from tieproof.exact import bounds, reals
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.reals import Digits
 from tieproof.exact.rows import Rows, spans
-from tieproof.exact.slices import ExactRows, PairBatch
+from tieproof.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -112,6 +112,7 @@ class Resources(NamedTuple):
     dtype: np.dtype[Any]  # of tiles that are not exact; int8 if they are computed from codes, as float32
     chunk: int  # the number of dimensions that a product sums at a time; fewer have a smaller error bound
     threads: int = 1  # for passes over all rows
+    batch: int = LARGEST_BATCH  # the number of entries of rows, or of sums, that are compared exactly at a time
 
 
 class Scale(NamedTuple):
@@ -196,7 +197,7 @@ class Space(ABC):
     @property
     def exact_rows(self) -> ExactRows:
         """Both sides as exact integers, which most evaluations do not need."""
-        return ExactRows(self.queries, self.items)
+        return ExactRows(self.queries, self.items, self.resources.batch)
 
     @property
     def symmetric(self) -> bool:

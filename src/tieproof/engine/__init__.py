@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers
     from tieproof.engine.nearest import neighbors_of as neighbors_of
     from tieproof.engine.neighbors import nearest_lists as nearest_lists
+    from tieproof.engine.neighbors import nearest_space as nearest_space
     from tieproof.engine.portions import Others as Others
     from tieproof.engine.portions import Portion as Portion
     from tieproof.engine.portions import RankedQueries as RankedQueries

@@ -2,24 +2,25 @@
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from threading import Event
+from threading import Event, Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import FLOAT64, Space
+from tieproof.distances.space import FLOAT64, Entries, Space
+from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
-from tieproof.engine.plan import Plan, cheapest_for_nearest, cut
+from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
 from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
 from tieproof.exact.bounds import check_products, single_threaded
-from tieproof.inputs.relevance import RelevantBlock, pointers
-from tieproof.native.threads import in_order
+from tieproof.inputs.relevance import RelevantBlock, Unjudged, pointers
+from tieproof.native.threads import for_each, in_order
 from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray
 
@@ -39,25 +40,42 @@ BYTES_PER_LISTED, FEWEST_LISTED = 100, 2**14
 CROWDED, SHARPENED = 4, 64
 """If queries have more than so many times k items, finer keys raise their floors: the first time after so many."""
 
-WIDEST = 2**13
-"""The most items of a tile; tiles of few queries are wide."""
+WIDEST, BYTES_PER_NUMBER = 2**13, 20
+"""The most items of a tile, because tiles of few queries are wide; and the memory for a number of their rows, which
+may be converted for each tile."""
+
+FEWEST_DIMENSIONS = 32
+"""With fewer dimensions, computing a tile twice takes less time than transposing it (measured)."""
 
 
-def nearest_lists(problem: Problem, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
-    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once."""
+def nearest_space(problem: Problem) -> Space | None:
+    """The space in which `nearest_lists` ranks; None for a distance function."""
     if not isinstance(problem.distance, Distance):
+        return None
+    plan = Plan(problem.budget)
+    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
+    return plan.space_of(problem)
+
+
+def nearest_lists(
+    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit
+) -> Iterator[NearestLists]:
+    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
+
+    space : what `nearest_space` returned
+    """
+    if space is None:
         yield from _by_function(problem, k, watch, admit)
         return
     plan = Plan(problem.budget)
-    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
-    space = plan.space_of(problem)
     check_products(max(len(space.queries), len(space.items)))
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():
         chosen = cheapest_for_nearest(space, k)
         chosen.keep_rows()
         search = Search(chosen, problem, plan, k, advance, admit)
         try:
-            for lists in in_order(search.lists_of, search.stripes(), plan.threads):
+            stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
+            for lists in in_order(search.lists_of, stripes, plan.threads):
                 yield from lists
         finally:
             search.stop.set()
@@ -98,29 +116,74 @@ class Search:
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
         self.gauge = gauge_of(problem.distance, space)
         self.members = Members.of(space.items.identity, len(space.items))
-        self.bytes = int(SHARE * plan.memory / plan.threads)
+        self.memory = int(SHARE * plan.memory)
+        self.bytes = self.memory // plan.threads
+        self.room = min(ROOM * self.rows + FEWEST, len(space.items))
+        self.bytes_of_query = (4 + space.tile_type.itemsize) * self.room
         self.stop = Event()
 
     def stripes(self) -> Iterator[IntArray]:
         """Yield queries in the order of their rows."""
         order = np.argsort(self.space.queries.identity, kind="stable")
-        entry = 4 + self.space.tile_type.itemsize
-        fitting = self.bytes // (entry * min(ROOM * self.rows + FEWEST, len(self.space.items)))
-        size = max(1, min(self.side, -(-len(order) // self.threads), fitting))
+        size = max(1, min(self.side, -(-len(order) // self.threads), self.bytes // self.bytes_of_query))
         for start in range(0, len(order), size):
             yield order[start : start + size]
 
-    def lists_of(self, queries: IntArray) -> list[NearestLists]:
-        """The lists of some queries; if these do not fit into memory together, they are found in two parts."""
+    def can_show_to_both(self) -> bool:
+        """Whether it pays to show a tile to the queries of its rows and of its columns, whose items all have room."""
+        space, few = self.space, slice(0, 1)
+        if not space.symmetric or space.items.dimensions < FEWEST_DIMENSIONS:
+            return False
+        if space.bits is not None or space.coded_tile(few, few) is not None:
+            return False
+        without_groups = isinstance(self.relevance, Unjudged) and self.relevance.of_groups is None
+        return without_groups and len(space.items.identity) * self.bytes_of_query <= self.memory
+
+    def stripes_of_both(self) -> "Iterator[Stripe | IntArray]":
+        """Yield stripes that have seen all tiles, each of which is computed once; or queries that had no room."""
+        stripes = [Stripe(self, queries) for queries in self.stripes()]
+        for number, stripe in enumerate(stripes):
+            stripe.bytes = self.memory // len(stripes)
+            if number:  # whose last row may be the first one here
+                stripe.own = slice(stripes[number - 1].span.stop, stripe.span.stop)
+        count = len(stripes)
+        pairs = ((stripes[i], stripes[i + step]) for step in range(count) for i in range(count - step))
+        for_each(self.show_to_both, pairs, self.threads)
+        while stripes:
+            stripe = stripes.pop()
+            yield stripe.queries if stripe.without_room else stripe
+
+    def show_to_both(self, pair: "tuple[Stripe, Stripe]") -> None:
+        """Compute the tile of two stripes, and show it to both."""
+        if self.stop.is_set():
+            return
+        first, second = pair
+        tile = self.space.tile(first.span, second.span)
+        first.look_at(tile[:, second.own.start - second.span.start :], second.own)
+        if first is not second:
+            second.look_at(transposed(tile[first.own.start - first.span.start :]), first.own)
+
+    def lists_of(self, queries: "Stripe | IntArray") -> list[NearestLists]:
+        """The lists of a stripe, or of queries; if those do not fit into memory together, they are divided."""
+        if isinstance(queries, Stripe):
+            return list(queries.lists())
         try:
-            return list(Stripe(self, queries).lists())
+            stripe = Stripe(self, queries)
+            stripe.pass_tiles()
+            return list(stripe.lists())
         except NoRoomError:
             first, second = np.array_split(queries, 2)
         return self.lists_of(first) + self.lists_of(second)
 
 
 class Stripe:
-    """Some queries, in the order of their rows, and the items that may be among their nearest."""
+    """Some queries, in the order of their rows, and the items that may be among their nearest.
+
+    span : the rows of the queries; own : those that no stripe before has
+    bytes : the memory for the items that are kept
+    done : how many pairs were looked at
+    without_room : whether an item found no room, so that the stripe is of no use
+    """
 
     def __init__(self, search: Search, queries: IntArray) -> None:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
@@ -128,15 +191,17 @@ class Stripe:
         self.block = search.relevance.block(queries)
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
-        height = int(self.rows[-1] - self.rows[0]) + 1
-        self.width = min(max(search.side, min(search.side**2 // height, WIDEST)), len(self.space.items))
-        room = min(ROOM * self.k + FEWEST, len(self.space.items))
-        self.kept = Kept.of(*self.space.margin(self.rows), room, 2 * self.k, self.space.tile_type)
-        self.close = np.empty(self.width + 8, dtype=np.uint32)
+        self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
+        height = self.span.stop - self.span.start
+        fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)
+        widest = max(search.side, min(search.side**2 // height, WIDEST))
+        self.width = min(widest, fitting, len(self.space.items))
+        self.kept = Kept.of(*self.space.margin(self.rows), search.room, 2 * self.k, self.space.tile_type)
+        self.close = np.empty(max(self.width, search.side) + 8, dtype=np.uint32)
+        self.bytes, self.done, self.without_room, self.lock = search.bytes, 0, False, Lock()
 
     def lists(self) -> Iterator[NearestLists]:
         """Yield the nearest items of the queries, some queries at a time if there are many candidates."""
-        self.pass_tiles()
         narrow_all(self.kept, self.k)
         self.kept.sharpen(self.space, self.rows, self.k)
         for places in self.parts(np.arange(len(self.queries))):
@@ -165,43 +230,68 @@ class Stripe:
             yield listed(self.queries[some], of_some, distance, search.k, search.members, left_out, search.admit)
 
     def pass_tiles(self) -> None:
-        """Keep the near items of all tiles."""
+        """Keep the near items of all tiles; NoRoomError if there is no room for them."""
         space, search = self.space, self.search
-        rows = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
-        height = rows.stop - rows.start
-        done, crowded = 0, CROWDED * self.k * len(self.queries)
-        sharper = SHARPENED * self.k * height
-        for columns in scattered(len(space.items), self.width):
-            if search.stop.is_set():
-                return
-            keep, tries = self.keeper(rows, columns), 0
-            while keep(self.kept) < len(self.queries):
-                tries += 1
-                if not self.has_made_room(tries):
-                    search.advance(-done)
+        crowded = CROWDED * self.k * len(self.queries)
+        sharper = SHARPENED * self.k * (self.span.stop - self.span.start)
+        for tile in scattered(len(space.items), self.width):
+            for columns in self.in_steps(tile):
+                if search.stop.is_set():
+                    return
+                if not self.keep(self.keeper(columns), columns):
                     raise NoRoomError
-            pairs = height * (columns.stop - columns.start)
-            search.advance(pairs)
-            done += pairs
-            if done >= sharper:
-                sharper = 4 * done
-                if self.kept.size.sum() > crowded:
-                    self.kept.sharpen(space, self.rows, self.k)
+                if self.done >= sharper:
+                    sharper = 4 * self.done
+                    if self.kept.size.sum() > crowded:
+                        self.kept.sharpen(space, self.rows, self.k)
 
-    def keeper(self, rows: slice, columns: slice) -> Callable[[Kept], int]:
+    def look_at(self, entries: Entries, columns: slice) -> None:
+        """Keep the near items of a tile, unless there was no room before."""
+        with self.lock:
+            for some in self.in_steps(columns):
+                part = entries[:, some.start - columns.start : some.stop - columns.start]
+                if self.without_room or not self.keep(self.keeper_of(part, some), some):
+                    self.without_room = True
+                    return
+
+    def in_steps(self, columns: slice) -> Iterator[slice]:
+        """The columns of a tile; while there are no floors, at first only as many as there is room for."""
+        middle = min(columns.start + self.search.room, columns.stop) if not self.done else columns.start
+        for start, stop in ((columns.start, middle), (middle, columns.stop)):
+            if start < stop:
+                yield slice(start, stop)
+
+    def keep(self, keep: Callable[[Kept], int], columns: slice) -> bool:
+        """Keep the near items of a tile of some columns, and return whether there is room for them."""
+        tries = 0
+        while keep(self.kept) < len(self.queries):
+            tries += 1
+            if not self.has_made_room(tries):
+                self.search.advance(-self.done)
+                return False
+        pairs = (self.span.stop - self.span.start) * (columns.stop - columns.start)
+        self.search.advance(pairs)
+        self.done += pairs
+        return True
+
+    def keeper(self, columns: slice) -> Callable[[Kept], int]:
         """A function that keeps the near items of a tile; it returns a query without room, if there is one."""
-        space, form = self.space, self.space.form.part(columns)
-        coded = space.coded_tile(rows, columns)
-        if coded is not None:
-            return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k)
-        tile, plain = Tile(space.tile(rows, columns), form, rows.start, columns.start), space.entries_are_nearness
-        return lambda kept: keep_near(tile, self.targets, kept, self.k, plain, self.close)
+        coded = self.space.coded_tile(self.span, columns)
+        if coded is None:
+            return self.keeper_of(self.space.tile(self.span, columns), columns)
+        form = self.space.form.part(columns)
+        return lambda kept: keep_near_of_codes(coded, form, self.targets, kept, self.k)
+
+    def keeper_of(self, entries: Entries, columns: slice) -> Callable[[Kept], int]:
+        """Such a function for a tile that was computed."""
+        tile = Tile(entries, self.space.form.part(columns), self.span.start, columns.start)
+        return lambda kept: keep_near(tile, self.targets, kept, self.k, self.space.entries_are_nearness, self.close)
 
     def has_made_room(self, tries: int) -> bool:
         """Make room for the items of a tile: more memory or, the first time, by finer keys of crowded queries."""
         room, several = self.kept.item.shape[1], len(self.queries) > 1
         entry = 4 + self.kept.value.itemsize
-        if several and len(self.queries) * 3 * room * entry > self.search.bytes:
+        if several and len(self.queries) * 3 * room * entry > self.bytes:
             self.sift(np.flatnonzero(self.kept.size > room // 2))
             return tries == 1
         self.kept = self.kept.with_room(min(2 * room, len(self.space.items)))

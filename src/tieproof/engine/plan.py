@@ -45,6 +45,10 @@ SMALLEST_BUDGET = 8 * 2**20
 """Smaller budgets are treated as this one, below which no memory can be saved."""
 
 
+BYTES_PER_COMPARED, SMALLEST_BATCH = 8, 2**16
+"""The memory for an entry of rows that are compared exactly, and the fewest entries that are compared at a time."""
+
+
 class Plan:
     """Sizes of blocks, parts and tiles for a budget, all computed when the plan is made.
 
@@ -53,7 +57,8 @@ class Plan:
     undecided : the number of undecided items of a thread; all threads together use a tenth of the budget for them
     side : the number of rows and columns of a tile; all threads together use a ninth of the budget for tiles
     part_size : the number of pairs that are ranked or measured at a time, in a ninth of the budget
-    resources : those of a space: up to a twelfth of the budget for converted rows, of each side and tile dtype
+    resources : those of a space: up to a twelfth of the budget for converted rows, of each side and tile dtype; all
+        threads together use a sixteenth for entries of rows that are compared exactly
     """
 
     def __init__(self, budget: Budget) -> None:
@@ -65,7 +70,8 @@ class Plan:
         entries = self.memory / 9 / self.threads / 24
         self.side = min(max(int(entries**0.5), SMALLEST_SIDE), LARGEST_SIDE)
         self.part_size = self.memory // 9 // BYTES_PER_PAIR_RANKING // self.threads
-        self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads)
+        batch = max(self.memory // BYTES_PER_COMPARED // 16 // self.threads, SMALLEST_BATCH)
+        self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads, batch)
 
     def space_of(self, problem: Problem, ends: tuple[int, ...] = ()) -> Space:
         """Return the space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
@@ -160,6 +166,9 @@ QUERIES, ITEMS = 32, 512
 ITEMS_NEAR = 4096
 """The number of items in the sample for the nearest items, of which only the nearest ones count."""
 
+SAMPLED = 2**17
+"""How many numbers of the rows of this sample are converted to float64 at a time."""
+
 FEW_PAIRS = QUERIES * ITEMS
 """Up to this many pairs no sample is taken, because it would contain all of them."""
 
@@ -223,7 +232,10 @@ def cheapest_for_nearest(space: Space, k: int) -> Space:
     if space.integers or len(space.queries) * len(space.items) <= FEW_PAIRS:
         return space
     precise = space.variant(np.dtype(np.float64), LONG)
-    keys, _ = precise.key_block(rows, columns)
+    keys = np.empty((len(rows), len(columns)))
+    step = max(1, SAMPLED // space.items.dimensions)
+    for start in range(0, len(columns), step):
+        keys[:, start : start + step], _ = precise.key_block(rows, columns[start : start + step])
     place = min(len(columns), -(-k * len(columns) // len(space.items))) - 1
     last = -np.sort(-keys, axis=1)[:, place : place + 1]
 
@@ -231,7 +243,8 @@ def cheapest_for_nearest(space: Space, k: int) -> Space:
         margin = variant.margins(rows, np.abs(last[:, 0]))[:, None]
         return float((keys >= last - 2 * margin).mean()) - (place + 1) / len(columns)
 
-    best, least = precise, np.inf
+    del precise
+    best, least = space, np.inf
     for choice in CHOICES:
         if not _is_possible(choice, space):
             continue

@@ -236,8 +236,8 @@ class ExactRows:
     one slice each.
     """
 
-    def __init__(self, queries: Rows, items: Rows) -> None:
-        self.queries, self.items = queries, items
+    def __init__(self, queries: Rows, items: Rows, batch: int) -> None:
+        self.queries, self.items, self.most = queries, items, min(batch, LARGEST_BATCH)
         self.bits = width(items.dimensions)
         self.base = min(queries.lowest_exponent, items.lowest_exponent)
         largest = max(queries.highest_exponent, items.highest_exponent)
@@ -275,9 +275,9 @@ class ExactRows:
         while pending:
             span = pending.pop()
             count = span.stop - span.start
-            if count * of_pair <= LARGEST_BATCH or count <= 1:
+            if count * of_pair <= self.most or count <= 1:
                 x, y = distinct(rows[span], len(self.queries)), distinct(columns[span], len(self.items))
-                if of_row * (len(x[0]) + len(y[0])) <= LARGEST_BATCH or count <= 1:
+                if of_row * (len(x[0]) + len(y[0])) <= self.most or count <= 1:
                     yield self.batch(*x, *y)
                     continue
             middle = span.start + count // 2

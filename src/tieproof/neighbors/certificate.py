@@ -33,6 +33,9 @@ VERSION = 1
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
 """The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect."""
 
+DIGESTED = 2**16
+"""About how many neighbors are digested at a time."""
+
 TIES = ("queries_with_ties", "queries_with_cut_ties", "ties", "largest_tie")
 
 
@@ -126,12 +129,17 @@ class Certificate(Shown):
 
 def fingerprint_of(found: Neighbors, queries: Words, gallery: Words) -> str:
     """Return the digest of all neighbors, given those of the rows of both sides."""
-    sums = queries.copy()
-    query, rank = np.nonzero(found.nearer < found.tie_starts[:, None])
-    _add(sums, gallery, query, found.ids[query, rank], found.distances[query, rank], found.nearer[query, rank])
+    sums, step = queries.copy(), max(1, DIGESTED // found.k)
+    for start in range(0, found.n_queries, step):
+        some = slice(start, start + step)
+        ids, distances, nearer = found.ids[some], found.distances[some], found.nearer[some]
+        query, rank = np.nonzero(nearer < found.tie_starts[some, None])
+        _add(sums, gallery, start + query, ids[query, rank], distances[query, rank], nearer[query, rank])
     of_tie = np.repeat(np.arange(found.n_queries), found.tie_sizes)
-    last = found.distances[:, -1][of_tie]
-    _add(sums, gallery, of_tie, found.tie_ids, last, found.tie_starts[of_tie])
+    for start in range(0, len(of_tie), DIGESTED):
+        query = of_tie[start : start + DIGESTED]
+        last, first = found.distances[query, -1], found.tie_starts[query]
+        _add(sums, gallery, query, found.tie_ids[start : start + DIGESTED], last, first)
     return Digests("neighbors", (sums,), (found.k, found.distance)).hashed().fingerprint
 
 

@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from tieproof.distances import DistanceFunction
+from tieproof.distances import Distance, DistanceFunction
+from tieproof.distances.space import Space
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.exact.rows import distinct_rows
@@ -20,6 +21,9 @@ from tieproof.problem import Problem, Watch
 
 SMALLEST, ID_BYTES = 8 * 2**20, 12
 """Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
+
+BESIDE, BYTES_PER_ROW = 8 * 2**20, 180
+"""The memory that is used beside arrays, and for what is computed of a row of either side (measured)."""
 
 MOST = 2**31
 """The largest k: the result has so many columns."""
@@ -55,7 +59,8 @@ def nearest(
     k : whole number
         How many nearest items to find. If k is larger than the gallery, all items are found.
     distance, bits, memory, threads, progress :
-        As in `evaluate`.
+        As in `evaluate`. The tables of k columns are in memory in addition. At least 16 MiB and 180 bytes for each
+        row are used, even if `memory` is less.
     groups, gallery_groups : (q,) and (n,) integers or strings
         Items of the query's group are left out (the same document, the same video).
     exclude : rows (query, item)
@@ -101,41 +106,51 @@ def nearest(
         budget = as_budget(memory, threads)
         problem = in_memory(make_problem(*sides, distance, budget, relevance=nothing, exclude=exclude, bits=bits))
         problem = replace(problem, relevance=Unjudged.of(problem.relevance))
-        return neighbors_of(problem, int(k), watched(progress), _duplicates(problem))
+        return neighbors_of(problem, int(k), watched(progress))
 
 
-def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int) -> Neighbors:
-    """The nearest items of all queries of a problem, whose gallery has so many duplicates."""
-    from tieproof.engine import nearest_lists
+def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:
+    """The nearest items of all queries of a problem; duplicates in its gallery are counted if they are unknown."""
+    from tieproof.engine import nearest_lists, nearest_space
 
-    n_queries = problem.relevance.n_queries
-    ids, nearer = np.full((2, n_queries, k), NOBODY)
-    distances = np.full((n_queries, k), np.nan)
-    starts, n_ties, sizes = np.zeros((3, n_queries), dtype=np.int64)
+    admit, budget = Admission(problem.budget.memory, k), problem.budget
+    of_rows = BESIDE + BYTES_PER_ROW * (problem.relevance.n_queries + problem.relevance.n_items)
+    problem = replace(problem, budget=replace(budget, memory=budget.memory - of_rows))
+    space = nearest_space(problem)
+    duplicates = _duplicates(problem, space) if duplicates is None else duplicates
+    arrays = room_for(problem.relevance.n_queries, k)
+    sizes = np.zeros(problem.relevance.n_queries, dtype=np.int64)
     ties = []
-    for lists in nearest_lists(problem, k, watch, Admission(problem.budget.memory, k)):
-        query = lists.query
-        ids[query], distances[query], nearer[query] = lists.ids, lists.distances, lists.nearer
-        starts[query], n_ties[query], sizes[query] = lists.tie_starts, lists.n_ties, np.diff(lists.tie_indptr)
-        ties.append((query, lists.tie_indptr, lists.tie_ids))
+    for lists in nearest_lists(problem, space, k, watch, admit):
+        for name, array in arrays.items():
+            array[lists.query] = getattr(lists, name)
+        sizes[lists.query] = np.diff(lists.tie_indptr)
+        ties.append((lists.query, lists.tie_indptr, lists.tie_ids))
     indptr = np.concatenate([[0], np.cumsum(sizes)])
     tie_ids = np.empty(indptr[-1], dtype=np.int64)
     while ties:
         query, pointer, items = ties.pop()
         tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
     return Neighbors(
-        ids=ids,
-        distances=distances,
-        tie_starts=starts,
+        **arrays,
         tie_indptr=indptr,
         tie_ids=tie_ids,
-        n_ties=n_ties,
-        nearer=nearer,
         duplicates=duplicates,
         k=k,
         n_items=problem.relevance.n_items,
         distance=problem.called,
     )
+
+
+def room_for(n_queries: int, k: int) -> dict[str, Any]:
+    """The arrays of `Neighbors` that have a row or a number for each query, of which none has a neighbor yet."""
+    return {
+        "ids": np.full((n_queries, k), NOBODY),
+        "distances": np.full((n_queries, k), np.nan),
+        "nearer": np.full((n_queries, k), NOBODY),
+        "tie_starts": np.zeros(n_queries, dtype=np.int64),
+        "n_ties": np.zeros(n_queries, dtype=np.int64),
+    }
 
 
 class Admission:
@@ -156,9 +171,13 @@ class Admission:
                 )
 
 
-def _duplicates(problem: Problem) -> int:
+def _duplicates(problem: Problem, space: Space | None) -> int:
     """How many items of the gallery are equal to an earlier one."""
     items = problem.queries if problem.gallery is None else problem.gallery
+    if space is not None and space.as_passed.items.exact_in_float64:
+        alike = len(items) - len(space.items)
+        if not (alike and cast(Distance, problem.distance).up_to_factor):
+            return alike
     rows = distinct_rows(items, "gallery", False, np.arange(len(items)), problem.budget.threads)
     # Of integers that float64 cannot represent, `distinct_rows` may take equal ones for distinct.
     return len(items) - (len(rows) if rows.exact_in_float64 else len(np.unique(items, axis=0)))

@@ -21,7 +21,7 @@ from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING, Unjudged
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
-from tieproof.neighbors.nearest import Admission, calling_queries, neighbors_of
+from tieproof.neighbors.nearest import Admission, calling_queries, neighbors_of, room_for
 from tieproof.neighbors.result import Neighbors
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray
@@ -37,6 +37,9 @@ SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
 
 READ = 2**22
 """The most bytes of rows that are read at a time to be digested, compared or written."""
+
+READINGS = 32
+"""Into how many parts of the memory the rows of a piece are read."""
 
 DIGESTED = 2**26
 """The most bytes of rows that one task digests."""
@@ -116,10 +119,9 @@ class Search(NamedTuple):
         (first, last), (start, stop) = part
         return (last - first) * (stop - start)
 
-    def among(self, queries: Array, items: Array, beside: int) -> Problem:
-        """The problem of some rows, of which `beside` were read into memory."""
+    def among(self, queries: Array, items: Array, budget: Budget) -> Problem:
+        """The problem of some rows."""
         relevance = Unjudged(len(queries), len(items), False, False, NOTHING, None)
-        budget = beside_rows(self.problem, beside) if beside else self.problem.whole.budget
         return self.problem.among(queries, items, relevance, budget)
 
 
@@ -236,9 +238,10 @@ def searched(search: Search, part: Part, progress: Progress = _unseen) -> Neighb
         items = problem.items.read(start, stop)
     else:
         items = np.empty((stop - start, problem.items.shape[1]), dtype=problem.items.dtype)
-        problem.items.fill(start, stop, items)
+        problem.items.fill(start, stop, items, min(READ, problem.whole.budget.memory // READINGS))
         beside += len(items)
-    among = search.among(queries, items, beside)
+    budget = replace(beside_rows(problem, 0), memory=beside_rows(problem, 0).memory - beside * problem.row_bytes)
+    among = search.among(queries, items, budget)
     found = neighbors_of(among, min(search.k, stop - start), lambda _: nullcontext(progress), 0)
     return replace(found, ids=found.ids + start, tie_ids=found.tie_ids + start)
 
@@ -263,15 +266,23 @@ def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates:
         advance(sum(map(search.pairs_of, parts)) - sum(map(search.pairs_of, left)))
         for part, neighbors in runner.each(searched, search, left, search.pairs_of, advance):
             found[part] = neighbors
-    blocks = [
-        _merged(search, block, (found[Part(block, piece)] for piece in search.pieces)) for block in search.blocks
-    ]
-    ends = np.cumsum([0, *(len(block.tie_ids) for block in blocks)])
-    pointers = [block.tie_indptr[:-1] + start for block, start in zip(blocks, ends, strict=False)]
-    several = ("ids", "distances", "nearer", "tie_starts", "n_ties", "tie_ids")
-    arrays: dict[str, Any] = {name: np.concatenate([getattr(block, name) for block in blocks]) for name in several}
-    whole = replace(blocks[0], tie_indptr=np.concatenate([*pointers, ends[-1:]]), **arrays)
-    return replace(whole, k=search.k, n_items=len(search.problem.items), duplicates=duplicates)
+    arrays, indptr = room_for(len(search.problem.queries), search.k), [np.zeros(1, dtype=np.int64)]
+    ties: list[IntArray] = []
+    for block in search.blocks:
+        merged = _merged(search, block, (found[Part(block, piece)] for piece in search.pieces))
+        for name, array in arrays.items():
+            array[slice(*block)] = getattr(merged, name)
+        indptr.append(merged.tie_indptr[1:] + indptr[-1][-1])
+        ties.append(merged.tie_ids)
+    return Neighbors(
+        **arrays,
+        tie_indptr=np.concatenate(indptr),
+        tie_ids=np.concatenate(ties),
+        duplicates=duplicates,
+        k=search.k,
+        n_items=len(search.problem.items),
+        distance=search.problem.whole.called,
+    )
 
 
 def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
@@ -291,7 +302,7 @@ def _merged_parts(search: Search, queries: Array, parts: list[Neighbors], most: 
     k = min(search.k, n_items)
 
     def problem_of(places: IntArray, ids: IntArray) -> Problem:
-        return search.among(queries[places], items.take(ids), len(ids))
+        return search.among(queries[places], items.take(ids), beside_rows(search.problem, len(ids)))
 
     several = [NearestLists(np.arange(len(queries)), *(getattr(part, name) for name in LISTS)) for part in parts]
     lists = merged_lists(several, k, problem_of, most, Admission(search.problem.whole.budget.memory, k))

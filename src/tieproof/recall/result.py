@@ -217,8 +217,8 @@ def _notable(point: RecallAtK) -> Iterator[str]:
     cut_off = int(point.cut_off.sum())
     if cut_off:
         yield (
-            f"the last tie reaches the end of {count(cut_off, 'true list')} and may continue beyond it: longer lists "
-            "leave less open"
+            f"the last tie reaches the end of {count(cut_off, 'true list')} and may continue beyond it, so that "
+            "'upper' counts any item that they do not list; in a certified truth, all ties are whole"
         )
     for positions, what in ((point.duplicates, "an item that its list has already"), (point.padding, "no item")):
         held = int(positions.sum())

@@ -83,9 +83,9 @@ class ArraySource:
         return np.ascontiguousarray(self.array[rows])
 
 
-def _piece_rows(source: RowSource) -> int:
+def _piece_rows(source: RowSource, most: int = BLOCK_BYTES) -> int:
     """Return how many rows are read at a time when they are copied: a few megabytes."""
-    return max(1, BLOCK_BYTES // max(1, source.shape[1] * source.dtype.itemsize))
+    return max(1, most // max(1, source.shape[1] * source.dtype.itemsize))
 
 
 class Conversion(Protocol):
@@ -144,9 +144,9 @@ class RankedRows:
         for first in range(start, stop, size):
             yield first, self.read(first, min(first + size, stop))
 
-    def fill(self, start: int, stop: int, out: Embeddings) -> None:
-        """Write the rows start … stop-1, read by two threads: one waits while the other converts."""
-        size = _piece_rows(self.source)
+    def fill(self, start: int, stop: int, out: Embeddings, most: int = BLOCK_BYTES) -> None:
+        """Write the rows start … stop-1, `most` bytes at a time, by two threads: one waits, one converts."""
+        size = _piece_rows(self.source, most)
 
         def write(first: int) -> None:
             last = min(first + size, stop)
