@@ -66,11 +66,15 @@ def check(distribution: Distribution, means: Sequence[Fraction], apart: float) -
         assert bracket.low - 1e-12 <= means[position] <= bracket.high + 1e-12
 
 
+NO_SUMS = ("SetP", "SetRelP", "SetR", "SetF", "SetAP", "Judged", "Unjudged", "RBPResidual")
+"""Measures without a distribution: they are no sums over the relevant items of a list."""
+
+
 def measures_for(graded: bool) -> list[Measure]:
     """Every measure of the registry with a distribution, without and with cutoffs."""
     found = []
     for name, definition in REGISTRY.items():
-        if name not in oracle.DEFINITIONS or (graded and name not in ("nDCG", "ERR", "AP", "bpref")):
+        if name not in oracle.DEFINITIONS or name in NO_SUMS or (graded and name not in ("nDCG", "ERR", "AP", "bpref")):
             continue
         measure = Measure(name)
         cutoffs = {"none": (None,), "optional": CUTOFFS, "required": CUTOFFS[1:]}[definition.cutoff]

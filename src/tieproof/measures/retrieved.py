@@ -4,6 +4,7 @@ A measure of sets is a function of three numbers, hits, items and R, which no or
 judgments read the ties of the unjudged items (`Ties.unjudged`). The k-th rank is in at most one tie that straddles
 it, of which s of l items count, and the number of its m unjudged items among these is hypergeometric.
 
+>>> from dataclasses import replace
 >>> import numpy as np
 >>> a = np.array
 >>> ties = Ties(query=a([0]), k=a([0]), n=a([0]), l=a([4]), m=a([2]), n_relevant=a([3]), n_items=a([4]))
@@ -58,7 +59,8 @@ def _define_set(name: str, meaning: str, formula: str, source: str, *parameters:
 
 SetP = _define_set(
     "SetP",
-    "Precision of the retrieved set: the share of relevant items in the list, however long it is.",
+    "Precision of the retrieved set: the share of relevant items in the list, however long it is. In embeddings and "
+    "neighbors, the list is the whole gallery.",
     "hits / N",
     "Cleverdon et al. 1966; trec_eval (set_P)",
 )
