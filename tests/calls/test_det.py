@@ -157,8 +157,8 @@ def test_of_embeddings_by_the_definition(name: str, distance: str) -> None:
     try:
         check(data, distance, labels)
     except InputError as error:  # a distance that float64 does not have is refused, with or without eer=
-        assert "exceeds the largest float64" in str(error)
-        assert abs(data.astype(float)).max() > 1e150
+        if "exceeds the largest float64" not in str(error) or abs(data.astype(float)).max() < 1e150:
+            raise
 
 
 @pytest.mark.parametrize("name", ["gaussian float64", "0.1, 0.2, 0.3 float32", "int8"])

@@ -74,7 +74,8 @@ def measures_for(graded: bool) -> list[Measure]:
     """Every measure of the registry with a distribution, without and with cutoffs."""
     found = []
     for name, definition in REGISTRY.items():
-        if name not in oracle.DEFINITIONS or name in NO_SUMS or (graded and name not in ("nDCG", "ERR", "AP", "bpref")):
+        of_grades = name in ("nDCG", "ERR", "AP", "bpref")
+        if name not in oracle.DEFINITIONS or name in NO_SUMS or (graded and not of_grades):
             continue
         measure = Measure(name)
         cutoffs = {"none": (None,), "optional": CUTOFFS, "required": CUTOFFS[1:]}[definition.cutoff]
