@@ -258,7 +258,11 @@ def test_a_signal_in_the_middle_of_an_evaluation(tmp_path: Path, number: signal.
     np.save(tmp_path / "embeddings.npy", vectors)
     np.save(tmp_path / "labels.npy", np.arange(len(vectors)) % 2_000)
     outputs = "--threads 1 -d cityblock --json result.json --per-query queries.csv"  # for some twenty seconds
-    started = process("evaluate", "embeddings.npy", "labels.npy", *outputs.split(), folder=tmp_path)
+    before = signal.signal(number, signal.SIG_DFL)  # nohup has SIGHUP ignored, which processes inherit
+    try:
+        started = process("evaluate", "embeddings.npy", "labels.npy", *outputs.split(), folder=tmp_path)
+    finally:
+        signal.signal(number, before)
     deadline = time.monotonic() + 60
     while len(list(tmp_path.iterdir())) < 4 and time.monotonic() < deadline:
         time.sleep(0.02)

@@ -96,10 +96,11 @@ def answer(outputs: Outputs, what: Any, render: Render | None = None) -> None:
 
     render : makes the text of the result; None: its method `to_text`
     """
-    for write in _shown(outputs).values():
-        say(write(what))
-        return
-    show(render or type(what).to_text, what)
+    shown = _shown(outputs)  # at most one, as `written` has checked
+    if shown:
+        say(next(iter(shown.values()))(what))
+    else:
+        show(render or type(what).to_text, what)
 
 
 def show(render: Render, what: Any) -> None:

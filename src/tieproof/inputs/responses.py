@@ -9,6 +9,9 @@ from typing import Any
 
 from tieproof.errors import InputError
 
+WRAPPERS = ("body", "source_nodes", "points")
+"""The attributes that hold the hits: of Elasticsearch's client, LlamaIndex's engines and Qdrant's client."""
+
 
 def of_responses(values: Any) -> Any:
     """A run {query: {document: score}} where {query: response} or {query: list of hits} is given; others unchanged.
@@ -30,11 +33,7 @@ def of_responses(values: Any) -> Any:
 
 def _hits_of(value: Any) -> list[Any] | None:
     """The hits of a response, of its `hits` or of a list of hits; None for anything else."""
-    for name in (
-        "body",
-        "source_nodes",
-        "points",
-    ):  # of Elasticsearch's client, LlamaIndex's engines, Qdrant's client
+    for name in WRAPPERS:
         value = getattr(value, name, value)
     while isinstance(value, Mapping) and isinstance(value.get("hits"), Mapping | list):
         value = value["hits"]
