@@ -77,7 +77,6 @@ UNDER = {
     ],
     "studies/README": ["*/report"],
     "studies/can_we_hack_map/report": ["reports/*"],
-    "studies/compression/report": ["report_to_mteb"],
 }
 """For other pages, those that stand under them; paths begin at the folder of the page."""
 

@@ -1,15 +1,12 @@
 """The study of MTEB's compression: only scales of several calls depend on the order of documents."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
 pytest.importorskip("mteb")
-
-from test_studies_reports import blocks  # noqa: E402
 
 import tieproof as tp  # noqa: E402
 from studies.compression import study  # noqa: E402
@@ -45,11 +42,3 @@ def test_the_score_of_floats_is_ours() -> None:
     assert study.printed(study.WAYS[0], EMBEDDINGS, LABELS, documents) == pytest.approx(
         result["nDCG@10"].expected, abs=0.51e-5
     )
-
-
-def test_code_prints_what_the_report_to_mteb_says(capsys: pytest.CaptureFixture[str]) -> None:
-    path = Path(study.__file__).with_name("report_to_mteb.md")
-    namespace: dict[str, object] = {"__name__": "report"}
-    for code, printed in blocks(path.read_text(encoding="utf-8")):
-        exec(compile(code, str(path), "exec"), namespace)
-        assert capsys.readouterr().out == printed
