@@ -1,19 +1,41 @@
-"""The build hook that compiles the kernels, so that users of wheels need no compiler.
+"""What the build does beside packing files: it compiles the kernels, and makes the description of the package.
 
-An installation from sources compiles for the current machine. TIEPROOF_TARGET selects another machine for a wheel, as
-`make wheels` does.
+Users of wheels need no compiler. An installation from sources compiles for the current machine. TIEPROOF_TARGET
+selects another machine for a wheel, as `make wheels` does.
 """
 
 import importlib.util
 import os
+import re
 import tempfile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
 
 NATIVE = "src/tieproof/native"
+
+RELATIVE = re.compile(r"(!?)\[([^\]]*)\]\((?![a-z]+:|#)([^)]+)\)")
+"""A link or a picture of a Markdown page whose address begins in the folder of the page."""
+
+
+class DescriptionHook(MetadataHookInterface):  # type: ignore[misc]
+    """Makes README.md the description of the package. PyPI resolves no relative links, so these become absolute."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Add the description, whose links lead to this version in the repository of `[project.urls]`, `Source`."""
+        text = Path(self.root, "README.md").read_text(encoding="utf-8")
+        source = metadata.get("urls", {}).get("Source")
+
+        def absolute(link: re.Match[str]) -> str:
+            """The link; only its text as long as no address is known."""
+            picture, said, path = link.groups()
+            shown = "raw" if picture else "blob"
+            return f"{picture}[{said}]({source}/{shown}/v{metadata['version']}/{path})" if source else said
+
+        metadata["readme"] = {"content-type": "text/markdown", "text": RELATIVE.sub(absolute, text)}
 
 
 class KernelsBuildHook(BuildHookInterface):  # type: ignore[misc]

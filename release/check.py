@@ -1,8 +1,9 @@
-"""Check the files of a release: their contents, their sizes, and what their libraries require of a machine.
+"""Check the files of a release: contents, sizes, links of the description, and what libraries require of a machine.
 
 `python release/check.py dist`
 """
 
+import re
 import subprocess
 import sys
 import tarfile
@@ -63,8 +64,17 @@ def different(found: set[str], expected: set[str]) -> list[str]:
 def in_sdist(path: Path, tracked: set[str]) -> list[str]:
     """The faults of an sdist, which must contain the tracked files of the repository and its metadata."""
     with tarfile.open(path) as archive:
-        names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])) for name in archive.getnames()}
-    return different(names, tracked | {"PKG-INFO"})
+        names = {str(PurePosixPath(*PurePosixPath(name).parts[1:])): name for name in archive.getnames()}
+        metadata = archive.extractfile(names["PKG-INFO"])
+        assert metadata is not None
+        found = relative_links(metadata.read().decode())
+    return different(set(names), tracked | {"PKG-INFO"}) + found
+
+
+def relative_links(description: str) -> list[str]:
+    """The links and pictures of a description that PyPI could not resolve."""
+    named = re.findall(r"\]\(\s*([^)]*)|(?:src|href)=\W?([^\s>]*)", description)
+    return [f"links to {way}" for names in named for way in names if way and not way.startswith(("https://", "#"))]
 
 
 def in_wheel(path: Path, tracked: set[str]) -> list[str]:
@@ -77,7 +87,9 @@ def in_wheel(path: Path, tracked: set[str]) -> list[str]:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
         libraries = {name for name in names if name.startswith("tieproof/native/kernels-")}
         parsed = {name: lief.parse(list(archive.read(name))) for name in sorted(libraries)}
-    faults = different(names - libraries, expected)
+        (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+        faults = relative_links(archive.read(metadata).decode())
+    faults += different(names - libraries, expected)
     if len(libraries) != LIBRARIES.get(path.stem.split("-none-")[1]):
         faults.append(f"{len(libraries)} libraries")
     faults += [f"{name}: {fault}" for name, library in parsed.items() for fault in in_library(library)]

@@ -4,8 +4,10 @@ import importlib.util
 import json
 import re
 import runpy
+import sys
 import tarfile
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -149,12 +151,61 @@ def test_checked_wheels_are_those_that_are_made() -> None:
 
 def test_strays_in_an_sdist_are_found(tmp_path: Path) -> None:
     for name in ("PKG-INFO", "README.md", "notes.txt"):
-        (tmp_path / name).touch()
+        (tmp_path / name).write_text("[a tour](docs/tour.md)")
     with tarfile.open(tmp_path / "sdist.tar.gz", "w:gz") as archive:
         for name in ("PKG-INFO", "README.md", "notes.txt"):
             archive.add(tmp_path / name, f"tieproof-1.0.0/{name}")
     found = script("check").in_sdist(tmp_path / "sdist.tar.gz", {"README.md", "LICENSE"})
-    assert found == ["lacks LICENSE", "contains notes.txt, which does not belong there"]
+    assert found == [
+        "lacks LICENSE",
+        "contains notes.txt, which does not belong there",
+        "links to docs/tour.md",
+    ]
+
+
+@pytest.fixture
+def described(monkeypatch: pytest.MonkeyPatch) -> Callable[[dict[str, Any]], str]:
+    """Return the description of the package with some metadata, by the build's hook, where hatchling need not be."""
+    for name in ("BuildHookInterface", "MetadataHookInterface"):
+        module = ModuleType(name)
+        setattr(module, name, type(name, (), {"root": str(ROOT)}))
+        kind = "builders.hooks" if name == "BuildHookInterface" else "metadata"
+        monkeypatch.setitem(sys.modules, f"hatchling.{kind}.plugin.interface", module)
+    hook = runpy.run_path(str(ROOT / "hatch_build.py"))["DescriptionHook"]()
+
+    def update(metadata: dict[str, Any]) -> str:
+        hook.update(metadata)
+        assert metadata["readme"]["content-type"] == "text/markdown"
+        return str(metadata["readme"]["text"])
+
+    return update
+
+
+def test_description_has_no_relative_link(described: Callable[[dict[str, Any]], str]) -> None:
+    """Each link of README.md leads to the same file of the version's tag, and the rest of the text is unchanged."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    relative = script("check").relative_links(readme)
+    assert relative
+    address = "https://example.org/tieproof"
+    absolute = described({"version": "7.8.9", "urls": {"Source": address}})
+    assert script("check").relative_links(absolute) == []
+    assert absolute.replace(f"{address}/blob/v7.8.9/", "").replace(f"{address}/raw/v7.8.9/", "") == readme
+    pictures = re.findall(r"!\[.*?\]\((.*?)\)", readme)
+    assert re.findall(r"!\[.*?\]\((.*?)\)", absolute) == [f"{address}/raw/v7.8.9/{path}" for path in pictures]
+    assert all((ROOT / link.removeprefix("links to ").partition("#")[0]).exists() for link in relative)
+
+
+def test_description_without_an_address_has_no_links(described: Callable[[dict[str, Any]], str]) -> None:
+    text = described({"version": "7.8.9"})
+    assert script("check").relative_links(text) == []
+    assert "| understand what ties do to a score | Ties, explained |" in text
+
+
+def test_address_is_one() -> None:
+    """The other files that name the repository's address agree with pyproject.toml, and have none if it has none."""
+    address = PROJECT.get("urls", {}).get("Source")
+    assert parsed("CITATION.cff").get("repository-code") == address
+    assert parsed("release/recipe.yaml")["about"].get("homepage") == address
 
 
 def test_runs_are_counted_and_kept_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
