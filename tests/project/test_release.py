@@ -50,6 +50,13 @@ def test_every_version_in_the_changelog_has_a_date() -> None:
     assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}|Unreleased", heading) for heading in headings)
 
 
+def test_changed_numbers_need_a_major_version() -> None:
+    """What docs/stability.md promises: the next version is a major one if a value changes."""
+    newest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
+    if newest.startswith("Unreleased") and "### Numbers that change" in newest:
+        assert f"This becomes version {int(PROJECT['version'].split('.')[0]) + 1}.0.0" in newest
+
+
 def test_recipe_needs_what_the_project_needs() -> None:
     recipe = parsed("release/recipe.yaml")
     assert recipe["context"]["version"] == PROJECT["version"]
