@@ -147,7 +147,7 @@ FIRST_PAGES = {
     "audit": "docs/audit",
     "leaderboard": "docs/judge",
     "mteb": "docs/guides/text_retrieval",
-    "sklearn": "docs/migration/scikit_learn",
+    "sklearn": "docs/integrations/scikit_learn",
     "torchmetrics": "docs/migration/torchmetrics",
     "trec_eval": "docs/migration/trec_eval",
 }
