@@ -84,6 +84,7 @@ def test_reidentification(follow: Any) -> None:
         precision = hits.cumsum() / range(1, len(hits) + 1)
         assert result.per_query("AP").lower[query] == pytest.approx(precision[hits].mean(), rel=1e-12)
     assert names["both"]["AP(trapezoid)"].lower != names["both"]["AP"].lower
+    assert names["of_matrix"]["AP"] == result["AP"]
 
 
 def test_hashing(follow: Any) -> None:
@@ -93,6 +94,29 @@ def test_hashing(follow: Any) -> None:
     )
     assert said.count(f"{names['results']['64 bits']['AP']:.4f}") == 2  # packed or not
     assert names["verdict"].name == "better whatever the ties"
+    interval = names["replaced"]["AP(norm=hits)@1000"]
+    assert all(interval.lower <= value <= interval.upper for value in names["printed"])
+    assert names["printed"][0] != names["printed"][1]
+
+
+def test_loop_of_deep_hashing(follow: Any) -> None:
+    """Item i differs from the queries in i bits: without ties, the loop of the page and its replacement agree."""
+    names, _ = follow("guides/hashing")
+    random = np.random.default_rng(0)
+    codes = np.where(np.arange(64) < np.arange(65)[:, None], -1.0, 1.0)
+    labels, query_labels = random.integers(0, 2, size=(65, 3)), np.array([[1, 0, 1], [0, 1, 0]])
+    measures = {"AP(norm=hits)@10": 10, "AP(norm=hits)@50": 50, "AP": 65}
+    found = tp.evaluate(
+        np.ones((2, 64)) > 0,
+        query_labels,
+        gallery=codes > 0,
+        gallery_labels=labels,
+        distance="hamming",
+        measures=[*measures],
+    )
+    for measure, k in measures.items():
+        expected = names["mean_ap"](np.ones((2, 64)), query_labels, codes, labels, k)
+        assert found[measure].lower == found[measure].upper == pytest.approx(expected, rel=1e-12)
 
 
 def test_leaderboards(follow: Any) -> None:

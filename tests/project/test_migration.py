@@ -13,12 +13,10 @@ from pages import ROOT, run_and_compare, text_of
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
 
 PAGES = {
-    "hashing": (),
     "loops": ("faiss", "torch"),
     "open_metric_learning": ("torch", "oml"),
     "pytorch_metric_learning": ("pytorch_metric_learning", "faiss"),
     "ranx": ("ranx",),
-    "reidentification": (),
     "torchmetrics": ("torchmetrics",),
     "trec_eval": ("pytrec_eval", "ir_measures"),
 }
