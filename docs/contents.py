@@ -11,7 +11,7 @@ SECTIONS = {
         "compare",
         "collisions",
         "exports",
-        "shards",
+        "cluster",
     ],
     "Other libraries": ["integrations/README", "migration"],
     "Evaluators": ["audit", "competitions"],
@@ -39,7 +39,6 @@ UNDER = {
     "docs/uncertainty": ["distribution", "noise", "confidence"],
     "docs/compare": ["verdicts"],
     "docs/exports": ["plots", "reports", "records"],
-    "docs/shards": ["cluster"],
     "docs/integrations/README": [
         "sentence_transformers",
         "mteb",

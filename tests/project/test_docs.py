@@ -52,7 +52,7 @@ def test_page_on_comparisons_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown in said
 
 
-@pytest.mark.parametrize("page", ["records", "exports", "shards"])
+@pytest.mark.parametrize("page", ["records", "exports"])
 def test_pages_whose_examples_run(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert isinstance(run_page(f"docs/{page}.md")["result"], tp.Result)
