@@ -1,7 +1,7 @@
 """What the site shows beside its pages: which page stands under which. `conf.py` adds this as Sphinx's `toctree`."""
 
 SECTIONS = {
-    "Begin": ["installation", "ties", "tour", "faq", "glossary"],
+    "Begin": ["installation", "ties", "tour", "glossary"],
     "Use": [
         "guides/index",
         "inputs",
@@ -14,7 +14,7 @@ SECTIONS = {
         "cluster",
     ],
     "Other libraries": ["integrations/README", "migration"],
-    "Evaluators": ["audit", "competitions"],
+    "Evaluators": ["audit", "judge"],
     "Look up": ["reference/index", "exactness", "../studies/README", "cite"],
 }
 """The entries that are always visible, by their captions; paths begin at the folder of this file."""
@@ -57,7 +57,7 @@ UNDER = {
         "migration/loops",
     ],
     "docs/audit": ["other_libraries", "what_they_print", "published_numbers", "recall_harnesses"],
-    "docs/competitions": ["competition_file", "judge"],
+    "docs/judge": ["competition_file"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [
         "README <../README>",
