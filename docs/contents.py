@@ -1,7 +1,7 @@
 """What the site shows beside its pages: which page stands under which. `conf.py` adds this as Sphinx's `toctree`."""
 
 SECTIONS = {
-    "Begin": ["installation", "ties", "tour", "glossary"],
+    "Begin": ["installation", "ties", "tour"],
     "Use": [
         "guides/index",
         "inputs",
@@ -36,7 +36,7 @@ UNDER = {
     ],
     "docs/inputs": ["files", "refused"],
     "docs/measures": ["pooled"],
-    "docs/uncertainty": ["distribution", "noise", "confidence"],
+    "docs/uncertainty": ["noise", "confidence"],
     "docs/compare": ["verdicts"],
     "docs/exports": ["plots", "reports", "records"],
     "docs/integrations/README": [
@@ -56,7 +56,7 @@ UNDER = {
         "migration/ranx",
         "migration/loops",
     ],
-    "docs/audit": ["other_libraries", "what_they_print", "published_numbers", "recall_harnesses"],
+    "docs/audit": ["other_libraries", "what_they_print", "recall_harnesses"],
     "docs/judge": ["competition_file"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [

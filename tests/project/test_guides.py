@@ -55,7 +55,7 @@ def test_guides_stand_in_the_contents() -> None:
 
 
 def test_published_numbers(follow: Any) -> None:
-    names, said = follow("published_numbers")
+    names, said = follow("what_they_print")
     for measure, value in names["printed"].printed.items():
         interval = names["result"][measure]
         assert interval.lower <= value <= interval.upper
@@ -241,10 +241,6 @@ def test_uncertainty(follow: Any) -> None:
     interval = names["result"].interval("AP")
     assert str(interval) in said
     assert interval.low < names["result"]["AP"].lower < interval.high
-
-
-def test_distribution(follow: Any) -> None:
-    names, said = follow("distribution")
     low, high = names["distribution"].interval(0.95)
     assert names["result"]["AP"].lower < low < high < names["result"]["AP"].upper
     assert str(names["distribution"]) in said
