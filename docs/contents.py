@@ -56,7 +56,7 @@ UNDER = {
         "migration/ranx",
         "migration/loops",
     ],
-    "docs/audit": ["other_libraries", "what_they_print", "recall_harnesses"],
+    "docs/audit": ["attacks", "other_libraries", "what_they_print", "recall_harnesses"],
     "docs/judge": ["competition_file"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [

@@ -73,6 +73,7 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
+        ("attacks", "an attack"),
         ("measures", "the registry"),
         ("files", "a table of the readers"),
         ("refused", "a message or a case"),
