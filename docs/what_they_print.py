@@ -277,13 +277,13 @@ kernelspec: {{{{name: python3}}}}
 
 # What they print, and what is true
 
-A library that breaks ties in an order of its own prints one point of the interval that ties leave open. Below, several
-libraries score one small ranking; for a run of your own, [`result.as_printed`](#where-does-a-published-number-lie) shows
-where a published number lies. The ranking has five queries and 50 documents, `d00` to `d49`. There
-are ten vectors, and document i has the vector number i mod 10. Each vector thus belongs to five documents, which a
-user would call duplicates. The score of query q for vector v is (10 - (v - 2 q) mod 10) / 16, which every float type
-represents exactly. The nearest vector of query q is number 2 q, and two of the five documents with this vector are
-relevant:
+A library that breaks ties in an order of its own prints one point of the interval that ties leave open. Below,
+several libraries score one small ranking; for a run of your own,
+[`result.as_printed`](#where-does-a-published-number-lie) shows where a published number lies. The ranking has five
+queries and 50 documents, `d00` to `d49`. There are ten vectors, and document i has the vector number i mod 10. Each
+vector thus belongs to five documents, which a user would call duplicates. The score of query q for vector v is (10 -
+(v - 2 q) mod 10) / 16, which every float type represents exactly. The nearest vector of query q is number 2 q, and
+two of the five documents with this vector are relevant:
 
 | query | relevant | tied with |
 |---|---|---|
@@ -311,8 +311,8 @@ give this value, and the mean does not tell how far the values of single orders 
 
 ## Where does a published number lie?
 
-With the run and the judgments behind a published number, you can compute the interval, and see where the number lies in
-it. Here is a run of four queries whose scores have a single decimal:
+With the run and the judgments behind a published number, you can compute the interval, and see where the number lies
+in it. Here is a run of four queries whose scores have a single decimal:
 
 ```{code-cell}
 import numpy as np
@@ -331,9 +331,9 @@ printed = result.as_printed("trec_eval", qrels=qrels, run=run)
 print(printed)
 ```
 
-The last column is what trec_eval prints. A result does not keep its data, so the data is passed again; other data than
-that of the result is refused. `printed.printed["AP"]` is the number, and `printed.printed.per_query("AP")` has those of all
-queries. The same files on the command line:
+The last column is what trec_eval prints. A result does not keep its data, so the data is passed again; other data
+than that of the result is refused. `printed.printed["AP"]` is the number, and `printed.printed.per_query("AP")` has
+those of all queries. The same files on the command line:
 
 ```{code-cell}
 with open("run.txt", "w") as file:
@@ -369,12 +369,12 @@ print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relev
 
 - Scores that differ by less than single precision are equal for `pytrec_eval`, and the value can then lie outside of
   the interval, which compares scores as they are. The text below the table says so.
-- Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"` does;
-  `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
+- Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
+  does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
   (`empty="zero"`).
 - For lists that were cut off, the value is that of the given part.
 - The definition of a measure may differ, too, under the same name ([names](measures.md)).
-"""
+"""  # noqa: E501
 
 BY_PROCESSOR = "scikit-learn, ignoring ties"
 """The library whose row depends on the processor."""

@@ -9,34 +9,35 @@ PAGE = Path(__file__).with_name("attacks.md")
 SECTIONS = {
     "blind": """# Attacks of an audit
 
-[An audit](audit.md) tries these attacks on an evaluator. `--attack` names those to try, and `--skip` those to leave out.
+[An audit](audit.md) tries these attacks on an evaluator. `--attack` names those to try, and `--skip` those to leave
+out.
 
 ## Systems that never look at their input
 
 Each is tried on labels in six layouts: sorted by class, interleaved, reversed, shuffled, and sorted with classes of
-unequal size, the largest first and the smallest first. A blind system knows nothing of the classes, but the order of the
-data may follow them. Attacks on the lists of a run are tried only if the evaluator takes a run, attacks on a new process
-only with `--isolate`, and three and six vectors only with `--thorough`. Zeros and random vectors after a good system must
-gain over random embeddings and over the same system without the good one before it.
+unequal size, the largest first and the smallest first. A blind system knows nothing of the classes, but the order of
+the data may follow them. Attacks on the lists of a run are tried only if the evaluator takes a run, attacks on a new
+process only with `--isolate`, and three and six vectors only with `--thorough`. Zeros and random vectors after a good
+system must gain over random embeddings and over the same system without the good one before it.
 
 | attack | what it hands in | why | seen in |
 """,
     "order": """## The best order of the data
 
-If the evaluator refuses equal vectors, the search takes equidistant ones. It reads scores, which a blind system cannot do,
-so it shows only that a number depends on the order.
+If the evaluator refuses equal vectors, the search takes equidistant ones. It reads scores, which a blind system
+cannot do, so it shows only that a number depends on the order.
 
 | attack | what it hands in | why | seen in |
 """,
     "must not matter": """## Changes that must not matter
 
-They are tried on tied data, on random data and on handwritten digits. The names of documents and queries move with them, so
-that a hash of names gives the same number for permuted items. "Splitting queries" compares the number with the mean over
-two halves, which have equally many queries of every class. A number that is not a mean over queries fails this test, which
-is a fault only if a mean was declared. "Relabelling" uses only existing class numbers if the evaluator refuses others, and
-also tries numbers that are 256 and 65,536 apart if it accepts them. "Zeros in the middle of a good system" leaves the
-corners of the array as they are, which is all that its `repr` shows; the number counts as remembered if it is that of the
-good system, and another one in another order.
+They are tried on tied data, on random data and on handwritten digits. The names of documents and queries move with
+them, so that a hash of names gives the same number for permuted items. "Splitting queries" compares the number with
+the mean over two halves, which have equally many queries of every class. A number that is not a mean over queries
+fails this test, which is a fault only if a mean was declared. "Relabelling" uses only existing class numbers if the
+evaluator refuses others, and also tries numbers that are 256 and 65,536 apart if it accepts them. "Zeros in the
+middle of a good system" leaves the corners of the array as they are, which is all that its `repr` shows; the number
+counts as remembered if it is that of the good system, and another one in another order.
 
 | attack | what is changed | why | seen in |
 """,

@@ -528,7 +528,9 @@ def test_lines_of_the_page_give_the_same_number() -> None:
         if "empty" in ours:
             names["Y"] = np.vstack([0 * Y[:1], Y[1:]])
         ((_, found),) = eval(ours, {**names, "classes": classes}).items()
-        assert found.lower == found.upper == pytest.approx(eval(theirs, {**vars(metrics), **names}), rel=1e-12), theirs
+        assert found.lower == found.upper == pytest.approx(eval(theirs, {**vars(metrics), **names}), rel=1e-12), (
+            theirs
+        )
 
 
 @needs_page

@@ -10,7 +10,6 @@ import pytest
 
 from competitions import LABELS, SEED, WORDS
 from tieproof.cli import main
-from tieproof.judge import Competition
 from tieproof.judge.answers import REFUSALS
 from tieproof.judge.batches import FIELDS
 
