@@ -2,12 +2,12 @@
 
 from pathlib import Path
 
-from tieproof.audit import ATTACKS
+from tieproof.audit import ATTACKS, Verdict
 
 PAGE = Path(__file__).with_name("attacks.md")
 
 SECTIONS = {
-    "blind": """# Attacks of an audit
+    "blind": """# Attacks and verdicts of an audit
 
 [An audit](audit.md) tries these attacks on an evaluator. `--attack` names those to try, and `--skip` those to leave
 out.
@@ -57,13 +57,24 @@ With `--measure`, and `--distance` for embeddings, the evaluator's numbers are c
 """What stands before the table of each kind of attacks."""
 
 
+VERDICTS = """## Verdicts
+
+The first three are not faults. The documents of a run are named in the order of the items, and most layouts sort the
+items by class. An evaluator that breaks ties by the names of documents, as trec_eval does, is then exploitable. Such a
+finding has a second verdict, `renamed`, which holds for random names.
+
+| verdict | meaning |
+|---|---|
+"""
+
+
 def render() -> str:
     """The page."""
     parts = ["<!-- Written by docs/write_attacks.py from the lists in src/tieproof/audit. -->\n"]
     for kind, introduction in SECTIONS.items():
         rows = (f"| {a.name} | {a.does} | {a.why} | {a.source} |\n" for a in ATTACKS.values() if a.kind == kind)
         parts.append(f"{introduction}|---|---|---|---|\n{''.join(rows)}")
-    return "\n".join(parts)
+    return "\n".join([*parts, VERDICTS + "".join(f"| {each} | {each.meaning} |\n" for each in Verdict)])
 
 
 if __name__ == "__main__":
