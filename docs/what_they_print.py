@@ -298,7 +298,7 @@ change:
 |---|---|{"--:|" * len(TOYS)}---|
 """
 
-END = """
+END = r"""
 The last column, "order of equal scores", names the order of tied documents that gives all three numbers. If
 none of the orders tried does, the library uses a sorting algorithm that is not stable, and the data does not
 determine the order of equal scores. scikit-learn uses NumPy's sort if it ignores ties. That sort differs between

@@ -56,11 +56,10 @@ With `--measure`, and `--distance` for embeddings, the evaluator's numbers are c
 }
 """What stands before the table of each kind of attacks."""
 
-
 VERDICTS = """## Verdicts
 
 The first three are not faults. The documents of a run are named in the order of the items, and most layouts sort the
-items by class. An evaluator that breaks ties by the names of documents, as trec_eval does, is then exploitable. Such a
+items by class. An evaluator that breaks ties by the names of documents, as trec_eval does, is then exploitable. Its
 finding has a second verdict, `renamed`, which holds for random names.
 
 | verdict | meaning |
@@ -74,7 +73,8 @@ def render() -> str:
     for kind, introduction in SECTIONS.items():
         rows = (f"| {a.name} | {a.does} | {a.why} | {a.source} |\n" for a in ATTACKS.values() if a.kind == kind)
         parts.append(f"{introduction}|---|---|---|---|\n{''.join(rows)}")
-    return "\n".join([*parts, VERDICTS + "".join(f"| {each} | {each.meaning} |\n" for each in Verdict)])
+    verdicts = (f"| {verdict} | {verdict.meaning} |\n" for verdict in Verdict)
+    return "\n".join([*parts, VERDICTS + "".join(verdicts)])
 
 
 if __name__ == "__main__":
