@@ -100,7 +100,7 @@ def as_written(app: Any, what: str, name: str, found: Any, options: Any, lines: 
 
 
 def as_definitions(app: Any, what: str, name: str, found: Any, options: Any, lines: list[str]) -> None:
-    """Show `k : …` as a definition, with the name as it is written: the name of a field would be capitalised."""
+    """Show `k : …` as a definition, with the name as it is written: the name of a field would be capitalized."""
     shown: list[str] = []
     for line in lines[lines[:1] == [SHIELD] :]:
         meaning = MEANING.match(line)

@@ -1,7 +1,7 @@
 """What the site shows beside its pages: which page stands under which. `conf.py` adds this as Sphinx's `toctree`."""
 
 SECTIONS = {
-    "Begin": ["installation", "ties", "tour", "faq", "glossary"],
+    "Begin": ["installation", "ties", "tour"],
     "Use": [
         "guides/index",
         "inputs",
@@ -11,10 +11,10 @@ SECTIONS = {
         "compare",
         "collisions",
         "exports",
-        "shards",
+        "cluster",
     ],
     "Other libraries": ["integrations/README", "migration"],
-    "Evaluators": ["audit", "competitions"],
+    "Evaluators": ["audit", "judge"],
     "Look up": ["reference/index", "exactness", "../studies/README", "cite"],
 }
 """The entries that are always visible, by their captions; paths begin at the folder of this file."""
@@ -36,35 +36,28 @@ UNDER = {
     ],
     "docs/inputs": ["files", "refused"],
     "docs/measures": ["pooled"],
-    "docs/uncertainty": ["distribution", "noise", "confidence"],
+    "docs/uncertainty": ["noise", "confidence"],
     "docs/compare": ["verdicts"],
     "docs/exports": ["plots", "reports", "records"],
-    "docs/shards": ["cluster"],
     "docs/integrations/README": [
         "sentence_transformers",
         "mteb",
         "ir_measures",
         "scikit_learn",
-        "training_loops",
         "nearest_neighbor_indexes",
         "recall_of_an_index",
         "../compat",
     ],
     "docs/migration": [
-        "migration/scikit_learn",
         "migration/torchmetrics",
         "migration/pytorch_metric_learning",
         "migration/open_metric_learning",
         "migration/trec_eval",
         "migration/ranx",
-        "migration/sentence_transformers",
-        "migration/mteb",
         "migration/loops",
-        "migration/hashing",
-        "migration/reidentification",
     ],
-    "docs/audit": ["other_libraries", "what_they_print", "published_numbers", "recall_harnesses"],
-    "docs/competitions": ["competition_file", "judge"],
+    "docs/audit": ["attacks", "other_libraries", "what_they_print", "recall_harnesses"],
+    "docs/judge": ["competition_file"],
     "docs/exactness": ["costs", "stability", "versions"],
     "docs/cite": [
         "README <../README>",

@@ -268,15 +268,22 @@ LIBRARIES: dict[str, tuple[str, Callable[[Toy], float]]] = {
     "torchmetrics": ("`RetrievalNormalizedDCG`", torchmetrics),
 }
 
-INTRODUCTION = f"""<!-- Written by docs/what_they_print.py from what the libraries print. -->
+INTRODUCTION = f"""---
+file_format: mystnb
+kernelspec: {{{{name: python3}}}}
+---
+
+<!-- Written by docs/what_they_print.py from what the libraries print. -->
 
 # What they print, and what is true
 
-This page scores one small ranking with several libraries. It has five queries and 50 documents, `d00` to `d49`. There
-are ten vectors, and document i has the vector number i mod 10. Each vector thus belongs to five documents, which a
-user would call duplicates. The score of query q for vector v is (10 - (v - 2 q) mod 10) / 16, which every float type
-represents exactly. The nearest vector of query q is number 2 q, and two of the five documents with this vector are
-relevant:
+A library that breaks ties in an order of its own prints one point of the interval that ties leave open. Below,
+several libraries score one small ranking; for a run of your own,
+[`result.as_printed`](#where-does-a-published-number-lie) shows where a published number lies. The ranking has five
+queries and 50 documents, `d00` to `d49`. There are ten vectors, and document i has the vector number i mod 10. Each
+vector thus belongs to five documents, which a user would call duplicates. The score of query q for vector v is (10 -
+(v - 2 q) mod 10) / 16, which every float type represents exactly. The nearest vector of query q is number 2 q, and
+two of the five documents with this vector are relevant:
 
 | query | relevant | tied with |
 |---|---|---|
@@ -291,7 +298,7 @@ change:
 |---|---|{"--:|" * len(TOYS)}---|
 """
 
-END = """
+END = r"""
 The last column, "order of equal scores", names the order of tied documents that gives all three numbers. If
 none of the orders tried does, the library uses a sorting algorithm that is not stable, and the data does not
 determine the order of equal scores. scikit-learn uses NumPy's sort if it ignores ties. That sort differs between
@@ -300,12 +307,74 @@ processors, so on your machine this row may contain other numbers.
 The mean over all orders, which scikit-learn and torchmetrics print, is the expected value. A single order need not
 give this value, and the mean does not tell how far the values of single orders are from it.
 
-For a run of your own, `result.as_printed("trec_eval", …)` shows what a library prints beside the interval
-([where does a published number lie?](published_numbers.md)).
+`docs/what_they_print.py` contains the ranking as vectors, dictionaries and matrices, and writes this page.
 
-`python docs/what_they_print.py` writes this page again. The script contains the ranking as vectors, dictionaries and
-matrices.
-"""
+## Where does a published number lie?
+
+With the run and the judgments behind a published number, you can compute the interval, and see where the number lies
+in it. Here is a run of four queries whose scores have a single decimal:
+
+```{code-cell}
+import numpy as np
+import tieproof as tp
+
+random = np.random.default_rng(0)
+documents = [f"d{number:02}" for number in range(12)]
+run = {
+    query: dict(zip(random.permutation(documents).tolist(), (random.integers(0, 5, 12) / 10).tolist()))
+    for query in ["q1", "q2", "q3", "q4"]
+}
+qrels = {query: {name: 1 for name in random.choice(documents, 3, replace=False).tolist()} for query in run}
+
+result = tp.evaluate_run(qrels, run, measures=["AP", "nDCG@10", "P@5"])
+printed = result.as_printed("trec_eval", qrels=qrels, run=run)
+print(printed)
+```
+
+The last column is what trec_eval prints. A result does not keep its data, so the data is passed again; other data
+than that of the result is refused. `printed.printed["AP"]` is the number, and `printed.printed.per_query("AP")` has
+those of all queries. The same files on the command line:
+
+```{code-cell}
+with open("run.txt", "w") as file:
+    file.writelines(f"{query} Q0 {name} 1 {score} toy\n" for query, row in run.items() for name, score in row.items())
+with open("qrels.txt", "w") as file:
+    file.writelines(f"{query} 0 {name} {grade}\n" for query, row in qrels.items() for name, grade in row.items())
+!tieproof run qrels.txt run.txt -m map,P.5 --as position
+```
+
+| rule | order of equal scores | who ranks so |
+|---|---|---|
+| `trec_eval` | document id, the largest first | trec_eval 10.0, whose scores are doubles |
+| `pytrec_eval` | scores are rounded to single precision, then document id, the largest first | pytrec_eval, trec_eval up to 9.0.8, and what is built on them: MTEB, ir_measures, PyTerrier |
+| `ranx` | in the order given up to 15 documents, then by a sort that is not stable | ranx; needs `pip install 'tieproof[ranx]'` |
+| `descending`, `ascending` | document id | sentence-transformers ranks ascending |
+| `position` | in the order given | a stable sort of the negative scores |
+| `reversed` | in the reverse of the order given | a stable sort of the scores, read from its end |
+
+Ids are compared by their bytes in UTF-8, as `strcmp` does. The comparison of trec_eval is `comp_sim_docno` in its
+`form_res_rels.c`; its scores became doubles in
+[commit dc0c991](https://github.com/usnistgov/trec_eval/commit/dc0c991c80bae2087de774ed76278e11d9d9f4c6) of 2023.
+`ranx` takes the order from the installed library: it sorts a `Run` by the quicksort of numba, and
+`make_comparable=True` sorts the sorted run once more, which may change the order of equal scores again.
+
+Lists of scores or distances have no ids, so that only `position` and `reversed` apply to `evaluate_scores` and
+`evaluate_distances`:
+
+```{code-cell}
+scores, relevance = [[0.5, 0.5, 0.25]], [[0, 1, 0]]
+listed = tp.evaluate_scores(scores, relevance, measures=["RR"])
+print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relevance).printed["RR"])
+```
+
+- Scores that differ by less than single precision are equal for `pytrec_eval`, and the value can then lie outside of
+  the interval, which compares scores as they are. The text below the table says so.
+- Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
+  does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
+  (`empty="zero"`).
+- For lists that were cut off, the value is that of the given part.
+- The definition of a measure may differ, too, under the same name ([names](measures.md)).
+"""  # noqa: E501
 
 BY_PROCESSOR = "scikit-learn, ignoring ties"
 """The library whose row depends on the processor."""

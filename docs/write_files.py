@@ -46,8 +46,8 @@ PAGE_TEXT = """<!-- Written by docs/write_files.py from the tables of the reader
 The command line reads embeddings, labels and confidences from files. Nothing in a file is ever unpickled or executed.
 A file that is damaged, truncated or not of the format that its extension says raises an error of one line. A file is
 read, never mapped: one that is cut short meanwhile cannot end the process. A single file is read whole; for files
-that do not fit into memory, give a folder or a pattern (`'embeddings*.npy'`), whose files are read
-[block by block](shards.md). No file can name another one that is read with it, except for virtual HDF5 data sets,
+that do not fit into memory, give a folder or a pattern (`'embeddings*.npy'`), whose files are read [block by
+block](guides/large_data.md). No file can name another one that is read with it, except for virtual HDF5 data sets,
 whose sources must be in the folder of their file.
 
 ## Formats
@@ -136,8 +136,8 @@ pages on [indexes](integrations/nearest_neighbor_indexes.md) and on the
 ## Many files
 
 A folder, a pattern in quotes (`'gallery/*.parquet'`) or a URL (`s3://…`) names several files that form one data set.
-[Data sets in shards](shards.md) explains how the files are ordered, where their labels are looked for, and what is
-checked.
+[Data sets in shards](guides/large_data.md) explains how the files are ordered, where their labels are looked for, and
+what is checked.
 
 ## Results
 

@@ -73,7 +73,7 @@ points. The measure is average precision, and the confidence is {100 * CONFIDENC
   ties of the same codes in two orders, the t-test finds a difference between equal systems. `tp.compare` takes the
   ties into account, and reports that the systems are the same.
 - Five equal systems make ten pairs, and without a correction one of them is often significant. With Holm, Bonferroni,
-  Benjamini and Hochberg, and the randomised Tukey test, the error rates are as promised.
+  Benjamini and Hochberg, and the randomized Tukey test, the error rates are as promised.
 {sections}"""
 
 
@@ -104,7 +104,7 @@ the names of documents. ranx applies no rule to ties, so its scores depend on th
 {table(heads, verdict_rows(given, size))}
 **Several systems**: for each query, the scores of five systems are reassigned to them at random, so that none is
 better. The table shows how often any of the ten pairs is significant, by the sign-flip test without and with a
-correction, and by the randomised Tukey test; {size.dealt:,} samples.
+correction, and by the randomized Tukey test; {size.dealt:,} samples.
 
 {table(("queries", *FAMILY), family_rows(systems, size), words=0)}"""
 

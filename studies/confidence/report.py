@@ -42,7 +42,7 @@ def printed_range(wrong: Array, confidence: Array) -> str:
 
 
 def best_level(scene: Scenario) -> tuple[float, float]:
-    """The confidence of the wrongly labelled points, in steps of 0.001, of the largest correlation; and that one."""
+    """The confidence of the wrongly labeled points, in steps of 0.001, of the largest correlation; and that one."""
     steps = [step / 1000 for step in range(1, 1001)]
     found = [rank_correlation(claimed(scene, step), scene.truth).coefficient for step in steps]
     return steps[int(np.argmax(found))], max(found)
@@ -66,7 +66,7 @@ def claim_rows(scene: Scenario, found: dict[float, Scores]) -> list[tuple[str, s
             f"From confidence {low} to {high}: confidence vs recall@1 from {first.accuracy.mean:.4f} to "
             f"{last.accuracy.mean:.4f} (mean) and from {first.accuracy.best:.4f} to {last.accuracy.best:.4f} (best). "
             f"Areas: {areas}.",
-            "The wrongly labelled points move from the end of the ranking to its top, where they count in every "
+            "The wrongly labeled points move from the end of the ranking to its top, where they count in every "
             "mean of the curve.",
         ),
         (
@@ -92,7 +92,7 @@ def claim_rows(scene: Scenario, found: dict[float, Scores]) -> list[tuple[str, s
 
 
 def level_table(found: dict[float, Scores], correlations: dict[float, RankCorrelation]) -> str:
-    """All scores for each confidence of the wrongly labelled points."""
+    """All scores for each confidence of the wrongly labeled points."""
     areas = [f"area of 1 - {title}" for title in MEASURES.values()]
     headings = ("confidence", "vs recall@1, mean", "best", *areas, "rank correlation", "in each order of ties")
     rows = [
@@ -139,7 +139,7 @@ def render(
 ) -> str:
     """The report.
 
-    found, correlations : for each confidence of the wrongly labelled points
+    found, correlations : for each confidence of the wrongly labeled points
     kept : for each of `STORED`
     """
     wrong = {title: errors(scene, measure) for measure, title in MEASURES.items()}
@@ -152,7 +152,7 @@ def render(
     return f"""# Confidences
 
 This study uses the second toy example of "A Metric Learning Reality Check" (Musgrave, Belongie and Lim 2020) with
-{count} points from a fixed seed, {corrupted} of them labelled wrongly. As in the repository
+{count} points from a fixed seed, {corrupted} of them labeled wrongly. As in the repository
 [arrrrrmin/ranking-metrics](https://github.com/arrrrrmin/ranking-metrics), the confidence that a point deserves is 1
 minus the density of a normal distribution with the standard deviation 0.5 at its distance from the border of the
 classes. Every point queries all the others by Euclidean distance, with {last.ambiguous_ties} ambiguous ties. The
@@ -160,9 +160,9 @@ effects below are therefore due to ties among confidences alone.
 
 ![The points and their confidences](points.png)
 
-## As the confidence of the wrongly labelled points rises
+## As the confidence of the wrongly labeled points rises
 
-All wrongly labelled points get the same confidence; the other points keep theirs. Areas and correlations are given as
+All wrongly labeled points get the same confidence; the other points keep theirs. Areas and correlations are given as
 lower ≤ **expected** ≤ upper value over all orders of equal confidences.
 
 {level_table(found, correlations)}

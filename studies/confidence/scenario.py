@@ -1,4 +1,4 @@
-"""Points of known confidence, some of them labelled wrongly, and the scores of their confidences."""
+"""Points of known confidence, some of them labeled wrongly, and the scores of their confidences."""
 
 import math
 from collections.abc import Callable
@@ -37,7 +37,7 @@ class Scenario(NamedTuple):
     points : (n, 2)
     labels : (n,) those of `corrupted` are wrong
     truth : (n,) the confidence that each point deserves
-    corrupted : the points that are labelled wrongly
+    corrupted : the points that are labeled wrongly
     """
 
     points: Array

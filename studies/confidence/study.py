@@ -1,4 +1,4 @@
-"""Scores that use confidences, as those of wrongly labelled points rise, and what ties among confidences do to them.
+"""Scores that use confidences, as those of wrongly labeled points rise, and what ties among confidences do to them.
 
 The second toy example of "A Metric Learning Reality Check" with simulated confidences, in the three pictures of the
 repository arrrrrmin/ranking-metrics.
@@ -20,7 +20,7 @@ POINTS, CORRUPTED, QUICK = 2000, 100, 10
 
 SEED = 0
 LEVELS = [level / 20 for level in range(1, 21)]
-"""The confidences of wrongly labelled points, one after the other."""
+"""The confidences of wrongly labeled points, one after the other."""
 
 DRAWN = ("float64, as simulated", "one decimal", "all the same")
 """The ways to keep confidences whose curves are drawn."""
@@ -31,7 +31,7 @@ def main() -> None:
     options = parse(__file__, __doc__)
     part = QUICK if options.quick else 1
     scene = scenario(POINTS // part, CORRUPTED // part, SEED)
-    progress(f"{len(LEVELS)} confidences of the wrongly labelled points")
+    progress(f"{len(LEVELS)} confidences of the wrongly labeled points")
     found = {level: scores(scene, claimed(scene, level)) for level in LEVELS}
     correlations = {level: rank_correlation(claimed(scene, level), scene.truth) for level in LEVELS}
     progress("confidences kept in fewer digits")
@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def draw_points(scene: Scenario, path: Path) -> None:
-    """The points, more opaque where they are more confident, the wrongly labelled ones as sure as can be."""
+    """The points, more opaque where they are more confident, the wrongly labeled ones as sure as can be."""
     drawn, ax = style.figure("This study", width=8, height=4)
     confidence = claimed(scene, 1.0)
     for label, look in enumerate(style.LOOKS[:2]):
@@ -54,7 +54,7 @@ def draw_points(scene: Scenario, path: Path) -> None:
         )
         ax.scatter([], [], c=look.color, marker=look.marker, s=14, linewidths=0, label=f"class {label}")
     rings = {"facecolors": "none", "edgecolors": style.BLACK, "s": 40, "linewidths": 0.8}
-    ax.scatter(*scene.points[scene.corrupted].T, **rings, label="labelled wrongly, confidence 1")
+    ax.scatter(*scene.points[scene.corrupted].T, **rings, label="labeled wrongly, confidence 1")
     ax.set(xlabel="first coordinate", ylabel="second coordinate", title="opacity: confidence")
     drawn.legend(loc="outside lower center", ncols=3)
     style.tidy(ax)
@@ -62,7 +62,7 @@ def draw_points(scene: Scenario, path: Path) -> None:
 
 
 def draw_scores(found: dict[float, Scores], path: Path) -> None:
-    """The three scores, as the confidence of the wrongly labelled points rises."""
+    """The three scores, as the confidence of the wrongly labeled points rises."""
     drawn, (left, right) = style.figure("This study", width=9, height=4, columns=2)
     across = list(found)
     for name, look in zip(("mean", "best"), style.LOOKS, strict=False):
@@ -78,19 +78,19 @@ def draw_scores(found: dict[float, Scores], path: Path) -> None:
         right.plot(across, expected, color=look.color, marker=look.marker, markersize=4, label=f"1 - {title}")
     right.set(ylabel="area (band: all orders of ties)", title="error versus reject curve", ylim=(0, None))
     for ax in (left, right):
-        ax.set_xlabel("confidence of the wrongly labelled points")
+        ax.set_xlabel("confidence of the wrongly labeled points")
         style.legend_below(ax, 2)
         style.tidy(ax)
     style.save(drawn, path)
 
 
 def draw_correlations(scene: Scenario, found: dict[float, RankCorrelation], path: Path) -> None:
-    """Rank correlation with the deserved confidences, over the sigma of the wrongly labelled points."""
+    """Rank correlation with the deserved confidences, over the sigma of the wrongly labeled points."""
     drawn, ax = style.figure("This study", width=7, height=3.9)
     plot_rank_correlations({level * SCALE: each for level, each in found.items()}, ax)
     mean = float(scene.truth[scene.corrupted].mean()) * SCALE
     ax.axvline(mean, color=style.ORANGE, linestyle="--", label=f"mean of what they deserve, {mean:,.1f}")
-    ax.set_xlabel(f"sigma of the wrongly labelled points (confidence × {SCALE:,})")
+    ax.set_xlabel(f"sigma of the wrongly labeled points (confidence × {SCALE:,})")
     style.legend_below(ax, 2)
     style.save(drawn, path)
 

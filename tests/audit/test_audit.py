@@ -537,14 +537,10 @@ def test_the_order_of_attacks_does_not_depend_on_imports() -> None:
     assert kinds == ["blind", "order", "truth", "must not matter", "recall"]
 
 
-def test_page_lists_what_there_is() -> None:
+def test_page_lists_all_that_an_evaluator_may_take() -> None:
     page = PAGE.read_text(encoding="utf-8")
-    for attack in ATTACKS.values():
-        assert f"| {attack.name} | {attack.does} | {attack.why} | {attack.source} |\n" in page
     for convention in CONVENTIONS.values():
         assert f"| `{convention.name}` | {convention.takes} |\n" in page
-    for verdict in Verdict:
-        assert f"| {verdict} | {verdict.meaning} |\n" in page
 
 
 def test_example_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:

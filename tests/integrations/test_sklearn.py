@@ -516,6 +516,24 @@ def test_the_page_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path, monke
 
 
 @needs_page
+def test_lines_of_the_page_give_the_same_number() -> None:
+    """Without ties, and also with a row of Y in which nothing is relevant, where a line says how it counts."""
+    random = np.random.default_rng(0)
+    y, s, classes = random.integers(0, 2, 30), random.permutation(30) / 30, np.arange(20)
+    Y, S = random.integers(0, 2, (20, 20)), random.permuted(np.tile(classes / 20, (20, 1)), axis=1)
+    lines = re.findall(r"^\| `(\w+\(.*?\))`.*?\| `(tp\..*?)` \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert len(lines) == 6
+    for theirs, ours in lines:
+        names = {"tp": tp, "y": random.integers(0, 20, 20) if "top_k" in theirs else y, "s": s, "Y": Y, "S": S}
+        if "empty" in ours:
+            names["Y"] = np.vstack([0 * Y[:1], Y[1:]])
+        ((_, found),) = eval(ours, {**names, "classes": classes}).items()
+        assert found.lower == found.upper == pytest.approx(eval(theirs, {**vars(metrics), **names}), rel=1e-12), (
+            theirs
+        )
+
+
+@needs_page
 def test_the_table_of_ties() -> None:
     rows = re.findall(
         r"^\| `(.*?)` \| .*? \| (0\.\d{4}) \| (.*?) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import astuple
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +56,7 @@ def test_guides_stand_in_the_contents() -> None:
 
 
 def test_published_numbers(follow: Any) -> None:
-    names, said = follow("published_numbers")
+    names, said = follow("what_they_print")
     for measure, value in names["printed"].printed.items():
         interval = names["result"][measure]
         assert interval.lower <= value <= interval.upper
@@ -84,6 +85,7 @@ def test_reidentification(follow: Any) -> None:
         precision = hits.cumsum() / range(1, len(hits) + 1)
         assert result.per_query("AP").lower[query] == pytest.approx(precision[hits].mean(), rel=1e-12)
     assert names["both"]["AP(trapezoid)"].lower != names["both"]["AP"].lower
+    assert names["of_matrix"]["AP"] == result["AP"]
 
 
 def test_hashing(follow: Any) -> None:
@@ -93,6 +95,29 @@ def test_hashing(follow: Any) -> None:
     )
     assert said.count(f"{names['results']['64 bits']['AP']:.4f}") == 2  # packed or not
     assert names["verdict"].name == "better whatever the ties"
+    interval = names["replaced"]["AP(norm=hits)@1000"]
+    assert all(interval.lower <= value <= interval.upper for value in names["printed"])
+    assert names["printed"][0] != names["printed"][1]
+
+
+def test_loop_of_deep_hashing(follow: Any) -> None:
+    """Item i differs from the queries in i bits: without ties, the loop of the page and its replacement agree."""
+    names, _ = follow("guides/hashing")
+    random = np.random.default_rng(0)
+    codes = np.where(np.arange(64) < np.arange(65)[:, None], -1.0, 1.0)
+    labels, query_labels = random.integers(0, 2, size=(65, 3)), np.array([[1, 0, 1], [0, 1, 0]])
+    measures = {"AP(norm=hits)@10": 10, "AP(norm=hits)@50": 50, "AP": 65}
+    found = tp.evaluate(
+        np.ones((2, 64)) > 0,
+        query_labels,
+        gallery=codes > 0,
+        gallery_labels=labels,
+        distance="hamming",
+        measures=[*measures],
+    )
+    for measure, k in measures.items():
+        expected = names["mean_ap"](np.ones((2, 64)), query_labels, codes, labels, k)
+        assert found[measure].lower == found[measure].upper == pytest.approx(expected, rel=1e-12)
 
 
 def test_leaderboards(follow: Any) -> None:
@@ -126,7 +151,8 @@ def test_competitions(follow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     programs_here(monkeypatch)
     _, said = follow("guides/competitions")
     assert "attacks gained nothing" in said
-    assert "codes and zeros: better in expectation" in said
+    assert re.search("baseline and codes: .*\ncodes and zeros: better .*\nTrue\n", said)
+    assert "Every bit agrees" in said
 
 
 def test_benchmarks(follow: Any) -> None:
@@ -145,6 +171,9 @@ def test_vector_search(follow: Any) -> None:
     assert recalls["faiss, flat"].upper == 1 > recalls["faiss, flat"].expected
     assert recalls["faiss, 3 of 30 cells"].upper < 1
     assert all(f"{name:22} {recall:.4f}" in said for name, recall in recalls.items())
+    shown = re.search(r"^```text\n(faiss.*?)^```", text_of("docs/guides/vector_search.md"), re.MULTILINE | re.DOTALL)
+    shown_numbers = np.reshape([*map(float, re.findall(r"\d\.\d{4}", shown[1]))], (4, 3))  # type: ignore[index]
+    assert shown_numbers == pytest.approx(np.array([astuple(each)[:3] for each in recalls.values()]), abs=0.02)
     assert "Every bit agrees.\n100 of 300 queries" in said
     assert "upper 1.0000 with copies, 1.0000 for the others" in said
     assert "upper 0.1000 with copies" in said
@@ -216,10 +245,6 @@ def test_uncertainty(follow: Any) -> None:
     interval = names["result"].interval("AP")
     assert str(interval) in said
     assert interval.low < names["result"]["AP"].lower < interval.high
-
-
-def test_distribution(follow: Any) -> None:
-    names, said = follow("distribution")
     low, high = names["distribution"].interval(0.95)
     assert names["result"]["AP"].lower < low < high < names["result"]["AP"].upper
     assert str(names["distribution"]) in said

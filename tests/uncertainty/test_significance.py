@@ -31,7 +31,7 @@ SMALL = {
     "below 0": -RANDOM.random(8),
     "one": np.array([0.5]),
     "zeros": np.zeros(6),
-    "cancelling": np.array([0.1, 0.2, -0.3]),
+    "canceling": np.array([0.1, 0.2, -0.3]),
 }
 
 

@@ -13,11 +13,12 @@ import pytest
 
 import tieproof as tp
 from page_cases import CASES, SCRIPT, WITH_TABLE, codes, texts
+from tieproof.collision.page import stack
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.nearest import nearest
 from tieproof.show.pages import contents, query_table
 from tieproof.show.pages.contents import Budget
-from tieproof.show.pages.page import SIDE, Axis, spread, stack
+from tieproof.show.pages.page import SIDE, Axis, spread
 from tieproof.show.pages.query_table import Choice
 
 PIL = pytest.importorskip("PIL.Image")
@@ -481,6 +482,29 @@ def test_a_stack_reaches_its_largest_sum() -> None:
     assert found.top == 0.5
     assert found.lower.startswith("M0 500 H500 V1000 H1000")
     assert found.upper.startswith("M0 0 H500 V800 H1000")
+
+
+@pytest.mark.parametrize("ranks", [2, 25, 26, 400])
+def test_a_stack_has_the_axis_and_the_steps_of_the_picture(ranks: int) -> None:
+    pytest.importorskip("matplotlib")
+    from tieproof.show import style
+
+    items = np.arange(ranks + 1) // 2  # pairs of equal items, which collide
+    found = tp.collisions(items[:, None].astype(float), items, distance="euclidean")
+    ax = found.plot_ranks(style.figure("A test")[1])
+    drawn = stack(found.by_rank["relevant"] / len(items), found.by_rank["others"] / len(items))
+    assert drawn.ticks[0][1] == "1"
+    assert drawn.ticks[-1][1] == f"{ranks:,}"
+
+    def across(rank: float) -> float:
+        return float(ax.transAxes.inverted().transform(ax.transData.transform((rank, 0.0)))[0])
+
+    for percent, rank in drawn.ticks:
+        assert float(percent) / 100 == pytest.approx(across(float(rank)), abs=1e-3)
+    heights, edges, _ = ax.patches[0].get_data()
+    corners = {0, *(int(each) for each in re.findall(r"H(\d+)", drawn.lower.partition(" L")[0]))}
+    changes = [0, *(np.flatnonzero(np.diff(heights)) + 1).tolist(), len(heights)]
+    assert sorted(corners) == pytest.approx([SIDE * across(edges[each]) for each in changes], abs=1)
 
 
 # Refused

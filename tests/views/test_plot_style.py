@@ -32,6 +32,12 @@ def test_axes_given_are_used_and_others_are_those_of_pyplot() -> None:
         plt.close("all")
 
 
+def test_axes_print_nothing_as_the_last_line_of_a_cell() -> None:
+    formatters = pytest.importorskip("IPython.core.formatters")
+    assert formatters.DisplayFormatter().format(style.figure("x")[1])[0]
+    assert formatters.DisplayFormatter().format(style.axes_or_new(style.figure("x")[1], "x")) == ({}, {})
+
+
 @pytest.mark.parametrize("extension", style.METADATA)
 def test_same_figure_gives_the_same_bytes(extension: str, tmp_path: Path) -> None:
     def draw(name: str) -> bytes:

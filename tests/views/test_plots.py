@@ -66,7 +66,7 @@ def test_measures_are_drawn(measures: list[str]) -> None:
     for heading, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie std", "std")):
         start = texts(ax).index(heading) + 1
         shown = texts(ax)[start : start + len(measures)]
-        assert shown == [style.number(getattr(result[measure], name)) for measure in measures]
+        assert shown == [f"{getattr(result[measure], name):.4f}" for measure in measures]
     assert ax.get_title("left").replace("\n", " ") == evaluated(result)
 
 

@@ -26,6 +26,7 @@ PAGES = [
     "docs/guides/hashing",
     "docs/files",
     "docs/command_line",
+    "docs/plots",
     "docs/reference/confidence",
     "studies/quantization/report",
 ]
@@ -126,6 +127,8 @@ FIRST_PAGES = {
     "ndcg": "docs/measures",
     "significance": "docs/compare",
     "confidence": "docs/confidence",
+    "distribution": "docs/uncertainty",
+    "glossary": "docs/ties",
     "noise": "docs/noise",
     "reproducible": "docs/guides/reproducible",
     "hamming": "docs/guides/hashing",
@@ -142,12 +145,15 @@ FIRST_PAGES = {
     "duplicates": "docs/collisions",
     "latex": "docs/exports",
     "plot": "docs/plots",
+    "competition": "docs/guides/competitions",
+    "lightning": "docs/guides/training_loop",
+    "shards": "docs/guides/large_data",
     "parquet": "docs/files",
     "ray": "docs/cluster",
     "audit": "docs/audit",
     "leaderboard": "docs/judge",
     "mteb": "docs/guides/text_retrieval",
-    "sklearn": "docs/migration/scikit_learn",
+    "sklearn": "docs/integrations/scikit_learn",
     "torchmetrics": "docs/migration/torchmetrics",
     "trec_eval": "docs/migration/trec_eval",
 }
@@ -180,10 +186,20 @@ def test_pictures_have_the_ground_of_the_page(opened: Any, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("width", [1024, 1600])
-def test_pages_on_a_desktop_do_not_scroll_sideways(opened: Any, width: int) -> None:
+def test_nothing_is_cut_on_a_desktop(opened: Any, width: int) -> None:
     for name in PAGES:
         page = opened(name, viewport={"width": width, "height": 900})
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
+        blocks = "[...document.querySelectorAll('article pre')]"
+        assert page.evaluate(f"{blocks}.filter(each => each.scrollWidth > each.clientWidth + 1).length") == 0, name
+
+
+def test_the_gallery_leads_to_each_picture(opened: Any) -> None:
+    page = opened("docs/plots")
+    cards = page.locator("article .sd-card")
+    assert cards.count() >= 10
+    cards.filter(has_text="A DET curve").get_by_role("link").click()
+    assert page.url.endswith("#a-det-curve")
 
 
 def test_code_can_be_copied(opened: Any) -> None:

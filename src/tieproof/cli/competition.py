@@ -18,7 +18,7 @@ from tieproof.show.printable import in_one_line
 
 HELP = (
     "Run a competition that cannot be hacked: make everything that a platform needs from one small file, and attack "
-    "it before the competition opens. The guide is docs/competitions.md."
+    "it before the competition opens. The guide is docs/guides/competitions.md."
 )
 
 NEW = (

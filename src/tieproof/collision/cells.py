@@ -1,5 +1,6 @@
 """The cells of a picture of collisions: queries x ranks, with the number of colliding items in each cell."""
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -8,6 +9,9 @@ from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
     from tieproof.engine import FoundTies
+
+STEPS = 120
+"""The most steps of a picture by rank alone; if there are more ranks, all but the first ones share steps."""
 
 MOST_ROWS, MOST_COLUMNS = 400, 800
 """The largest number of rows and columns of a picture; with more ranks, all but the first ranks share columns."""
@@ -46,6 +50,20 @@ def rank_edges(ranks: int, most: int) -> IntArray:
     while edges[-1] < ranks:
         edges.append(min(ranks, edges[-1] + 1 + edges[-1] // alone))
     return np.array(edges)
+
+
+LINEAR = 25
+"""The most ranks that are drawn equally wide; if there are more, the axis of ranks is logarithmic."""
+
+
+def place_of(rank: float, ranks: int) -> float:
+    """Where a rank is across a picture, from 0, half a rank before the first, to 1, half a rank behind the last.
+
+    >>> place_of(3, 5), round(place_of(1, 2000), 3)
+    (0.5, 0.084)
+    """
+    low, high = 0.5, ranks + 0.5
+    return (rank - low) / (high - low) if ranks <= LINEAR else math.log(rank / low) / math.log(high / low)
 
 
 class Painter:

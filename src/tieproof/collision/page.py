@@ -1,18 +1,50 @@
 """The page of collisions: `templates/collisions.html` with its numbers."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tieproof.collision.cells import STEPS, place_of, rank_edges
 from tieproof.distances import DISTANCES
-from tieproof.show.pages.page import stack
+from tieproof.show.pages.page import SIDE, steps
 from tieproof.show.pages.query_table import Choice, QueryTable, query_table
 from tieproof.show.parts import count, distance_meant
+from tieproof.ties import FloatArray
 
 if TYPE_CHECKING:
     from tieproof.collision.result import Collisions
 
 _PAIRS = {"pairs": "pairs of neighbors in the ranking that collide"}
+
+
+class Stack(NamedTuple):
+    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
+
+    top : the value at the upper edge of the picture
+    ticks : the ranks under the axis, each preceded by its position in percent
+    """
+
+    lower: str
+    upper: str
+    ranks: int
+    top: float
+    ticks: list[tuple[str, str]]
+
+
+def stack(first: FloatArray, second: FloatArray) -> Stack:
+    """Shares of queries at each rank, with the steps and the axis of `Collisions.plot_ranks`."""
+    ranks = len(first)
+    edges = rank_edges(ranks, STEPS)
+    below, above = np.add.reduceat(np.array([first, first + second]), edges[:-1], axis=1) / np.diff(edges)
+    top = max(float(above.max()), 1e-6)
+    across = [round(SIDE * place_of(edge + 0.5, ranks)) for edge in edges.tolist()]
+    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
+    there = " ".join(steps(across, (above / top).tolist()))
+    line = " ".join(steps(across, (below / top).tolist()))
+    back = " ".join(steps(across[::-1], (below / top).tolist()[::-1]))
+    numbered = sorted({1, ranks, *(10**power for power in range(1, 12) if 2 * 10**power < ranks)})
+    ticks = [(f"{100 * place_of(rank, ranks):.4g}", f"{rank:,}") for rank in numbered]
+    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top, ticks)
 
 
 def contents(result: "Collisions") -> tuple[str, dict[str, Any]]:

@@ -4,26 +4,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tieproof.collision.cells import rank_edges
+from tieproof.collision.cells import LINEAR, STEPS, rank_edges
 from tieproof.show import style
 from tieproof.show.files import pictures
-from tieproof.show.parts import count
+from tieproof.show.parts import count, fixed
 from tieproof.ties import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.collision.result import Collisions
-
-_STEPS = 120
-"""The most steps of the picture by rank; if there are more ranks, all but the first ones share steps."""
 
 _HEIGHT, _HEIGHT_BY_RANK = 4.8, 3.8
 """The heights of the two pictures in inches."""
 
 _FAINTEST = 0.7
 """The opacity of a cell with very few items in an ambiguous tie, which must still be visible."""
-
-_LINEAR = 25
-"""The most ranks that are drawn equally wide; if there are more, the axis of ranks is logarithmic."""
 
 _RELEVANT, _OTHER, _ANY = "relevant collision", "other collision", "collision"
 _AMBIGUOUS_RELEVANT, _AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
@@ -126,7 +120,7 @@ def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
     'share of queries'
     """
     ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=_HEIGHT_BY_RANK)
-    edges = rank_edges(found.setting.ranks, _STEPS)
+    edges = rank_edges(found.setting.ranks, STEPS)
     relevant, others, ambiguous = (
         np.add.reduceat(queries, edges[:-1]) / np.diff(edges) / len(found.query_ids)
         for queries in (found.by_rank["relevant"], found.by_rank["others"], found.ambiguous_by_rank)
@@ -158,7 +152,7 @@ def _ranks_across(ax: Any, ranks: int) -> None:
     from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
     ax.set_xlim(0.5, ranks + 0.5)
-    if ranks <= _LINEAR:
+    if ranks <= LINEAR:
         style.whole_numbers(ax.xaxis)
         return
     ax.set_xscale("log")
@@ -174,7 +168,7 @@ def _title(collisions: "Collisions") -> str:
         return of_queries if collisions.ties else f"{of_queries}\nThere are no collisions."
     leaves = "leaves" if collisions.ambiguous_ties == 1 else "leave"
     ambiguous = count(collisions.ambiguous_ties, "ambiguous tie")
-    return f"{of_queries}\n{ambiguous} {leaves} AP open by {style.number(collisions.ap_width)}"
+    return f"{of_queries}\n{ambiguous} {leaves} AP open by {fixed(collisions.ap_width)}"
 
 
 COLLISIONS = pictures(plot_collisions, lambda collisions: _HEIGHT)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy.typing as npt
 
 from tieproof.collision.cells import Cells
-from tieproof.show.parts import count, place
+from tieproof.show.parts import count, fixed, place
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import IntArray
 
@@ -177,14 +177,14 @@ class Collisions(Shown, AsFrame):
         counts = [(each.ranks, each.ties, each.ambiguous_ties, each.ap_width) for each in self.by_range]
         counts.append(("all", self.ties, self.ambiguous_ties, self.ap_width))
         rows = [
-            (ranks, f"{ties:,}", f"{ambiguous:,}", f"{ap_width:.4f}")[: len(header)]
+            (ranks, f"{ties:,}", f"{ambiguous:,}", fixed(ap_width))[: len(header)]
             for ranks, ties, ambiguous, ap_width in counts
         ]
         return Table(header, [rows[:-1], rows[-1:]], [*self._sentences()], header[1:])
 
     def __repr__(self) -> str:
         """A short text: how many ties there are, and how much they widen the interval of AP."""
-        cost = f", {self.ambiguous_ties:,} ambiguous, AP {self.ap_width:.4f} wide" if self.setting.labelled else ""
+        cost = f", {self.ambiguous_ties:,} ambiguous, AP {fixed(self.ap_width)} wide" if self.setting.labelled else ""
         return f"<Collisions of {count(len(self.query_ids), 'query')}: {count(self.ties, 'tie')}{cost}>"
 
     def _sentences(self) -> Iterator[str]:
@@ -216,6 +216,6 @@ class Collisions(Shown, AsFrame):
         if self.widest:
             tie = self.widest[0]
             yield (
-                f"Ties leave AP open by {self.ap_width:.4f}. The tie of query {tie.query} at ranks {tie.k + 1:,} to "
-                f"{tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) contributes most to that."
+                f"Ties leave AP open by {fixed(self.ap_width)}. The tie of query {tie.query} at ranks {tie.k + 1:,} "
+                f"to {tie.k + tie.l:,} ({tie.m:,} of {tie.l:,} relevant) contributes most to that."
             )

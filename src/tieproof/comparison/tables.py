@@ -26,7 +26,7 @@ _TESTS = {
     f"{FLIPS:,} random flips from a fixed seed)",
     "t": "Student's paired t-test",
     "wilcoxon": "Wilcoxon's signed-rank test",
-    "tukey": f"the randomised Tukey test of all pairs at once (with {DEALS:,} random deals from a fixed seed)",
+    "tukey": f"the randomized Tukey test of all pairs at once (with {DEALS:,} random deals from a fixed seed)",
 }
 
 _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr": "Benjamini and Hochberg"}

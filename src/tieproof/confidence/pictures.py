@@ -18,6 +18,7 @@ from tieproof.confidence import (
 from tieproof.errors import InputError
 from tieproof.measures import parse
 from tieproof.show import style
+from tieproof.show.parts import fixed
 from tieproof.ties import FloatArray
 
 
@@ -45,7 +46,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
         (best, "-.", 1.0, "best", found.best),
     )
     for look, dashes, width, name, value in lines:
-        ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {value:.3f}")
+        ax.axhline(value, color=look.color, linestyle=dashes, linewidth=width, label=f"{name} {fixed(value)}")
     ax.set(ylim=(-0.02, 1.02), xlabel="threshold on the confidence", ylabel="share of queries judged correctly")
     style.legend_below(ax, 4)
     style.tidy(ax)
@@ -177,7 +178,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
         across, error = curve.rejected[shown], curve.error
         band = {"color": line["color"], "alpha": 0.3, "linewidth": 0}
         ax.fill_between(across, error.lower[shown], error.upper[shown], **band)
-        area = f"upper area {curve.area.upper:.3f}"
+        area = f"upper area {fixed(curve.area.upper)}"
         label = f"{_error_of(name)}, {area}" if name else area
         # Equal curves have their marks at different positions.
         marks = {"markevery": (0.2 * (place % 7) / 7, 0.2), "markersize": 5}

@@ -123,11 +123,14 @@ class Distribution(Shown, AsFrame):
         low, high = np.array([self.quantile(each) for each in probabilities.tolist()]).T
         return {"probability": probabilities, "low": low, "high": high}
 
+    def _in_digits(self, value: float | Between) -> str:
+        """A value as the table and the picture have it: with more decimals if the whole range is narrow."""
+        return f"{value:z.{4 if self.estimate.upper - self.estimate.lower > 0.001 else 6}f}"
+
     def _table(self) -> Table:
-        digits = 4 if self.estimate.upper - self.estimate.lower > 0.001 else 6
-        rows = [(f"{100 * each:g} %", f"{self.quantile(each):z.{digits}f}") for each in QUANTILES]
-        lower, expected, upper = (
-            f"{each:z.{digits}f}" for each in (self.estimate.lower, self.estimate.expected, self.estimate.upper)
+        rows = [(f"{100 * each:g} %", self._in_digits(self.quantile(each))) for each in QUANTILES]
+        lower, expected, upper = map(
+            self._in_digits, (self.estimate.lower, self.estimate.expected, self.estimate.upper)
         )
         header = ("probability", f"{self.name} at most")
         notes = (

@@ -37,7 +37,7 @@ def plot_distribution(distribution: "Distribution", ax: Any = None) -> Any:
     expected, top = distribution.estimate.expected, float(chances.max())
     ax.plot([low, high], [-0.04 * top] * 2, color=style.BLUE, linewidth=4, label="95 % of the orders of ties")
     ax.plot([expected], [-0.04 * top], "D", markerfacecolor="none", color=style.ink(), label="expected")
-    lower, upper = (style.number(each) for each in (distribution.estimate.lower, distribution.estimate.upper))
+    lower, upper = map(distribution._in_digits, (distribution.estimate.lower, distribution.estimate.upper))
     title = f"{count(distribution.queries, 'query')}; the lowest value is {lower}, the highest {upper}"
     ax.set_title(style.wrapped(title), loc="left", fontsize=10, parse_math=False)
     ax.set(ylim=(-0.1 * top, 1.08 * top), ylabel="probability of each bar")

@@ -1,7 +1,6 @@
 """The pictures of a result: the interval of each measure and category, and of each query."""
 
 from collections.abc import Iterator
-from dataclasses import astuple
 from typing import Any
 
 from tieproof.evaluation.measured import Measured
@@ -10,7 +9,7 @@ from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_intervals, draw_sorted, sort
 from tieproof.show.files import pictures
-from tieproof.show.parts import NUMBERS, count
+from tieproof.show.parts import NUMBERS, count, numbers
 from tieproof.show.style import families, shortened
 from tieproof.ties import Estimate
 
@@ -60,7 +59,7 @@ def plot_measures(result: Measured, ax: Any = None) -> Any:
         right = FIRST_NUMBER + NEXT_NUMBER * column
         ax.annotate(heading, (1, 1), xytext=(right, 10), xycoords="axes fraction", **beside)
         for position, estimate in estimates.items():
-            number = style.number(astuple(estimate)[column])
+            number = numbers(estimate)[column]
             ax.annotate(number, (1, position), xytext=(right, 0), xycoords=ax.get_yaxis_transform(), **beside)
     lowest = min(estimate.lower for estimate in estimates.values())
     highest = max(estimate.upper for estimate in estimates.values())

@@ -14,6 +14,7 @@ from tieproof.inputs.options import as_shares
 from tieproof.rates.fnmr import as_distances, check_counts, tied_estimate
 from tieproof.rates.result import EqualErrorRate
 from tieproof.show import style
+from tieproof.show.parts import fixed
 from tieproof.show.shown import Shown, Table
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
@@ -173,7 +174,7 @@ class DetCurve(Shown):
         ax.set_xticklabels(names, fontsize=8)
         ax.set_yticklabels(names, fontsize=8)
         ax.set_title(
-            f"EER {eer.lower:.4f} to {eer.upper:.4f} over all orderings of tied pairs", loc="left", fontsize=10
+            f"EER {fixed(eer.lower)} to {fixed(eer.upper)} over all orderings of tied pairs", loc="left", fontsize=10
         )
         style.legend_below(ax, 3)
         return ax
@@ -192,7 +193,7 @@ class DetCurve(Shown):
         found: list[tuple[str, Any]] = [("EER", self.eer)]
         found += [(f"minDCF ({target:g})", self.min_dcf(target)) for target in _TARGETS]
         found += [(f"TAR at FAR {rate:g}", self.tar(rate)) for rate in _RATES]
-        rows = [(name, f"{value.lower:.4f}", f"{value.upper:.4f}") for name, value in found]
+        rows = [(name, fixed(value.lower), fixed(value.upper)) for name, value in found]
         counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
         meaning = (
             "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
@@ -203,7 +204,7 @@ class DetCurve(Shown):
     def __repr__(self) -> str:
         """A short text with the equal error rate."""
         eer = self.eer
-        return f"<DetCurve of {self.relevant_pairs:,} relevant pairs: EER {eer.lower:.4f} to {eer.upper:.4f}>"
+        return f"<DetCurve of {self.relevant_pairs:,} relevant pairs: EER {fixed(eer.lower)} to {fixed(eer.upper)}>"
 
 
 def _deviates(rates: FloatArray) -> FloatArray:

@@ -28,11 +28,20 @@ RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    
 Row = Sequence[str]
 
 
+def fixed(value: float) -> str:
+    """A score with the four decimals that it has in all tables, pictures and pages.
+
+    >>> fixed(0.25), fixed(0.00001)
+    ('0.2500', '0.0000')
+    """
+    return f"{value:.4f}"
+
+
 def numbers(estimate: Estimate[float]) -> Row:
     """The four values of an estimate, with four decimals, and its bounds under noise if it has any."""
     values = (estimate.lower, estimate.expected, estimate.upper, estimate.std)
     noise = [] if estimate.noise is None else [f"{estimate.noise:.4f}"]
-    return [*(f"{value:.4f}" for value in values), *noise]
+    return [*map(fixed, values), *noise]
 
 
 def signed(value: float) -> str:

@@ -145,15 +145,6 @@ def whole_numbers(axis: Any) -> None:
     axis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
 
 
-def number(value: float) -> str:
-    """A number with four decimals, or with its first two digits if all four decimals would be 0.
-
-    >>> number(0.25), number(0.0), number(0.0000208)
-    ('0.2500', '0.0000', '2.1e-05')
-    """
-    return f"{value:.1e}" if 0 < value < 0.00005 else f"{value:.4f}"
-
-
 def short_numbers(axis: Any) -> None:
     """Write the numbers of an axis in full, without a common factor or offset, with minus signs as in texts."""
     axis.set_major_formatter(lambda number, _: f"{number:.4g}")

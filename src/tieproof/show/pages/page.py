@@ -13,7 +13,7 @@ from tieproof.errors import MissingExtraError
 from tieproof.installed import __version__
 from tieproof.show.drawing import in_steps
 from tieproof.show.files import Formats, Writer, output
-from tieproof.show.parts import count, signed
+from tieproof.show.parts import count, fixed, signed
 from tieproof.show.printable import in_one_line, printable
 from tieproof.ties import Estimate, FloatArray
 
@@ -104,14 +104,14 @@ def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
     count = values.shape[1]
     edges, (lower, expected, upper) = in_steps(values, STEPS)
     across = [round(SIDE * edge / count) for edge in edges.tolist()]
-    there = " ".join(_steps(across, upper.tolist()))
-    back = " ".join(_steps(across[::-1], lower.tolist()[::-1]))
-    line = " ".join(_steps(across, expected.tolist()))
+    there = " ".join(steps(across, upper.tolist()))
+    back = " ".join(steps(across[::-1], lower.tolist()[::-1]))
+    line = " ".join(steps(across, expected.tolist()))
     zeros, ones = int((values[2] == 0).sum()), int((values[0] == 1).sum())
     return Spread(measure, count, f"M{there} L{back} Z", f"M{line}", zeros, ones)
 
 
-def _steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
+def steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
     """The corners of a line that keeps each value from one position to the next."""
     heights = [round(SIDE * (1 - value)) for value in values]
     yield f"{across[0]} {heights[0]}"
@@ -122,42 +122,17 @@ def _steps(across: Sequence[int], values: Sequence[float]) -> Iterator[str]:
             yield f"H{across[place + 1]}"
 
 
-class Stack(NamedTuple):
-    """Two shares by rank, stacked, as paths of a picture that is `SIDE` wide and high.
-
-    top : the value at the upper edge of the picture
-    """
-
-    lower: str
-    upper: str
-    ranks: int
-    top: float
-
-
-def stack(first: FloatArray, second: FloatArray) -> Stack:
-    """Shares of queries at each rank; more than 120 ranks are drawn as 120 steps, each a mean over neighbors."""
-    ranks = len(first)
-    edges, (below, above) = in_steps(np.array([first, first + second]), STEPS)
-    top = max(float(above.max()), 1e-6)
-    across = [round(SIDE * edge / ranks) for edge in edges.tolist()]
-    floor = f"{SIDE} {SIDE} L0 {SIDE} Z"
-    there = " ".join(_steps(across, (above / top).tolist()))
-    line = " ".join(_steps(across, (below / top).tolist()))
-    back = " ".join(_steps(across[::-1], (below / top).tolist()[::-1]))
-    return Stack(f"M{line} L{floor}", f"M{there} L{back} Z", ranks, top)
-
-
 Filled = Callable[[Any], tuple[str, dict[str, Any]]]
 """A function that returns the name of a result's template and the values that the template shows."""
 
 
-def _fixed(value: float, digits: int = 4) -> str:
-    """A number with fixed decimals; a dash for NaN.
+def _fixed(value: float, digits: int | None = None) -> str:
+    """A number as in tables, or with other decimals; a dash for NaN.
 
     >>> _fixed(0.25), _fixed(float("nan"))
     ('0.2500', '–')
     """
-    return "–" if value != value else f"{value:.{digits}f}"
+    return "–" if value != value else fixed(value) if digits is None else f"{value:.{digits}f}"
 
 
 def _chance(value: float) -> str:
