@@ -192,19 +192,19 @@ def test_counts_are_those_of_all_possible_orders() -> None:
         moves = np.array([[source.randint(-4, 4) / 16] for _ in places])
         grades = [[source.randint(0, 1) for _ in range(LONGEST - 1)] + [1] for _ in range(BATCH)]
         radius = source.randint(0, 8) / 16
-        for given in (radius, ((places + moves)[:BATCH], (places + moves)[BATCH:])):
+        for noise_given in (radius, ((places + moves)[:BATCH], (places + moves)[BATCH:])):
             result = tp.evaluate(
                 places[:BATCH],
                 gallery=places[BATCH:],
                 relevance=[(q, i, 1) for q, own in enumerate(grades) for i, grade in enumerate(own) if grade],
                 distance="cityblock",
                 measures=ranks,
-                noise=given,
+                noise=noise_given,
             )
             ranked = rankings_under_noise(result, LONGEST)
             for query, (relevant, found) in enumerate(zip(grades, ranked, strict=True)):
                 distances = [Fraction(abs(float(places[query, 0] - each[0]))) for each in places[BATCH:]]
-                if given is radius:
+                if noise_given is radius:
                     check_counts(found, distances, [Fraction(radius)] * LONGEST, relevant)
                     continue
                 errors = [Fraction(abs(float(moves[query, 0]))) + abs(Fraction(float(e))) for e in moves[BATCH:, 0]]

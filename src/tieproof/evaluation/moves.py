@@ -84,8 +84,9 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         )
     distance = problem.distance if isinstance(problem.distance, Distance) else None
     if isinstance(noise, Real):
-        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
-        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
+        of_query = np.full((problem.relevance.n_queries, 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
+        extent = np.inf if distance is None else extent_of(problem, distance)
+        return Noise(of_query, np.array([[1.0, 0.0]]), distance, extent)
     moved = None if distance is None else MOVED.get(problem.called)
     if moved is None:
         raise InputError(
@@ -94,12 +95,12 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
             "noise",
         )
     queries, items = moves_of(problem, noise, moved)
-    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
-    radius = queries.move + far
+    of_query, of_item = np.ones((len(queries.move), 2)), np.ones((len(items.move), 2))
+    of_query[:, 0], of_item[:, 1] = queries.move, items.move
     if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
-        radius = queries.move * largest + queries.norm * far + queries.move * far
+        of_query[:, 1], of_item[:, 0] = queries.norm + queries.move, items.norm
     ranked = find_ranked(moved)
-    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
+    return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
 
 
 def extent_of(problem: Problem, distance: Distance) -> float:
