@@ -324,10 +324,8 @@ def test_few_items_that_moved_far_widen_their_own_ranges_alone(with_gallery: boo
     far = np.isin(np.arange(80), [10, 41])
     for place, query in enumerate(result.query_ids.tolist()):
         if distance == "dot":
-            radius = move[query] * norm + (norm[query] + move[query]) * move
-            largest = [
-                move[query] * norm[of].max() + (norm[query] + move[query]) * move[of].max() for of in (~far, far)
-            ]
+            first, second = move[query], norm[query] + move[query]
+            largest = [first * norm[of].max() + second * move[of].max() for of in (~far, far)]
             distances = -rows @ rows[query]
         else:
             largest = [move[query] + move[of].max() for of in (~far, far)]
