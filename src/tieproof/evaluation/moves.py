@@ -26,7 +26,7 @@ OUTWARD = 1 + 2.0**-20
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
 """The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
 
-BLOCK_ENTRIES = 2**20
+BLOCK_ENTRIES = 2**17
 """The number of entries of rows that are converted at a time."""
 
 WIDE_INTEGERS = 2.0**-50
@@ -34,6 +34,11 @@ WIDE_INTEGERS = 2.0**-50
 
 INT8_STEPS = 127
 """In int8, the largest absolute entry of a row is this number."""
+
+
+FRACTION_BITS = 52
+EXPONENT_BITS = 0x7FF << FRACTION_BITS
+"""Where float64 has its fraction and its exponent."""
 
 
 class Moved(NamedTuple):
@@ -167,14 +172,17 @@ def half_steps(rows: FloatArray, target: Format, name: str) -> FloatArray:
     >>> half_steps(np.array([1.0, 1.5, 0.0]), FORMATS["float16"], "float16").tolist()
     [0.00048828125, 0.00048828125, 2.9802322387695312e-08]
     """
-    if np.abs(rows).max(initial=0.0) >= target.infinity:
+    largest = max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0)))
+    if largest >= target.infinity:
         raise InputError(
-            f"The embeddings contain {np.abs(rows).max():g}, which {name} cannot represent: it would be infinite.",
+            f"The embeddings contain {largest:g}, which {name} cannot represent: it would be infinite.",
             "noise",
         )
-    exponent = np.maximum(np.frexp(rows)[1] - 1, target.smallest_exponent)
-    exponent[rows == 0] = target.smallest_exponent
-    return np.asarray(np.ldexp(1.0, exponent - target.precision))
+    # The bits of the exponent of a float64 are those of the largest power of two up to its absolute value.
+    powers = np.ascontiguousarray(rows).view(np.int64) & EXPONENT_BITS
+    np.maximum(powers, np.float64(2.0**target.smallest_exponent).view(np.int64), out=powers)
+    powers -= target.precision << FRACTION_BITS
+    return powers.view(np.float64)
 
 
 def moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
@@ -238,7 +246,7 @@ def _spans(rows: Embeddings) -> Iterator[slice]:
 
 def _norms(rows: FloatArray) -> FloatArray:
     """The Euclidean norms of rows."""
-    return np.asarray(np.sqrt((rows * rows).sum(axis=1)))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def _chords(changes: FloatArray, lengths: FloatArray) -> FloatArray:
