@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 FINEST = 1e-7
 """The finest resolution: with a finer one, the numbers would take gigabytes of memory."""
 
-SHARPER = 6.0
+SHARPER = 8.0
 """By how much smaller the error of small ties is for quantiles in the tails, down to one in a thousand (measured)."""
 
 
