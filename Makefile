@@ -98,7 +98,7 @@ MINUTES ?= 60
 
 fuzz: $(VENV)/installed  ## compare evaluations of random data with fractions, for MINUTES=60
 	end=$$(($$(date +%s) + 60 * $(MINUTES))); while [ $$(date +%s) -lt $$end ]; do \
-		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/promises/test_fuzz.py || exit 1; done
+		TIEPROOF_FUZZ_CASES=300 $(BIN)/python -m pytest -n auto -q tests/promises/test_fuzz.py tests/promises/test_noise.py || exit 1; done
 
 # Kernels are not included, because they are not Python; nor are processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from tieproof.collision.result import Collisions as Collisions
     from tieproof.comparison.compare import compare as compare
     from tieproof.comparison.over_ties import OverTies as OverTies
+    from tieproof.comparison.recomputed import NoiseReport as NoiseReport
+    from tieproof.comparison.recomputed import noise as noise
     from tieproof.comparison.result import Comparison as Comparison
     from tieproof.comparison.score_table import ScoreTable as ScoreTable
     from tieproof.comparison.score_table import table as table
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
     from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
     from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
     from tieproof.evaluation.printed import Printed as Printed
-    from tieproof.evaluation.recomputed import NoiseReport as NoiseReport
-    from tieproof.evaluation.recomputed import noise as noise
     from tieproof.evaluation.result import Result as Result
     from tieproof.evaluation.runs import evaluate_run as evaluate_run
     from tieproof.inputs.shards.shards import Shards as Shards

@@ -9,12 +9,14 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.inputs.shards.source import RankedRows
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.distances.gauge import Gauge
@@ -32,17 +34,33 @@ class Budget:
     threads: int
 
 
-class Noise(NamedTuple):
-    """By how much the distances of each query may be off.
+FEW_MOVED, FAR = 32, 2.0
+"""At most one in so many items is counted apart: those that moved more than this many times as far as all others."""
 
-    radius : (q,) the most by which the distance of any pair of the query may be off
+
+class Noise(NamedTuple):
+    """By how much distances may be off: that of query q and item i by the sum of of_query[q] * of_item[i].
+
+    of_query : (q, 2)
+    of_item : (n, 2), whose second column is how far items moved; (1, 2): the same for all items
     distance : the distance that the radii are about, which has the same order as the problem's; None: a function's
     extent : a number that no distance exceeds
     """
 
-    radius: FloatArray
+    of_query: FloatArray
+    of_item: FloatArray
     distance: Distance | None
     extent: float
+
+    def radius(self, queries: IntArray, of_items: FloatArray) -> FloatArray:
+        """The radii of pairs of these queries and of items with these two numbers, (Q,)."""
+        return np.asarray((self.of_query[queries] * of_items).sum(axis=1))
+
+    def moved_far(self) -> BoolArray:
+        """Which items moved far more than most, (n,): a small share at most, which is counted apart."""
+        moves = self.of_item[:, 1]
+        usual = float(np.partition(moves, -1 - len(moves) // FEW_MOVED)[-1 - len(moves) // FEW_MOVED])
+        return moves > FAR * usual
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """`tieproof noise`, and `--noise` of the commands that evaluate."""
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -56,3 +57,59 @@ def test_noise(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out.endswith(f"{report}\n")
     assert run("noise", "rows.npy", "labels.npy", "labels.npy") == 2
     assert "labels.npy" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("folder")
+def test_noise_names_the_queries_that_may_change() -> None:
+    told = noise_of("noise", "rows.npy", "again.npy", "labels.npy", "-m", "AP", "--per-query", "queries.csv")
+    with Path("queries.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["query"]) for row in rows if row["may_change"] == "True"] == told["may_change"]
+    assert [int(row["query"]) for row in rows if row["changed"] == "True"] == told["changed"]
+    moves = tp.noise(ROWS, ROWS.astype(np.float16), LABELS).moves
+    assert [float(row["move"]) for row in rows] == moves.tolist()
+
+
+@pytest.mark.usefixtures("folder")
+def test_noise_says_whether_a_comparison_survives_it(capsys: pytest.CaptureFixture[str]) -> None:
+    np.save("other.npy", ROWS[:, :3])
+    np.save("other_again.npy", ROWS[:, :3].astype(np.float16))
+    command = ("noise", "rows.npy", "again.npy", "labels.npy", "-m", "AP", "--against", "other.npy")
+    moved = tp.evaluate(ROWS, LABELS, measures=["AP"], noise=ROWS.astype(np.float16))["AP"].noise
+    other = tp.evaluate(ROWS[:, :3], LABELS, measures=["AP"])["AP"]
+    told = noise_of(*command)["comparison"]["differences"][0]
+    assert (told["a"], told["b"]) == ("first", "against")
+    assert told["noise"] == {"lower": moved.lower - other.upper, "upper": moved.upper - other.lower}
+    further = tp.evaluate(ROWS[:, :3], LABELS, measures=["AP"], noise=ROWS[:, :3].astype(np.float16))["AP"].noise
+    told = noise_of(*command, "--against-again", "other_again.npy")["comparison"]["differences"][0]
+    assert told["noise"] == {"lower": moved.lower - further.upper, "upper": moved.upper - further.lower}
+    capsys.readouterr()
+    assert run(*command) == 0
+    assert "of 'first' minus that of 'against' is from" in " ".join(capsys.readouterr().out.split())
+    assert run(*command[:-2], "--against-again", "other_again.npy") == 2
+    assert "--against-again is another computation" in capsys.readouterr().err
+
+
+def test_noise_takes_a_gallery() -> None:
+    again = ROWS.astype(np.float16)
+    sides: dict[str, Any] = {"gallery": ROWS[10:], "gallery_again": again[10:], "gallery_labels": LABELS[10:]}
+    report = tp.noise(ROWS[:10], again[:10], LABELS[:10], measures=["AP"], **sides)
+    alone = tp.evaluate(
+        ROWS[:10],
+        LABELS[:10],
+        gallery=ROWS[10:],
+        gallery_labels=LABELS[10:],
+        measures=["AP"],
+        noise=(again[:10], again[10:]),
+    )
+    assert report.first["AP"] == alone["AP"]
+    assert report.first["AP"].noise.lower <= report.second["AP"].lower <= report.first["AP"].noise.upper
+    assert len(report.moves) == 10
+    assert report.columns()["query"].tolist() == list(range(10))
+
+
+def test_an_evaluator_has_noise() -> None:
+    evaluator = tp.Evaluator(measures=["AP"], noise="float16")
+    for part in (slice(0, 25), slice(25, 40)):
+        evaluator.update(ROWS[part], LABELS[part])
+    assert evaluator.compute()["AP"] == tp.evaluate(ROWS, LABELS, measures=["AP"], noise="float16")["AP"]

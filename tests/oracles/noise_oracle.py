@@ -2,7 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
+from typing import Any
+
+import numpy as np
 
 
 def possible_orders(distances: Sequence[Fraction], errors: Sequence[Fraction]) -> Iterator[tuple[int, ...]]:
@@ -21,14 +25,21 @@ def possible_orders(distances: Sequence[Fraction], errors: Sequence[Fraction]) -
 def counts_of_others(
     distances: Sequence[Fraction], errors: Sequence[Fraction], relevant: Sequence[bool]
 ) -> tuple[list[int], list[int]]:
-    """The largest and the smallest number of other items before the first, second, … relevant item in any order."""
-    found: list[list[int]] = [[] for _ in range(sum(relevant))]
-    for order in possible_orders(distances, errors):
-        others = hits = 0
-        for item in order:
-            if relevant[item]:
-                found[hits].append(others)
-                hits += 1
-            else:
-                others += 1
-    return [max(each) for each in found], [min(each) for each in found]
+    """The largest and the smallest number of other items before the first, second, … relevant item in any order.
+
+    All orders of the items are rows of one table. Ends of distances are compared as fractions, by their ranks.
+    """
+    ends = [(each - error, each + error) for each, error in zip(distances, errors, strict=True)]
+    rank = {end: place for place, end in enumerate(sorted({end for both in ends for end in both}))}
+    near, far = (np.array([rank[both[side]] for both in ends], dtype=np.int16) for side in (0, 1))
+    orders = all_orders(len(distances))
+    possible = (np.maximum.accumulate(near[orders], axis=1) <= far[orders]).all(axis=1)
+    is_relevant = np.array(relevant, dtype=np.bool_)[orders[possible]]
+    others = np.cumsum(~is_relevant, axis=1)[is_relevant].reshape(len(is_relevant), -1)
+    return others.max(axis=0).tolist(), others.min(axis=0).tolist()
+
+
+@cache
+def all_orders(count: int) -> np.ndarray[Any, Any]:
+    """Every order of so many items, (count!, count)."""
+    return np.array(list(permutations(range(count))), dtype=np.int8)

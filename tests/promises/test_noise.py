@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import oracle
 import tieproof as tp
+from fuzzing import CASES as DRAWN
 from fuzzing import fuzz
 from noise_oracle import counts_of_others, possible_orders
 from registered import assert_close, oracle_for, registered_measures
@@ -152,6 +153,79 @@ def test_no_rounding_decides_how_many_items_may_stand_before_a_relevant_one(name
                 assert_close(found[0], value_of(parse(spelling), ordering), f"{spelling} of {items} with {noise}")
 
     check()
+
+
+def rankings_under_noise(result: tp.Result, ranks: int) -> list[list[list[int]]]:
+    """For each query, the ranks of hits in the worst and in the best ranking, from its measures P@1, P@2, …."""
+    found = []
+    for side in ("lower", "upper"):
+        hits = [np.rint(k * getattr(result.per_query(f"P@{k}").noise, side)) for k in range(1, ranks + 1)]
+        found.append(np.diff(hits, axis=0, prepend=0).T)
+    return [[np.flatnonzero(row).tolist() for row in both] for both in zip(*found, strict=True)]
+
+
+BATCH, LONGEST = 100, 8
+"""How many lists have the same noise, and their most items."""
+
+
+def test_counts_are_those_of_all_possible_orders() -> None:
+    """`TIEPROOF_FUZZ_CASES` random lists, and as many queries with embeddings, of up to eight items each."""
+    source = random.Random() if DRAWN else random.Random(36)
+    ranks = [f"P@{k}" for k in range(1, LONGEST + 1)]
+    for _ in range(max(1, DRAWN // BATCH)):
+        noise = source.choice((0.0, 0.125, 0.25, 0.5, 1.0, 2.0**-52, 0.1, 1 / 3))
+        lists, judged = [], []
+        for _ in range(BATCH):
+            size = source.randint(1, LONGEST)
+            unit = source.choice((0.25, 1.0, 0.1, 2.0**-52))
+            lists.append([1 + unit * source.randint(0, 12) for _ in range(size)])
+            judged.append([source.randint(0, 1) for _ in range(size)])
+            judged[-1][source.randrange(size)] = 1
+        evaluate = source.choice(LISTS)
+        sign = 1 if evaluate is tp.evaluate_distances else -1
+        listed = rankings_under_noise(evaluate(lists, judged, measures=ranks, noise=noise), LONGEST)
+        for numbers, relevant, found in zip(lists, judged, listed, strict=True):
+            exact = [sign * Fraction(number) for number in numbers]
+            check_counts(found, exact, [Fraction(noise)] * len(numbers), relevant)
+        # Numbers of this size and precision have distances without rounding, far from each other.
+        places = np.array([[source.randint(0, 40) / 8] for _ in range(BATCH + LONGEST)])
+        moves = np.array([[source.randint(-4, 4) / 16] for _ in places])
+        grades = [[source.randint(0, 1) for _ in range(LONGEST - 1)] + [1] for _ in range(BATCH)]
+        radius = source.randint(0, 8) / 16
+        for noise_given in (radius, ((places + moves)[:BATCH], (places + moves)[BATCH:])):
+            result = tp.evaluate(
+                places[:BATCH],
+                gallery=places[BATCH:],
+                relevance=[(q, i, 1) for q, own in enumerate(grades) for i, grade in enumerate(own) if grade],
+                distance="cityblock",
+                measures=ranks,
+                noise=noise_given,
+            )
+            ranked = rankings_under_noise(result, LONGEST)
+            for query, (relevant, found) in enumerate(zip(grades, ranked, strict=True)):
+                distances = [Fraction(abs(float(places[query, 0] - each[0]))) for each in places[BATCH:]]
+                if noise_given is radius:
+                    check_counts(found, distances, [Fraction(radius)] * LONGEST, relevant)
+                    continue
+                errors = [Fraction(abs(float(moves[query, 0]))) + abs(Fraction(float(e))) for e in moves[BATCH:, 0]]
+                check_counts(found, distances, errors, relevant, exact=False)
+
+
+def check_counts(
+    found: list[list[int]],
+    distances: list[Fraction],
+    errors: list[Fraction],
+    relevant: list[int],
+    exact: bool = True,
+) -> None:
+    """Compare the ranks of hits with those in all possible orders; if not `exact`, they may be farther apart."""
+    worst, best = counts_of_others(distances, errors, [grade > 0 for grade in relevant])
+    expected = [[count + place for place, count in enumerate(counts)] for counts in (worst, best)]
+    if exact:
+        assert found == expected, (distances, errors, relevant)
+    else:
+        assert all(mine >= true for mine, true in zip(found[0], expected[0], strict=True)), (distances, errors)
+        assert all(mine <= true for mine, true in zip(found[1], expected[1], strict=True)), (distances, errors)
 
 
 def test_noise_of_zero_gives_the_bounds_of_ties() -> None:

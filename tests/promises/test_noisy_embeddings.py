@@ -296,3 +296,72 @@ def test_moved_embeddings_never_leave_the_bounds(distance: str) -> None:
 def lengths(rows: Array, distance: str) -> Array:
     """The lengths of rows in the norm of the distance, (n, 1)."""
     return np.asarray(np.linalg.norm(rows, ord=1 if distance == "cityblock" else 2, axis=1, keepdims=True))
+
+
+def moved_rows(count: int, seed: int) -> tuple[Array, Array, Array]:
+    """Rows that moved a little, except for a few that moved far, and their labels."""
+    rows, labels = groups(count, seed)
+    random = np.random.default_rng(seed)
+    moved = rows + random.normal(size=rows.shape) * 0.001
+    moved[[10, 41]] += 0.4
+    return rows.astype(np.float64), moved, labels
+
+
+@pytest.mark.parametrize("distance", ["euclidean", "cityblock", "dot"])
+@pytest.mark.parametrize("with_gallery", [False, True])
+def test_few_items_that_moved_far_widen_their_own_ranges_alone(with_gallery: bool, distance: str) -> None:
+    """The definition: the radius of others is the largest among those that moved far, or among all the others."""
+    rows, moved, labels = moved_rows(80, 12)
+    order = 1 if distance == "cityblock" else 2
+    queries = slice(0, 30) if with_gallery else slice(None)
+    move, norm = np.linalg.norm(moved - rows, ord=order, axis=1), np.linalg.norm(rows, axis=1)
+    options: dict[str, Any] = {"noise": moved}
+    if with_gallery:
+        options = {"gallery": rows, "gallery_labels": labels, "noise": (moved[queries], moved)}
+    ranks = [f"R@{k}" for k in range(1, 80)]
+    result = tp.evaluate(rows[queries], labels[queries], distance=distance, measures=ranks, **options)
+    bounds = [result.per_query(name).noise for name in ranks]
+    far = np.isin(np.arange(80), [10, 41])
+    for place, query in enumerate(result.query_ids.tolist()):
+        if distance == "dot":
+            first, second = move[query], norm[query] + move[query]
+            largest = [first * norm[of].max() + second * move[of].max() for of in (~far, far)]
+            distances = -rows @ rows[query]
+        else:
+            largest = [move[query] + move[of].max() for of in (~far, far)]
+            distances = np.linalg.norm(rows - rows[query], ord=order, axis=1)
+        others, ranked = labels != labels[query], np.arange(80) != (-1 if with_gallery else query)
+        relevant = ~others & ranked
+        own = move[query] + move[relevant].max()
+        if distance == "dot":
+            own = first * norm[relevant].max() + second * move[relevant].max()
+        shift = np.where(far, largest[1], largest[0]) + own
+        worst = [int((others & (distances - shift <= each)).sum()) for each in distances[relevant]]
+        best = [int((others & (distances + shift < each)).sum()) for each in distances[relevant]]
+        assert [each.lower[place] for each in bounds] == pytest.approx(shares(worst, 79), abs=1e-12)
+        assert [each.upper[place] for each in bounds] == pytest.approx(shares(best, 79), abs=1e-12)
+
+
+@pytest.mark.parametrize("distance", DISTANCES[:-1])
+def test_items_that_moved_far_are_counted_alike_by_all_methods(distance: str) -> None:
+    rows, moved, labels = moved_rows(80, 13)
+    options: dict[str, Any] = {"distance": distance, "measures": ["AP", "P@3"]}
+    first = tp.evaluate(rows, labels, noise=moved, **options)
+    exact = tp.evaluate(rows, labels, **options)
+    for name in options["measures"]:
+        assert (first.per_query(name).lower == exact.per_query(name).lower).all()
+        assert (first.per_query(name).upper == exact.per_query(name).upper).all()
+    assert_inside(tp.evaluate(moved, labels, **options), first)
+    expected = measured(first)
+    order = np.random.default_rng(1).permutation(len(rows))
+    turned = tp.evaluate(rows[order], labels[order], noise=moved[order], threads=3, memory="1MiB", **options)
+    assert measured(turned.named(order)) == expected
+    itself = [(item, item) for item in range(len(rows))]
+    beside = tp.evaluate(
+        rows, labels, gallery=rows, gallery_labels=labels, exclude=itself, **options | {"noise": (moved, moved)}
+    )
+    assert measured(beside) == expected
+    for method in FORCED.values():
+        with pytest.MonkeyPatch.context() as patch:
+            method(patch)
+            assert measured(tp.evaluate(rows, labels, noise=moved, **options)) == expected, method

@@ -15,6 +15,11 @@ def save_noisy(folder: Path) -> None:
     tp.evaluate(GOOD, LABELS, noise=0.1).save(folder / "noisy.tieproof")
 
 
+def noise_in_shards(folder: Path) -> None:
+    np.save(folder / "rows.npy", GOOD)
+    tp.evaluate(tp.open(str(folder / "rows.npy")), LABELS, noise=0.1)
+
+
 CASES: dict[str, Case] = {
     "a negative noise": Case(
         evaluate(noise=-0.5), r"noise must be a finite number of at least 0, .* each distance may be off, not -0\.5"
@@ -80,6 +85,27 @@ CASES: dict[str, Case] = {
     "noise for nDCG with many grades": Case(
         lambda: tp.evaluate_scores([np.arange(100.0)], [np.arange(1.0, 101)], measures=["nDCG"], noise=0.1),
         r"known for up to 64 different grades, but there are 100",
+    ),
+    "noise for shards": Case(
+        noise_in_shards,
+        r"must be an array in memory, not shards, whose rows are not in memory together, as noise needs them\. If",
+        in_folder=True,
+    ),
+    "embeddings computed again for an Evaluator": Case(
+        lambda: tp.Evaluator(noise=GOOD),  # type: ignore[arg-type]
+        r"noise must be a number or a format for an Evaluator, not ndarray: .* Pass both arrays to evaluate",
+    ),
+    "noise for lists of neighbors": Case(
+        lambda: tp.evaluate_neighbors([[1]], labels=LABELS[:1], gallery_labels=LABELS, noise=0.1),  # type: ignore[arg-type]
+        r"noise applies only to whole rankings, but these lists were cut off",
+    ),
+    "noise for answers": Case(
+        lambda: tp.evaluate_answers(GOOD, LABELS, noise=0.1),  # type: ignore[arg-type]
+        r"noise does not apply to answers: an item without an answer may be at any distance\. Leave out noise",
+    ),
+    "a gallery that was computed once": Case(
+        lambda: tp.noise(GOOD, GOOD, LABELS, gallery=GOOD + 1, gallery_labels=LABELS),
+        r"A gallery is needed from both computations\. Pass gallery= and gallery_again=",
     ),
     "a record of a result with noise": Case(save_noisy, r"A record does not hold bounds under noise", in_folder=True),
 }

@@ -196,6 +196,23 @@ def test_ties_that_add_little_have_a_certain_distribution(monkeypatch: pytest.Mo
     assert max(widths) > 1e-4  # the errors of the replacement are included
 
 
+def test_quantiles_in_the_tails_are_computed_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are in the wider brackets, and contain what they are without replaced ties."""
+    scores, relevance = many_ties(300)
+    result = tp.evaluate_scores(scores, relevance, measures=["AP"])
+    exact = result.distribution("AP")
+    monkeypatch.setattr(small_ties, "_BUDGET", 100)
+    found = result.distribution("AP", resolution=2e-5)
+    for probability in (1e-4, 0.999):
+        wide = [each.quantile(probability - 1e-12) for each in found.bracket]
+        low, high = found.quantile(probability)
+        inner = exact.quantile(probability)
+        assert wide[1] - wide[0] > found.resolution
+        assert wide[0] <= low <= inner.high
+        assert inner.low <= high <= wide[1]
+        assert high - low < (wide[1] - wide[0]) / 2
+
+
 def test_no_ties() -> None:
     distribution = tp.evaluate_scores([[3, 2, 1]], [[0, 1, 0]], measures=["AP"]).distribution("AP")
     assert distribution.quantile(0.5) == (0.5, 0.5)

@@ -1,6 +1,8 @@
 """`Distribution`: how likely each value of a mean is when the tied items of each query are ordered at random."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,6 +48,7 @@ class Distribution(Shown, AsFrame):
     estimate : its lower, expected and upper value and its standard deviation
     queries : the number of queries
     resolution : the distance at which two means are told apart
+    finer : computes a narrower bracket, for quantiles in the tails that are wider than the resolution
 
     >>> import tieproof as tp
     >>> result = tp.evaluate([[0.0, 0.0]] * 3, ["cat", "dog", "cat"], measures=["AP"])
@@ -72,6 +75,11 @@ class Distribution(Shown, AsFrame):
     queries: int
     resolution: float
     bracket: Bracket
+    finer: Callable[[], Bracket]
+
+    @cached_property
+    def _finer(self) -> Bracket:
+        return self.finer()
 
     def quantile(self, probability: float) -> Between:
         """The smallest value that the mean does not exceed with this probability, from 0 to 1.
@@ -82,7 +90,11 @@ class Distribution(Shown, AsFrame):
         """
         if not isinstance(probability, int | float | np.floating) or not 0 <= probability <= 1:
             raise InputError(f"probability must be a number from 0 to 1, not {probability!r}.", "probability")
-        return Between(*(each.quantile(float(probability) - SAME) for each in self.bracket))
+        low, high = (each.quantile(float(probability) - SAME) for each in self.bracket)
+        if high - low > self.resolution:
+            finer = [each.quantile(float(probability) - SAME) for each in self._finer]
+            low, high = max(low, finer[0]), min(high, finer[1])
+        return Between(low, high)
 
     def at_least(self, value: float) -> Between:
         """The probability that the mean is at least `value`; a mean that differs by at most 1e-12 counts as equal."""

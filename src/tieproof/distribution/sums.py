@@ -72,10 +72,11 @@ class Bracket(NamedTuple):
     later: Steps
 
 
-def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float) -> Bracket:
+def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float, sharper: float = 1.0) -> Bracket:
     """Return the distribution of `known.lower` plus what the ties add beyond their least.
 
     resolution : the distance at which two values are told apart
+    sharper : by how much smaller than usual the error of ties that add little is
     """
     places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
     slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
@@ -87,7 +88,7 @@ def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float) -> Brack
     found = values_of(groups) if few else None
     if found is not None:
         return _of_values(found, known, slack)
-    chosen, rest = chosen_ties(ties, known, resolution)
+    chosen, rest = chosen_ties(ties, known, resolution / sharper)
     groups = [part for each in chosen for group in each.by_shape() for part in _that_matter(group)]
     return _of_waves(groups, rest, known, resolution, slack)
 

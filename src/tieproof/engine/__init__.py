@@ -89,22 +89,26 @@ def ties_by_tiles(problem: Problem, space: Space, plan: Plan, watch: Watch) -> I
     check_products(max(len(space.queries), len(space.items)))
     order = np.argsort(space.queries.identity, kind="stable")
     with watch(len(space.queries) * len(space.items)) as advance:
-        noisy = problem.noise is not None
-        for parts in plan.blocks(problem.relevance.at_most()[order] * (NOISY if noisy else 1)):
-            spans = [order[part] for part in parts]
-            ends = None
-            with single_threaded():
-                counted = ranked = rank(space, problem.relevance, spans, plan)
-                if problem.noise is not None:
-                    from tieproof.engine.shifted import together
+        noisy = None
+        if problem.noise is not None:
+            from tieproof.engine.extremes import Noisy
 
-                    counted = together(space, ranked, problem.noise, np.concatenate(spans))
-                    ends = counted.ends
-                count_others(space, counted, plan, whole_area(space, ranked), advance)
+            noisy = Noisy.of(space, problem.noise)
+        times = 1 if noisy is None else NOISY * len(noisy.parts)
+        for parts in plan.blocks(problem.relevance.at_most()[order] * times):
+            spans = [order[part] for part in parts]
+            with single_threaded():
+                ranked = rank(space, problem.relevance, spans, plan)
+                if noisy is None:
+                    count_others(space, ranked, plan, [whole_area(space, ranked)], advance)
+                else:
+                    noisy.count_block(ranked, problem.relevance, spans, plan, advance)
             start = 0
             for queries in spans:
                 stop = start + len(queries)
                 ties = ranked.ties(start, stop)
-                yield queries, ties if ends is None else replace(ties, noise=ends.extremes(start, stop))
+                yield queries, ties if noisy is None else replace(ties, noise=noisy.extremes(start, stop))
                 start = stop
-            del ranked, counted, ends  # otherwise they would stay in memory while the next block is ranked
+            del ranked  # otherwise it would stay in memory while the next block is ranked
+            if noisy is not None:
+                noisy.ends.clear()

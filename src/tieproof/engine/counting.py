@@ -7,7 +7,7 @@ The results are first collected in a thread's own memory and then added to the c
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from threading import Event, Lock
 from typing import NamedTuple
 
@@ -109,16 +109,27 @@ def whole_area(space: Space, ranked: Ranked) -> Area:
     return Area(slice(first, last), slice(0, len(space.items)), everything)
 
 
-def count_others(space: Space, ranked: Ranked, plan: Plan, area: Area, progress: Progress) -> None:
-    """Count the items of an area, except the relevant ones, for the queries of a block, in the cheapest way."""
+def areas_of_part(space: Space, ranked: Ranked, items: slice) -> list[Area]:
+    """The areas of some items for all ranked queries."""
+    whole = whole_area(space, ranked)
+    if items == whole.items or not whole.both:
+        return [whole._replace(items=items)]
+    beside = [slice(0, items.start), slice(items.stop, len(space.items))]
+    return [Area(items, items, both=True), *(Area(rows, items) for rows in beside if rows.start < rows.stop)]
+
+
+def count_others(space: Space, ranked: Ranked, plan: Plan, areas: Sequence[Area], progress: Progress) -> None:
+    """Count the items of some areas, except the relevant ones, for the queries of a block, in the cheapest way."""
     for each in ranked.parts:
         if len(each.partial.query):  # items of which a query excludes only some, which no tile can count
             resolve(space, each, each.partial, Lock())
     chosen = cheapest(space, ranked)
     if chosen is None:
-        count_pairs(space, ranked, plan, area.sides, progress)
+        count_pairs(space, ranked, plan, [side for area in areas for side in area.sides], progress)
     else:
-        TileLoop(chosen, with_margins(ranked, chosen), plan, area, progress).run()
+        with_errors = with_margins(ranked, chosen)
+        for area in areas:
+            TileLoop(chosen, with_errors, plan, area, progress).run()
     ranked.hand_out()
 
 

@@ -143,7 +143,7 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
             nearness = -distances if target is None else nearness_of(distances, target)
-            radius = None if problem.noise is None else problem.noise.radius[queries]
+            radius = None if problem.noise is None else problem.noise.radius(queries, problem.noise.of_item)
             yield queries, _ties_of_scores(nearness, relevance.block(queries), radius)
             advance(distances.size)
 

@@ -5,9 +5,19 @@ the relevant item's far end. In the best ranking it stands before it only if it 
 relevant item's near end.
 """
 
+from dataclasses import replace
+from typing import NamedTuple
+
 import numpy as np
 
-from tieproof.ties import Array, FloatArray, IntArray, Ties
+from tieproof.distances.space import Space
+from tieproof.engine.counting import areas_of_part, count_others
+from tieproof.engine.plan import Plan
+from tieproof.engine.ranked import Ranked
+from tieproof.engine.shifted import NOTHING, Ends, together
+from tieproof.inputs.relevance import Relevance
+from tieproof.problem import Noise, Progress
+from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 
 def ranking_of(query: IntArray, others: IntArray, n_relevant: IntArray, n_items: IntArray) -> Ties:
@@ -57,3 +67,69 @@ def _moved_integers(numbers: Array, shift: FloatArray) -> Array:
     fits = size < 2.0**64
     step = np.where(fits, np.minimum(np.where(fits, size, 0.0).astype(np.uint64), room), room)
     return np.where(upward, bits + step, bits - step).view(np.int64).astype(numbers.dtype)
+
+
+class Noisy(NamedTuple):
+    """Counts blocks of queries under noise, and keeps the ends of the last one.
+
+    parts : consecutive distinct items, and the largest numbers of `Noise.of_item` among them: most items, and if a
+        few moved far more than these, the others
+    ends : of each part
+    """
+
+    space: Space
+    noise: Noise
+    parts: list[tuple[slice, FloatArray]]
+    ends: list[Ends]
+
+    @classmethod
+    def of(cls, space: Space, noise: Noise) -> "Noisy":
+        """The parts of the items of a space, in which those that moved far are last."""
+        count = len(space.items)
+        if len(noise.of_item) == 1:
+            return cls(space, noise, [(slice(0, count), noise.of_item[0])], [])
+        most, identity = np.zeros((count, 2)), space.items.identity
+        np.maximum.at(most, identity, noise.of_item)
+        end = int(identity[~noise.moved_far()].max(initial=-1)) + 1
+        parts = [slice(start, stop) for start, stop in ((0, end), (end, count)) if start < stop]
+        return cls(space, noise, [(part, most[part].max(axis=0)) for part in parts], [])
+
+    def count_block(
+        self, ranked: Ranked, relevance: Relevance, spans: list[IntArray], plan: Plan, progress: Progress
+    ) -> None:
+        """Count a block of ranked queries, and the ends of their relevant items."""
+        space, queries = self.space, np.concatenate(spans)
+        of_relevant = np.concatenate([self._of_relevant(relevance, span) for span in spans])
+        both = []
+        self.ends.clear()
+        for part, most in self.parts:
+            radius = self.noise.radius(queries, of_relevant + most) / 2
+            both.append(together(space, ranked, self.noise, radius, part))
+            ranked = replace(ranked, partial=NOTHING)  # which is resolved once
+        for (part, _), each in zip(self.parts, both, strict=True):
+            count_others(space, each, plan, areas_of_part(space, ranked, part), progress)
+            self.ends.append(each.ends)
+
+    def _of_relevant(self, relevance: Relevance, queries: IntArray) -> FloatArray:
+        """The largest numbers of `Noise.of_item` among the relevant items of each query, (Q, 2)."""
+        of_item = self.noise.of_item
+        if len(of_item) == 1:
+            return np.tile(of_item, (len(queries), 1))
+        block = relevance.block(queries)
+        some, most = np.flatnonzero(np.diff(block.pointer)), np.zeros((len(queries), 2))
+        if len(some):
+            most[some] = np.maximum.reduceat(of_item[block.items], block.pointer[some], axis=0)
+        return most
+
+    def extremes(self, start: int, stop: int) -> ExtremeRankings:
+        """The worst and the best rankings of the queries start … stop-1 of the block, from the counts.
+
+        The ends of relevant items are in the same order in each part, so that their counts add up.
+        """
+        (query, worst, best), *others = (each.others(start, stop) for each in self.ends)
+        for _, further_worst, further_best in others:
+            worst, best = worst + further_worst, best + further_best
+        first = self.ends[0]
+        n_relevant = (first.thresholds.stop - first.thresholds.start)[start:stop] // 2
+        n_items = first.n_items[start:stop]
+        return ExtremeRankings(*(ranking_of(query, each, n_relevant, n_items) for each in (worst, best)))

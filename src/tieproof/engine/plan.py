@@ -80,7 +80,12 @@ class Plan:
         if problem.format is not None:
             resources = resources_of_gauge(resources.keep_bytes)
         sides = problem.queries, problem.gallery
-        space = make_space(problem.distance, *sides, problem.relevance.order(), resources, ends)
+        orders = problem.relevance.order()
+        if problem.noise is not None and len(problem.noise.of_item) > 1:
+            last = problem.noise.moved_far()
+            of_items = orders[1][np.argsort(last[orders[1]], kind="stable")]
+            orders = of_items if problem.gallery is None else orders[0], of_items
+        space = make_space(problem.distance, *sides, orders, resources, ends)
         if problem.format is None:
             space = space.of_near_duplicates()
             return space if problem.noise is None else space.as_passed  # noise shifts the distances of rows as passed

@@ -234,7 +234,7 @@ def count(
     with single_threaded():
         ranked = rank(space, problem.relevance, spans, plan, window, converted)
         if known is not None:
-            count_others(space, ranked, plan, area, progress)
+            count_others(space, ranked, plan, [area], progress)
     return order, space, ranked
 
 

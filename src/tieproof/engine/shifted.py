@@ -19,7 +19,6 @@ import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Space
-from tieproof.engine.extremes import ranking_of
 from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
 from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
@@ -27,13 +26,15 @@ from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.problem import Noise
-from tieproof.ties import BoolArray, ExtremeRankings, FloatArray, IntArray, SmallIntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 STEPS = 32
 """Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
 
 FARTHEST = 4.0
 """Ends beyond this many times the largest distance mean the same as this many times."""
+
+NOTHING = Undecided(*np.empty((5, 0), dtype=np.int64))
 
 CHUNK = 2**13
 """The number of thresholds whose ends are made at a time, so that they stay in the cache (measured)."""
@@ -52,8 +53,11 @@ class Ends(Ranked):
     end: FloatArray
     is_far: BoolArray
 
-    def extremes(self, start: int, stop: int) -> ExtremeRankings:
-        """The worst and the best rankings of the queries start … stop-1 of the block, from the counts."""
+    def others(self, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
+        """The others before each relevant item of the queries start … stop-1 of the block, nearest item first.
+
+        Returns the queries, counted from 0, and the counts in the worst and in the best rankings.
+        """
         first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
         own = slice(int(first[0]), int(last[-1]))
         leads = self.counts.gap[own] != CONTINUED
@@ -64,11 +68,7 @@ class Ends(Ranked):
         before -= np.append(0, before)[first - own.start][query]
         far = self.is_far[own]
         worst = (before + self.counts.equal[own][np.flatnonzero(leads)][tie])[far]
-        n_relevant, n_items = (last - first) // 2, self.n_items[start:stop]
-        return ExtremeRankings(
-            ranking_of(query[far], worst, n_relevant, n_items),
-            ranking_of(query[~far], before[~far], n_relevant, n_items),
-        )
+        return query[far], worst, before[~far]
 
     def place(self, items: Undecided, lock: Lock) -> None:
         """Count items that float64 leaves undecided, by exact fractions."""
@@ -220,10 +220,11 @@ def merge_ends(ends: Unmerged, by_key: bool, room: Output[RoomToSort], merged: O
     """
 
 
-def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> Together:
+def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, items: slice) -> Together:
     """Ranked queries, whose other items are not counted yet, with the ends of their relevant items.
 
-    queries : the number of each query of the block
+    radius : (Q,) of each query of the block; an end is twice as far from the item
+    items : the distinct items that are counted
     """
     assert noise.distance is not None
     thresholds, targets = ranked.thresholds, ranked.targets
@@ -236,7 +237,7 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
     both = _Room.of(ties + 2 * length)
     end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
     is_tie = np.empty(len(both.key), dtype=np.bool_)
-    making = _Making(space, noise.distance.gauge(space), ranked, noise.radius[queries], Steps.of(noise.extent))
+    making = _Making(space, noise.distance.gauge(space), ranked, radius, Steps.of(noise.extent))
     room = RoomToSort.of(3 * int(length.max(initial=0)))
     certain = space.all_errors.certain
     for span in cut(length, CHUNK):
@@ -252,8 +253,9 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
             both.mark(span, both.key[all_own])
     ties_before = np.zeros(len(is_tie) + 1, dtype=np.int32)
     np.cumsum(is_tie, out=ties_before[1:])
-    nothing = Undecided(*np.empty((5, 0), dtype=np.int64))
-    partial = _apart_from_tiles(ranked, length, first_of_tie)
+    apart = _apart_from_tiles(ranked, length, first_of_tie)
+    inside = (apart.item >= items.start) & (apart.item < items.stop)
+    partial = Undecided(*(column[inside] for column in apart))
     return Together(
         targets=targets,
         grades=None,
@@ -261,7 +263,7 @@ def together(space: Space, ranked: Ranked, noise: Noise, queries: IntArray) -> T
         items=ranked.items,
         thresholds=both.thresholds(),
         counts=both.counts,
-        partial=nothing,
+        partial=NOTHING,
         ranked=ranked,
         ends=Ends(
             targets=targets,

@@ -1,6 +1,7 @@
 """`Evaluator`: evaluation of embeddings that arrive batch by batch, from one process or several."""
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -44,6 +45,8 @@ class Evaluator:
     ----------
     distance, measures, average, empty, memory, threads, bits, precision :
         As in `evaluate`.
+    noise : number, "float16", "bfloat16", "float32" or "int8"
+        As in `evaluate`, which also takes embeddings computed again.
 
     Examples
     --------
@@ -76,6 +79,7 @@ class Evaluator:
         threads: int | None = None,
         bits: int | None = None,
         precision: str | None = None,
+        noise: float | str | None = None,
     ) -> None:
         if isinstance(distance, str):
             our_name(distance)
@@ -85,6 +89,12 @@ class Evaluator:
         as_budget(memory, threads)
         if precision is not None:
             find_format(precision)
+        if noise is not None and not isinstance(noise, Real | str):
+            raise InputError(
+                f"noise must be a number or a format for an Evaluator, not {type(noise).__name__}: items computed "
+                "again do not come batch by batch. Pass both arrays to evaluate.",
+                "noise",
+            )
         self._options: dict[str, Any] = {
             "distance": distance,
             "measures": measures,
@@ -94,6 +104,7 @@ class Evaluator:
             "threads": threads,
             "bits": bits,
             "precision": precision,
+            "noise": noise,
         }
         self._batches: dict[SideName | None, list[Batch]] = {}
 

@@ -261,7 +261,7 @@ def evaluate(
             raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
         from tieproof.evaluation.moves import noise_of
 
-        problem = in_memory(problem)
+        problem = in_memory(problem, "whose rows are not in memory together, as noise needs them")
         problem = replace(problem, noise=noise_of(problem, noise))
     whole = problem.whole if isinstance(problem, ShardedProblem) else problem
     count = whole.relevance.n_queries

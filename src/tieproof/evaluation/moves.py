@@ -26,7 +26,7 @@ OUTWARD = 1 + 2.0**-20
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
 """The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
 
-BLOCK_ENTRIES = 2**20
+BLOCK_ENTRIES = 2**17
 """The number of entries of rows that are converted at a time."""
 
 WIDE_INTEGERS = 2.0**-50
@@ -34,6 +34,11 @@ WIDE_INTEGERS = 2.0**-50
 
 INT8_STEPS = 127
 """In int8, the largest absolute entry of a row is this number."""
+
+
+FRACTION_BITS = 52
+EXPONENT_BITS = 0x7FF << FRACTION_BITS
+"""Where float64 has its fraction and its exponent."""
 
 
 class Moved(NamedTuple):
@@ -84,8 +89,9 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         )
     distance = problem.distance if isinstance(problem.distance, Distance) else None
     if isinstance(noise, Real):
-        radius = np.full(problem.relevance.n_queries, parse_radius(noise, "each distance"))
-        return Noise(radius, distance, np.inf if distance is None else extent_of(problem, distance))
+        of_query = np.full((problem.relevance.n_queries, 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
+        extent = np.inf if distance is None else extent_of(problem, distance)
+        return Noise(of_query, np.array([[1.0, 0.0]]), distance, extent)
     moved = None if distance is None else MOVED.get(problem.called)
     if moved is None:
         raise InputError(
@@ -94,12 +100,12 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
             "noise",
         )
     queries, items = moves_of(problem, noise, moved)
-    far, largest = items.move.max(initial=0.0), items.norm.max(initial=0.0)
-    radius = queries.move + far
+    of_query, of_item = np.ones((len(queries.move), 2)), np.ones((len(items.move), 2))
+    of_query[:, 0], of_item[:, 1] = queries.move, items.move
     if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
-        radius = queries.move * largest + queries.norm * far + queries.move * far
+        of_query[:, 1], of_item[:, 0] = queries.norm + queries.move, items.norm
     ranked = find_ranked(moved)
-    return Noise(radius * OUTWARD, ranked, extent_of(problem, ranked))
+    return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
 
 
 def extent_of(problem: Problem, distance: Distance) -> float:
@@ -166,14 +172,17 @@ def half_steps(rows: FloatArray, target: Format, name: str) -> FloatArray:
     >>> half_steps(np.array([1.0, 1.5, 0.0]), FORMATS["float16"], "float16").tolist()
     [0.00048828125, 0.00048828125, 2.9802322387695312e-08]
     """
-    if np.abs(rows).max(initial=0.0) >= target.infinity:
+    largest = max(float(rows.max(initial=0.0)), -float(rows.min(initial=0.0)))
+    if largest >= target.infinity:
         raise InputError(
-            f"The embeddings contain {np.abs(rows).max():g}, which {name} cannot represent: it would be infinite.",
+            f"The embeddings contain {largest:g}, which {name} cannot represent: it would be infinite.",
             "noise",
         )
-    exponent = np.maximum(np.frexp(rows)[1] - 1, target.smallest_exponent)
-    exponent[rows == 0] = target.smallest_exponent
-    return np.asarray(np.ldexp(1.0, exponent - target.precision))
+    # The bits of the exponent of a float64 are those of the largest power of two up to its absolute value.
+    powers = np.ascontiguousarray(rows).view(np.int64) & EXPONENT_BITS
+    np.maximum(powers, np.float64(2.0**target.smallest_exponent).view(np.int64), out=powers)
+    powers -= target.precision << FRACTION_BITS
+    return powers.view(np.float64)
 
 
 def moves_between(rows: Embeddings, values: Any, moved: Moved) -> Moves:
@@ -237,7 +246,7 @@ def _spans(rows: Embeddings) -> Iterator[slice]:
 
 def _norms(rows: FloatArray) -> FloatArray:
     """The Euclidean norms of rows."""
-    return np.asarray(np.sqrt((rows * rows).sum(axis=1)))
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", rows, rows)))
 
 
 def _chords(changes: FloatArray, lengths: FloatArray) -> FloatArray:

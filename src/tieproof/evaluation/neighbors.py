@@ -10,6 +10,7 @@ from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.given_lists import as_counted_type, judged_by_grades
+from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score
@@ -56,6 +57,7 @@ def evaluate_neighbors(
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
+    noise: None = None,
 ) -> Result:
     """Score the lists that an index of nearest neighbors returned, with the whole interval that they leave open.
 
@@ -95,6 +97,7 @@ def evaluate_neighbors(
         even the first. "returned" scores what was returned, whatever the search: unseen items come last, and those
         that are relevant count as never retrieved, as documents outside the lists of a run do in `evaluate_run`.
     measures, categories, average, empty : as in `evaluate`
+    noise : refused, because it applies only to whole rankings
 
     Raises
     ------
@@ -132,6 +135,7 @@ def evaluate_neighbors(
 
     """
     wanted = parse_measures(measures)
+    check_noisy((), cut_off=noise is not None)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
     lists = as_neighbor_lists(ids, distances, scores, counts)

@@ -175,12 +175,12 @@ def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
     )
 
 
-def in_memory(problem: Problem | ShardedProblem) -> Problem:
-    """Return the problem if its rows are in memory; refuse shards."""
+def in_memory(problem: Problem | ShardedProblem, why: str = "which only evaluate reads block by block") -> Problem:
+    """Return the problem if its rows are in memory; refuse shards, with the reason."""
     if isinstance(problem, ShardedProblem):
         raise InputError(
-            "The embeddings must be an array in memory, not shards, which only evaluate reads block by block. If all "
-            "rows fit into memory, pass shards.read(0, n).",
+            f"The embeddings must be an array in memory, not shards, {why}. If all rows fit into memory, pass "
+            "shards.read(0, n).",
             "embeddings",
         )
     return problem
