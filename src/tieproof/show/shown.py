@@ -94,6 +94,11 @@ def _html_escaped(text: str) -> str:
     return escape(in_one_line(text))
 
 
+_GREEK = {
+    letter: unicodedata.name(letter).split()[-1].replace("LAMDA", "LAMBDA")
+    for letter in "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"  # LaTeX names no others
+}
+
 _SPECIAL_IN_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -115,15 +120,7 @@ _SPECIAL_IN_LATEX = {
     "−": "$-$",
     "±": r"$\pm$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
-    **{
-        letter: f"$\\{name}$"
-        for letter, name in zip(
-            "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
-            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau upsilon phi chi "
-            "psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega".split(),
-            strict=True,
-        )
-    },
+    **{letter: f"$\\{name.capitalize() if letter.isupper() else name.lower()}$" for letter, name in _GREEK.items()},
 }
 """Characters with a meaning in LaTeX, or that pdfLaTeX lacks or shows as something else, with their replacements."""
 
@@ -263,7 +260,9 @@ class Shown(AsJson):
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
     ) -> str:
-        r"""A LaTeX table to paste into a paper, whose first lines name the packages it uses, before 2020 also textcomp.
+        r"""A LaTeX table to paste into a paper, whose first lines name the packages that it uses.
+
+        Before 2020, it also needs the package textcomp, which LaTeX has contained since then.
 
         caption : LaTeX that is taken as it is, in place of the sentences, whose special characters are escaped
         label : the name for \ref, such as "tab:scores"
