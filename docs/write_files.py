@@ -87,8 +87,8 @@ table in which a dimension is equal to labels that are integers raises an error.
 header, and runs of MS MARCO, which have three columns (query, document, rank). As in trec_eval 10, lines that begin
 with `#` are comments, and text after the tag of a run is not read. Files with the extension `.jsonl` are read as
 predictions of sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and
-pytrec_eval have it. The commands `run`,
-`compare` and `verify` also read qrels and runs in TREC format from standard input, written `-`, and from pipes:
+pytrec_eval have it. The commands `run`, `compare` and `verify` also read qrels and runs from standard input, written
+`-`, and from pipes, in TREC format or as such a dictionary:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
@@ -116,8 +116,8 @@ qrels = {{i: dict.fromkeys(each.reference_context_ids, 1) for i, each in enumera
 run = {{i: {{name: -rank for rank, name in enumerate(each.retrieved_context_ids)}} for i, each in enumerate(samples)}}
 ```
 
-Only one file can be standard input. Data frames of pandas and polars, tables of pyarrow and relations of DuckDB have
-these columns:
+Only one file can be standard input. Data frames of pandas and polars, also lazy ones, tables of pyarrow and relations
+of DuckDB have these columns:
 
 | content | names of the column |
 |---|---|

@@ -1,7 +1,9 @@
 """Verification: EER, TAR at FAR and minDCF by enumeration of orderings, by scikit-learn, and from embeddings."""
 
 import json
+from collections.abc import Callable, Sequence
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -125,6 +127,61 @@ def test_refused_costs() -> None:
         curve.min_dcf(0.1, c_miss=0)
     with pytest.raises(InputError, match="false accept rate"):
         curve.tar(1.5)
+
+
+# Intervals over subjects
+
+OF_RELEVANT, OF_OTHERS = (
+    [("a", 1), ("a", 3), ("b", 2), ("c", 2), ("d", 5)],
+    [("a", 4), ("b", 2), ("c", 6), ("d", 3), ("d", 7)],
+)
+STATISTICS: dict[
+    str, tuple[Callable[[tp.DetCurve], float], Callable[[list[tuple[Fraction, Fraction]]], Fraction]]
+] = {
+    "EER": (lambda curve: curve.eer.interpolated, oracle.crossing),
+    "TAR": (lambda curve: curve.tar(0.25).lower, lambda points: oracle.tar(points, Fraction(1, 4))),
+    "minDCF": (
+        lambda curve: curve.min_dcf(0.25).upper,
+        lambda points: oracle.min_dcf(points, Fraction(1, 4), Fraction(1), Fraction(1)),
+    ),
+}
+
+
+def curve_of(order: Sequence[int] = range(5)) -> tp.DetCurve:
+    (subjects, near), (of_others, far) = (
+        zip(*(pairs[at] for at in order), strict=True) for pairs in (OF_RELEVANT, OF_OTHERS)
+    )
+    return tp.det_curve(near, far, subjects=(subjects, of_others))
+
+
+@pytest.mark.parametrize("name", STATISTICS)
+def test_interval_of_all_draws_of_subjects(name: str) -> None:
+    """All 256 draws of four subjects are equally likely; the ends are levels of their distribution."""
+    ours, definition = STATISTICS[name]
+    values = sorted(
+        definition(oracle.thresholds(*([d for who in drawn for s, d in pairs if s == who] for pairs in both)))
+        for both in [(OF_RELEVANT, OF_OTHERS)]
+        for drawn in product("abcd", repeat=4)
+    )
+    found = curve_of().interval(ours, 0.8)
+    assert found.value == pytest.approx(float(definition(oracle.thresholds([1, 3, 2, 2, 5], [4, 2, 6, 3, 7]))))
+    for end, level in ((found.low, 0.1), (found.high, 0.9)):
+        below, up_to = (
+            sum(value <= Fraction(end) + side * Fraction(1, 10**9) for value in values) for side in (-1, 1)
+        )
+        assert below / len(values) <= level + 0.01
+        assert up_to / len(values) >= level - 0.01
+    assert (found.confidence, found.method, found.bound) == (0.8, "percentile", "statistic")
+    assert curve_of([3, 1, 4, 0, 2]).interval(ours, 0.8) == found
+
+
+def test_refused_intervals() -> None:
+    with pytest.raises(InputError, match="at least two"):
+        tp.det_curve([1.0], [2.0], subjects=(["a"], ["a"])).interval(lambda curve: curve.eer.upper)
+    with pytest.raises(InputError, match="confidence must be"):
+        curve_of().interval(lambda curve: curve.eer.upper, 95)
+    with pytest.raises(InputError, match="The number of subjects is 2, but the number of other pairs is 1"):
+        tp.det_curve([1.0], [2.0], subjects=(["a"], ["a", "b"]))
 
 
 # Embeddings

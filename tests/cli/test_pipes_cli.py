@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import json
 import os
 import subprocess
 import sys
@@ -65,6 +66,20 @@ def test_standard_input_is_read_as_the_file_would_be(
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
+def test_dictionaries_of_json_are_known_by_their_beginning(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], packed: bool
+) -> None:
+    qrels, scores = {"q1": {"a": 1}, "q2": {"a": 1}}, {"q1": {"a": 0.5, "b": 0.5}, "q2": {"a": 2.0}}
+    Path("qrels.json").write_text(json.dumps(qrels))
+    expected = str(tp.evaluate_run(qrels, scores, measures=["RR"])).splitlines()[2]
+    for space in (None, 2):
+        content = json.dumps(scores, indent=space).encode()
+        type_in(monkeypatch, gzip.compress(content) if packed else content)
+        assert run("run", "qrels.json", "-", "-m", "RR") == 0
+        assert capsys.readouterr().out.splitlines()[2] == expected
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzip"])
 def test_pipes_are_read_as_files_would_be(folder: Path, capsys: pytest.CaptureFixture[str], packed: bool) -> None:
     expected = f"{tp.evaluate_run('qrels.txt', 'base.run')}\n"
     pack = gzip.compress if packed else bytes
@@ -112,6 +127,7 @@ def test_a_pipe_of_the_shell(folder: Path) -> None:
         (("run", "qrels.txt", "-"), "", "standard input is empty (0 bytes)"),
         (("run", "qrels.txt", "-"), "q1 d1\n", "standard input has 2 columns on line 1: 'q1 d1'."),
         (("run", "qrels.txt", "-"), "q1\0", "standard input cannot be read as a TREC run"),
+        (("run", "qrels.txt", "-"), '{"q1": 0.5', "standard input is no JSON (Expecting ',' delimiter: line 1"),
         (("run", "qrels.txt", "-"), "\x1f\x8b\x08", "standard input cannot be unpacked"),
     ],
 )

@@ -1,6 +1,7 @@
 """Every kind of array gives the same result as the same numbers in float64."""
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,53 @@ class HasDlpack:
 @pytest.mark.parametrize("make", [HasArray, HasDlpack, WHOLE.tolist], ids=["__array__", "DLPack", "lists"])
 def test_protocols(make: Any) -> None:
     assert scores(make()) == scores(WHOLE.astype(float))
+
+
+TRIPLES = [(q, i, 1 + int(LABELS[q] == 3)) for q in range(60) for i in range(60) if q != i and LABELS[q] == LABELS[i]]
+NAMES = np.array(["a", "b", "c", "d"])[LABELS]
+
+FRAMES: dict[str, Callable[[Any, Any], Any]] = {
+    "labels": lambda frame, series: tp.evaluate(frame(WHOLE), series(NAMES), categories=series(NAMES)),
+    "classes": lambda frame, series: tp.evaluate(frame(WHOLE), frame(LABELS[:, None] == np.arange(4))),
+    "gallery": lambda frame, series: tp.evaluate(
+        frame(WHOLE[:20]),
+        series(LABELS[:20]),
+        gallery=frame(WHOLE[20:]),
+        gallery_labels=series(LABELS[20:]),
+        groups=series(LABELS[:20]),
+        gallery_groups=series(LABELS[20:] // 2),
+    ),
+    "relevance": lambda frame, series: tp.evaluate(
+        WHOLE, relevance=frame(np.array(TRIPLES)), exclude=frame(np.array([(0, 1), (2, 3)]))
+    ),
+    "scores": lambda frame, series: tp.evaluate_scores(frame(WHOLE), frame(WHOLE > 1), n_relevant=series([6] * 60)),
+    "distances": lambda frame, series: tp.evaluate_distances(frame(WHOLE), frame(WHOLE > 1)),
+    "neighbors": lambda frame, series: tp.evaluate_neighbors(
+        frame(np.argsort(WHOLE, axis=1)),
+        frame(np.sort(WHOLE, axis=1)),
+        labels=series(LABELS),
+        gallery_labels=series(range(6)),
+    ),
+    "recall": lambda frame, series: tp.neighbor_recall(
+        frame(np.argsort(WHOLE, axis=1)), queries=frame(WHOLE), gallery=frame(WHOLE), k=2
+    ),
+    "pairs": lambda frame, series: tp.det_curve(series(WHOLE.ravel()), series(WHOLE.ravel() + 1)),
+    "pooled": lambda frame, series: tp.fnmr_at_fmr(frame(WHOLE), series(NAMES), eer=True),
+    "collisions": lambda frame, series: tp.collisions(frame(WHOLE), series(NAMES)),
+    "votes": lambda frame, series: tp.knn_accuracy(frame(WHOLE), series(NAMES), k=3),
+}
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+@pytest.mark.parametrize("call", FRAMES)
+def test_frames_and_series(call: str, library: str) -> None:
+    module = pytest.importorskip(library)
+
+    def frame(values: Array) -> Any:
+        return module.DataFrame({f"f{at}": column for at, column in enumerate(values.T)})
+
+    expected = FRAMES[call](np.asarray, np.asarray)
+    assert FRAMES[call](frame, lambda values: module.Series(list(values))).to_dict() == expected.to_dict()
 
 
 def test_layouts() -> None:

@@ -22,13 +22,15 @@ def columns(values: dict[str, dict[str, Any]], value: str) -> dict[str, list[Any
     return dict(zip(("query_id", "doc_id", value), map(list, zip(*rows, strict=True)), strict=True))
 
 
-@pytest.mark.parametrize("library", ["pyarrow", "polars", "duckdb"])
+@pytest.mark.parametrize("library", ["pyarrow", "polars", "polars, lazy", "duckdb"])
 def test_tables_are_read_like_dictionaries(library: str) -> None:
-    module = pytest.importorskip(library)
+    module = pytest.importorskip(library.removesuffix(", lazy"))
 
     def table(values: dict[str, dict[str, Any]], value: str) -> Any:
         if library == "polars":
             return module.DataFrame(columns(values, value))
+        if library == "polars, lazy":
+            return module.LazyFrame(columns(values, value))
         made = pytest.importorskip("pyarrow").table(columns(values, value))
         return made if library == "pyarrow" else module.from_arrow(made)
 

@@ -75,8 +75,8 @@ def test_embeddings_with_grades() -> None:
 
 def test_level_is_rel_of_all_measures_that_have_it() -> None:
     qrels, run = lists(9)
-    found = tp.evaluate_run(qrels, run, level=2, measures=["AP", "nDCG@3", "P(rel=3)@3"])
-    assert list(found.measures) == ["AP(rel=2)", "nDCG@3", "P(rel=3)@3"]
+    found = tp.evaluate_run(qrels, run, level=2, measures=["AP", "nDCG@3", "P(rel=3)@3", "RBP(gain=linear)", "RBP"])
+    assert list(found.measures) == ["AP(rel=2)", "nDCG@3", "P(rel=3)@3", "RBP(gain=linear)", "RBP(rel=2)"]
     assert found["nDCG@3"] == tp.evaluate_run(qrels, run, measures=["nDCG@3"])["nDCG@3"]
     assert tp.evaluate_run(qrels, run, level=1, measures=["AP"])["AP"] == tp.evaluate_run(qrels, run)["AP"]
 

@@ -36,7 +36,7 @@ MAY_IMPORT = {
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
     "evaluation": "installed whole_files errors ties inputs native distances problem engine measures confidence "
     "distribution statistics cluster show",
-    "rates": "errors ties inputs native exact distances problem evaluation show",
+    "rates": "errors ties inputs native exact distances problem statistics evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
     "neighbors": "installed whole_files errors ties inputs exact distances problem engine cluster evaluation show",
     "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",

@@ -38,6 +38,19 @@ CASES: dict[str, Case] = {
     "a cost of detection that is not positive": Case(
         lambda: tp.det_curve([0.5], [0.7]).min_dcf(0.05, c_miss=0), r"c_miss=0, .* costs that are positive numbers"
     ),
+    "an interval of a DET curve without subjects": Case(
+        lambda: tp.det_curve([0.5], [0.7]).interval(lambda curve: curve.eer.upper), r"needs the subjects of all pairs"
+    ),
+    "subjects of relevant pairs only": Case(
+        lambda: tp.det_curve([0.5], [0.7], subjects=["a"]),  # type: ignore[arg-type]
+        r"subjects must be two arrays",
+    ),
+    "a statistic of a DET curve that is NaN": Case(
+        lambda: tp.det_curve([0.5, 0.6], [0.7, 0.8], subjects=(["a", "b"], ["a", "b"])).interval(
+            lambda curve: np.nan
+        ),
+        r"The statistic must be a finite number, not nan",
+    ),
     "eer= that is neither true nor false": Case(
         lambda: tp.fnmr_at_fmr([[0.0], [1.0], [2.0]], ["a", "a", "b"], eer="no"),  # type: ignore[arg-type]
         r"eer must be True or False, not 'no'",

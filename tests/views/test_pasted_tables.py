@@ -1,8 +1,11 @@
 """Tables in Markdown, LaTeX and HTML can be read back as they were meant, whatever characters a name has."""
 
 import re
+import shutil
+import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +29,9 @@ NAMES = [
     "two\nlines\r\n\tand a tab",
     "\x1b[31mred\x00\u202e",
     "Zürich ≤ ±",
+    "Łódź, İzmir, «Þór» … ‘a’ “b” – — × ° €",
+    "α-nDCG, ΔAP ≥ 0 ≠ ∞ ≈ −1",
+    "said ,,so'' ?` !`",
     "",
 ]
 
@@ -78,6 +84,8 @@ def from_html(text: str) -> Reader:
 
 COMMANDS = {
     r"\textbackslash": "\\",
+    r"\textasciigrave": "`",
+    r"\texttt": "",
     r"\textquotesingle": "'",
     r"\textasciitilde": "~",
     r"\textasciicircum": "^",
@@ -85,9 +93,15 @@ COMMANDS = {
     r"\textgreater": ">",
     r"\textbar": "|",
     r"\le": "≤",
+    r"\ge": "≥",
+    r"\ne": "≠",
+    r"\approx": "≈",
+    r"\infty": "∞",
     r"\pm": "±",
+    r"\alpha": "α",
+    r"\Delta": "Δ",
 }
-TOKEN = re.compile(r"\\symbol\{(\d+)\}|\\[a-zA-Z]+|\\.|[{}$&]|-|[^\\{}$&-]+", re.DOTALL)
+TOKEN = re.compile(r"\\symbol\{(\d+)\}|\$-\$|\\[a-zA-Z]+|\\.|[{}$&]|-|[^\\{}$&-]+", re.DOTALL)
 
 
 def from_latex(row: str) -> list[str]:
@@ -105,6 +119,8 @@ def from_latex(row: str) -> list[str]:
             cells.append("")
         elif found[1]:
             cells[-1] += chr(int(found[1]))
+        elif token == "$-$":
+            cells[-1] += "−"
         elif token in COMMANDS:
             cells[-1] += COMMANDS[token]
         elif token.startswith("\\"):
@@ -115,7 +131,7 @@ def from_latex(row: str) -> list[str]:
             assert depth or not set(token) & set("[]*"), token
             cells[-1] += token
     assert depth == 0
-    assert "--" not in row
+    assert not re.search("--|,,", row)
     return [cell.strip() for cell in cells]
 
 
@@ -149,6 +165,34 @@ def test_names_come_back(name: str) -> None:
     rows = [line for line in markdown(table).split("\n") if line.startswith("| ")]
     assert from_markdown(rows[1]) == [shown, "0.5"]
     assert from_markdown(rows[2]) == [shown, shown]
+
+
+def test_letters_of_several_characters_are_composed() -> None:
+    """macOS writes names of files in this form, which LaTeX cannot set."""
+    assert "\né & 0.5 \\\\\n" in latex(of([["e\u0301", "0.5"]]))
+
+
+def test_pdflatex_compiles_the_tables(tmp_path: Path) -> None:
+    """With the packages that the tables name in their first lines, which no package of scripts but Latin is."""
+    if shutil.which("pdflatex") is None:
+        pytest.skip("pdflatex is not installed")
+    results = {name: scored([[3, 2, 1], [1, 2, 3][:: 1 - 2 * (place % 2)]]) for place, name in enumerate(NAMES)}
+    tables = [tp.table(results), tp.compare(dict(list(results.items())[:3])), results["usual"], of([NAMES[:2]])]
+    written = [table.to_latex() if hasattr(table, "to_latex") else latex(table) for table in tables]
+    written.append(tables[0].to_latex(caption="By $x$", label="tab:a_b", columns=["RR"]))
+    packages = dict.fromkeys(re.findall(r"(?m)^% (\\usepackage\S+)", "\n".join(written)))
+    assert list(packages) == [r"\usepackage{booktabs}", r"\usepackage[T1]{fontenc}"]
+    text = "\n\\clearpage\n".join(written)
+    (tmp_path / "tables.tex").write_text(
+        "\n".join([r"\documentclass{article}", *packages, r"\begin{document}", text, r"\end{document}"]),
+        encoding="utf-8",
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-no-shell-escape", "tables.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace")
+    if "booktabs.sty' not found" in done.stdout:
+        pytest.skip("LaTeX has no booktabs")
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert not re.search(r"(?m)^!|Missing character", done.stdout)
 
 
 def test_bold_and_marks() -> None:

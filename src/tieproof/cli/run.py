@@ -65,7 +65,7 @@ EXAMPLES = (
     run="The documents of a system and their scores.",
     **shared("measures"),
     level=Option(
-        "The smallest grade that is relevant, as -l of trec_eval; nDCG and ERR read all grades.",
+        "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades.",
         Kind("GRADE", float),
         ("--level", "-l"),
     ),

@@ -20,11 +20,14 @@ BOUNDS: tuple[str, ...] = get_args(Bound)
 class Interval:
     """A confidence interval of a mean over queries. It covers the choice of queries, not the order of tied items.
 
+    Of a DET curve, it is that of a statistic over subjects.
+
     value : the mean itself
     low, high : the ends of the interval
     confidence : the share of such intervals that contain the mean over all queries that could have been asked
-    method : "bca" or "t"
-    bound : which value of each query is averaged: "lower", "expected" or "upper" over the orderings of tied items
+    method : "bca" or "t"; "percentile" of a DET curve
+    bound : which value of each query is averaged: "lower", "expected" or "upper" over the orderings of tied items;
+        "statistic" of a DET curve
 
     Its text is the value and the two ends, each in the given format.
 

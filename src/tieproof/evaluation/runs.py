@@ -38,6 +38,7 @@ from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.measures import DEFAULT_MEASURES, Measure
+from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
 
@@ -237,10 +238,11 @@ def _at_level(measures: list[Measure], level: float) -> list[Measure]:
         )
     if level == 1:
         return measures
-    read_grades = [measure.definition.graded or "rel" in dict(measure.parameters) for measure in measures]
-    return [
-        measure if reads else measure(rel=float(level)) for measure, reads in zip(measures, read_grades, strict=True)
-    ]
+
+    def has_own(measure: Measure) -> bool:
+        return measure.definition.graded or is_graded(measure) or "rel" in dict(measure.parameters)
+
+    return [measure if has_own(measure) else measure(rel=float(level)) for measure in measures]
 
 
 def _warn_of_cut(result: Result, cut: Result, run: Any) -> None:

@@ -70,7 +70,9 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
         name = os.fsdecode(values).lower()
         if role is RUN and name.endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
-        elif name.endswith(predictions.DICTIONARIES):
+        elif name.endswith(predictions.DICTIONARIES) or (
+            isinstance(values, Piped) and predictions.is_dictionary(values)
+        ):
             read = predictions.read_dictionary(values, role.value)
             source = _from_dictionary(read, role, queries)._replace(name=os.fsdecode(values))
         else:
@@ -162,7 +164,12 @@ class _ArrowColumns:
 
 
 def as_frame(values: Any) -> Any:
-    """Return a table of pyarrow, a relation of DuckDB or another stream of Arrow as a frame; others unchanged."""
+    """Return a table of pyarrow, a relation of DuckDB or another stream of Arrow as a frame; others unchanged.
+
+    A lazy frame of polars is collected.
+    """
+    if type(values).__name__ == "LazyFrame":
+        values = values.collect()
     of_arrow = hasattr(values, "__arrow_c_stream__") and not hasattr(
         values, "to_numpy"
     )  # pandas and polars have both

@@ -1,21 +1,25 @@
 """`det_curve`: the detection error tradeoff of a verification system, from the distances of its pairs."""
 
 import math
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from statistics import NormalDist
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.evaluation.intervals import Interval, check_confidence
+from tieproof.inputs.arrays import as_array, check_count, unchanged_files
+from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import as_shares
 from tieproof.rates.fnmr import as_distances, check_counts, tied_estimate
 from tieproof.rates.result import EqualErrorRate
 from tieproof.show import style
 from tieproof.show.parts import fixed
 from tieproof.show.shown import Shown, Table
+from tieproof.statistics.resampling import RESAMPLES, below, quantile, raw
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 _TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
@@ -24,6 +28,14 @@ _TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
 _TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
 _FEWEST, _MOST = 0.00005, 0.995
 """The rates that the picture marks, and the smallest and the largest one that it shows."""
+
+
+class _OfSubjects(NamedTuple):
+    """Of the relevant pairs, and of the other ones: the number of the threshold and of the subject of each."""
+
+    subjects: int
+    threshold: tuple[IntArray, IntArray]
+    subject: tuple[IntArray, IntArray]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -53,6 +65,7 @@ class DetCurve(Shown):
     thresholds: FloatArray
     false_matches: IntArray
     false_non_matches: IntArray
+    _pairs: _OfSubjects | None = None
 
     @property
     def relevant_pairs(self) -> int:
@@ -142,6 +155,46 @@ class DetCurve(Shown):
         )
         return Bounds(min(lower, upper), upper)
 
+    def interval(self, statistic: "Callable[[DetCurve], float]", confidence: float = 0.95) -> Interval:
+        """The confidence interval of a number of this curve, over the subjects that could have been recorded.
+
+        Subjects are drawn with replacement, each with all of its pairs, because pairs of one subject are alike (the
+        subsets bootstrap, Bolle, Ratha and Pankanti 2004). The ends are quantiles of the numbers of 9,999 draws with
+        a fixed seed; draws that lack relevant or other pairs are left out. The time is that of as many sums over all
+        pairs.
+
+        statistic : a function of a curve, such as `lambda curve: curve.eer.upper`
+
+        Raises InputError if the curve was made without subjects, or has only one, or if the number is not finite.
+
+        >>> import tieproof as tp
+        >>> subjects = ["a", "a", "b", "c"], ["a", "b", "b", "c", "c", "c"]
+        >>> curve = tp.det_curve([1, 2, 2, 5], [2, 3, 4, 4, 6, 7], subjects=subjects)
+        >>> print(f"{curve.interval(lambda curve: curve.tar(0.2).lower):.2f}")
+        0.75 [0.00, 1.00]
+        """
+        check_confidence("confidence", confidence)
+        if self._pairs is None or self._pairs.subjects < 2:
+            raise InputError(
+                "An interval over subjects needs the subjects of all pairs, and at least two of them. Pass "
+                "det_curve(…, subjects=(of_relevant, of_others)).",
+                "subjects",
+            )
+        value, (count, threshold, subject), drawn = float(statistic(self)), self._pairs, []
+        if not math.isfinite(value):
+            raise InputError(f"The statistic must be a finite number, not {value}.", "statistic")
+        for numbers in raw(RESAMPLES, count, count):
+            for each in below(numbers, np.full(count, count)):
+                times = np.bincount(each, minlength=count)
+                accepted, matches = (
+                    np.bincount(at, times[of], len(self.thresholds)).cumsum().astype(np.int64)
+                    for at, of in zip(threshold, subject, strict=True)
+                )
+                if accepted[-1] and matches[-1]:
+                    drawn.append(float(statistic(DetCurve(self.thresholds, matches, accepted[-1] - accepted))))
+        ends = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
+        return Interval(value, *ends, confidence, "percentile", "statistic")
+
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
 
@@ -214,7 +267,7 @@ def _deviates(rates: FloatArray) -> FloatArray:
 
 
 @unchanged_files
-def det_curve(relevant: Any, others: Any) -> DetCurve:
+def det_curve(relevant: Any, others: Any, *, subjects: tuple[Any, Any] | None = None) -> DetCurve:
     """Compute both error rates of a verification system at every threshold, from the distances of pairs.
 
     Parameters
@@ -222,6 +275,8 @@ def det_curve(relevant: Any, others: Any) -> DetCurve:
     relevant, others : arrays of any shape, smaller is nearer
         The distances of the relevant pairs (genuine, target, mated) and of all other pairs (impostor, non-target,
         non-mated). They are compared as the numbers given. For scores, where larger is nearer, pass -scores.
+    subjects : (of the relevant pairs, of the other pairs), a name for each pair, for `curve.interval`
+        The person or speaker to whom the pair belongs; of two different ones, the one who is compared (the probe).
 
     Returns
     -------
@@ -231,7 +286,7 @@ def det_curve(relevant: Any, others: Any) -> DetCurve:
     Raises
     ------
     InputError
-        If a distance is not finite or is an integer beyond 2^53, or if an array is empty.
+        If a distance is not finite or is an integer beyond 2^53, if an array is empty, or if subjects are missing.
 
     Notes
     -----
@@ -249,11 +304,32 @@ def det_curve(relevant: Any, others: Any) -> DetCurve:
     """
     near, far = as_distances(relevant, "relevant"), as_distances(others, "other")
     check_counts(len(near), len(far))
-    near, far = np.sort(near) + 0.0, np.sort(far) + 0.0  # no negative zeros
+    near, far = near + 0.0, far + 0.0  # no negative zeros
     thresholds = np.unique(np.concatenate([near, far]))
-    matches, accepted = (np.searchsorted(pairs, thresholds, side="right") for pairs in (far, near))
+    accepted, matches = (np.searchsorted(np.sort(pairs), thresholds, side="right") for pairs in (near, far))
+    pairs = None
+    if subjects is not None:
+        places = tuple(np.searchsorted(thresholds, each) + 1 for each in (near, far))
+        pairs = _of_subjects(subjects, places)
     return DetCurve(
         np.concatenate([[-np.inf], thresholds]),
         np.concatenate([[0], matches]).astype(np.int64),
         len(near) - np.concatenate([[0], accepted]).astype(np.int64),
+        pairs,
     )
+
+
+def _of_subjects(subjects: Any, threshold: Any) -> _OfSubjects:
+    if not isinstance(subjects, tuple | list) or len(subjects) != 2:
+        raise InputError(
+            "subjects must be two arrays, the subject of each relevant pair and that of each other pair, not "
+            f"{type(subjects).__name__}.",
+            "subjects",
+        )
+    given = [as_array(each, "subjects").ravel().tolist() for each in subjects]
+    for each, places, what in zip(given, threshold, ("relevant", "other"), strict=True):
+        check_count(len(each), "subjects", len(places), f"{what} pairs")
+    names = as_labels(given[0] + given[1], len(given[0]) + len(given[1]), "subjects", "pairs", columns=False)
+    known, number = np.unique(names, return_inverse=True)
+    of_relevant, of_others = np.split(number, [len(given[0])])
+    return _OfSubjects(len(known), threshold, (of_relevant, of_others))

@@ -6,6 +6,7 @@ own `__repr__`.
 """
 
 import re
+import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from html import escape
@@ -93,6 +94,11 @@ def _html_escaped(text: str) -> str:
     return escape(in_one_line(text))
 
 
+_GREEK = {
+    letter: unicodedata.name(letter).split()[-1].replace("LAMDA", "LAMBDA")
+    for letter in "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"  # LaTeX names no others
+}
+
 _SPECIAL_IN_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -100,17 +106,23 @@ _SPECIAL_IN_LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    '"': r"\symbol{34}",
+    '"': r"\texttt{\symbol{34}}",
     "'": r"\textquotesingle{}",
-    "`": r"\symbol{96}",
+    "`": r"\textasciigrave{}",
     "[": "{[}",  # after the end of a row, LaTeX would read it as an argument, like the star
     "]": "{]}",
     "*": "{*}",
     "≤": r"$\le$",
+    "≥": r"$\ge$",
+    "≠": r"$\ne$",
+    "≈": r"$\approx$",
+    "∞": r"$\infty$",
+    "−": "$-$",
     "±": r"$\pm$",
     **{letter: f"\\{letter}" for letter in "&%$#_{}"},
+    **{letter: f"$\\{name.capitalize() if letter.isupper() else name.lower()}$" for letter, name in _GREEK.items()},
 }
-"""Characters with a meaning in LaTeX, or that old fonts show as something else, with their replacements."""
+"""Characters with a meaning in LaTeX, or that pdfLaTeX lacks or shows as something else, with their replacements."""
 
 
 def latex(
@@ -125,23 +137,24 @@ def latex(
     sections = ["\n".join(map(_latex_line, section)) for section in table.sections if section]
     if caption is None:
         caption = " ".join(map(_latex_escaped, table.notes))
-    return "\n".join(
-        [
-            r"% \usepackage{booktabs}",
-            r"\begin{table}",
-            r"\centering",
-            *([f"\\caption{{{caption}}}"] if caption else []),
-            *([f"\\label{{{label}}}"] if label else []),
-            f"\\begin{{tabular}}{{{aligned}}}",
-            r"\toprule",
-            _latex_line(table.header),
-            r"\midrule",
-            "\n\\midrule\n".join(sections),
-            r"\bottomrule",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
-    )
+    lines = [
+        r"\begin{table}",
+        r"\centering",
+        *([f"\\caption{{{caption}}}"] if caption else []),
+        *([f"\\label{{{label}}}"] if label else []),
+        f"\\begin{{tabular}}{{{aligned}}}",
+        r"\toprule",
+        _latex_line(table.header),
+        r"\midrule",
+        "\n\\midrule\n".join(sections),
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    packages = [r"% \usepackage{booktabs}"]
+    if not "".join(lines).isascii():
+        packages.append(r"% \usepackage[T1]{fontenc}  % letters of other scripts than Latin need LuaLaTeX or XeLaTeX")
+    return "\n".join(packages + lines)
 
 
 def _only(table: Table, columns: Sequence[str]) -> Table:
@@ -169,8 +182,10 @@ def _latex_line(row: Row) -> str:
 
 
 def _latex_escaped(text: str) -> str:
-    """A text escaped for LaTeX, in one line; two hyphens do not become a dash."""
-    return "".join(_SPECIAL_IN_LATEX.get(letter, letter) for letter in in_one_line(text)).replace("--", "-{}-{}")
+    """A text escaped for LaTeX, in one line; two hyphens do not become a dash, nor two commas a quote."""
+    composed = unicodedata.normalize("NFC", in_one_line(text))
+    escaped = "".join(_SPECIAL_IN_LATEX.get(letter, letter) for letter in composed)
+    return escaped.replace("--", "-{}-{}").replace(",,", ",{},{}")
 
 
 _SPECIAL_IN_MARKDOWN = r"\`*_{}[]<>|&~$#"
@@ -245,7 +260,9 @@ class Shown(AsJson):
     def to_latex(
         self, *, caption: str | None = None, label: str | None = None, columns: Sequence[str] | None = None
     ) -> str:
-        r"""A LaTeX table to paste into a paper; it uses the package booktabs, and before 2020 also textcomp.
+        r"""A LaTeX table to paste into a paper, whose first lines name the packages that it uses.
+
+        Before 2020, it also needs the package textcomp, which LaTeX has contained since then.
 
         caption : LaTeX that is taken as it is, in place of the sentences, whose special characters are escaped
         label : the name for \ref, such as "tab:scores"

@@ -8,6 +8,7 @@ pytrec_eval have them.
 
 import json
 import os
+import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -73,6 +74,12 @@ def read_dictionary(location: str | os.PathLike[str] | Piped, value: str) -> dic
         arrived = "an empty dictionary" if found == {} else f"of type {type(found).__name__}"
         raise InputError(f"{path} is {arrived}. {expected}")
     return found
+
+
+def is_dictionary(pipe: Piped) -> bool:
+    """Whether what came through a pipe, which has no extension, begins like a dictionary of JSON."""
+    _, content = unpacked(pipe)
+    return re.match(rb'\s*\{\s*"', content[:1024].tobytes().removeprefix(BYTE_ORDER_MARK)) is not None
 
 
 def _add(rows: PredictedRows, path: Path | Piped, number: int, line: bytes) -> None:
