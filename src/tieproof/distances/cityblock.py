@@ -17,7 +17,7 @@ from tieproof.distances.space import (
     Space,
     make_error,
 )
-from tieproof.exact import bounds, reals, slices
+from tieproof.exact import bounds, reals, slices, words
 from tieproof.exact.bounds import city_block_distances
 from tieproof.exact.reals import Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
@@ -99,6 +99,8 @@ class CityBlock(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of minus the distance in units of 2^base."""
         exact = self.exact_rows
+        if words.are_short(exact):
+            return words.exact_keys(exact, rows, columns, words.distances_of_words)
         batches = exact.batches(rows, columns, reals.digit_count(exact.product_bits))
         return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
 
