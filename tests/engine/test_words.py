@@ -8,6 +8,7 @@ import numpy.typing as npt
 import pytest
 
 from tieproof.distances import find_distance, make_space
+from tieproof.distances.cityblock import CityBlock
 from tieproof.engine.plan import Plan
 from tieproof.exact import words
 from tieproof.problem import Budget
@@ -65,6 +66,25 @@ def test_order_of_exact_keys(name: str, distance: str) -> None:
         expected = [KEYS[distance](row, other) for other in rows]
         assert np.argsort(expected, kind="stable").tolist() == sorted(range(len(rows)), key=keys.__getitem__)
         assert len(set(keys)) == len(set(expected))
+
+
+@pytest.mark.parametrize("bits", [19, 20, 47, 48, 49, 60])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_city_block_distances_that_floats_add_exactly(sign: int, bits: int) -> None:
+    data, order = with_bits(bits, sign), np.arange(30)
+    space = make_space(
+        find_distance("cityblock"), data * np.int64(8), None, (order, order), Plan(Budget(2**30, 1)).resources
+    )
+    assert isinstance(space, CityBlock)
+    longest = bits + 3 + (sign < 0) + DIMENSIONS.bit_length()
+    for dtype, most in ((np.float32, 24), (np.float64, 53)):
+        assert (space.inexact(np.dtype(dtype)) == (0.0, 0.0)) is (longest <= most)
+    rows, columns = (found.ravel() for found in np.meshgrid(np.arange(len(space.items)), np.arange(len(space.items))))
+    keys, errors = space.keys(rows, columns)
+    entries = space.items.raw(slice(None)).tolist()
+    for i, j, key, error in zip(rows, columns, keys, errors, strict=True):
+        exact = Fraction(KEYS["cityblock"](entries[i], entries[j])) / Fraction(float(space.items.divisor[0]))
+        assert abs(Fraction(float(key)) - exact) <= Fraction(float(error))
 
 
 @pytest.mark.parametrize("distance", KEYS)

@@ -37,13 +37,18 @@ def distances_of_words(x: WordArray, y: WordArray, rows: IntArray, columns: IntA
     """Write minus the sums of the magnitudes of differences."""
 
 
-def are_short(exact: ExactRows) -> bool:
-    """Whether differences of entries fit into 32 bits, and sums of their squares, or of products, into 64.
+def bits_of_differences(exact: ExactRows) -> int:
+    """A number of bits c such that entries, and differences of entries, are below 2^c in magnitude.
 
-    An entry is below 2^b in magnitude, a difference below 2^(b + 1), or 2^b if no entry is negative.
+    An entry is below 2^b, and a difference below 2^(b + 1), or 2^b if no entry is negative.
     """
     sides = exact.queries, exact.items
-    bits = max(side.highest_exponent for side in sides) - exact.base + any(side.negative for side in sides)
+    return max(side.highest_exponent for side in sides) - exact.base + any(side.negative for side in sides)
+
+
+def are_short(exact: ExactRows) -> bool:
+    """Whether differences of entries fit into 32 bits, and sums of their squares, or of products, into 64."""
+    bits = bits_of_differences(exact)
     return bits < 32 and 2 * bits + exact.items.dimensions.bit_length() < 64
 
 
