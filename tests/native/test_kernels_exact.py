@@ -13,7 +13,8 @@ from kernels import digits as digits_reference
 from kernels import pairs as pairs_reference
 from kernels import scan as scan_reference
 from kernels import slices as slices_reference
-from tieproof.exact import bounds, reals, slices
+from kernels import words as words_reference
+from tieproof.exact import bounds, reals, slices, words
 from tieproof.exact.rows import Statistics, row_units, scan_block
 
 Random = np.random.Generator
@@ -236,3 +237,17 @@ def number_below(random: Random, limit: int) -> int:
     words = random.choice([0, 2**32 - 1, int(random.integers(2**32))], length // 32 + 1)
     number: int = sum(word << 32 * place for place, word in enumerate(words.tolist()))
     return number % (1 << length)
+
+
+@levels
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", ["products_of_words", "squares_of_words", "distances_of_words"])
+def test_sums_of_words(name: str, width: int, level: str) -> None:
+    random = np.random.default_rng(width)
+    rows, columns = (found.ravel() for found in np.meshgrid(np.arange(6), np.arange(7)))
+    for largest in (1, 200, min(2**30 - 1, int(np.sqrt(2**61 // width)))):
+        x, y = (random.integers(-largest, largest + 1, (count, width), dtype=np.int32) for count in (6, 7))
+        y[0], y[1], x[2] = x[0], -largest, largest
+        found = np.empty(len(rows), dtype=np.int64)
+        at(level, getattr(words, name))(x, y, rows, columns, found)
+        assert found.tolist() == getattr(words_reference, name)(x, y, rows, columns)

@@ -17,7 +17,7 @@ from tieproof.distances.space import (
     Space,
     make_error,
 )
-from tieproof.exact import bounds, reals, slices
+from tieproof.exact import bounds, reals, slices, words
 from tieproof.exact.bounds import city_block_distances
 from tieproof.exact.reals import Sums
 from tieproof.exact.rows import Rows, as_integers, share_divisor
@@ -55,6 +55,8 @@ class CityBlock(Space):
             # The bound is relative to the distance, so the entries must be exact in the type of the tile.
             self.in_float32 = all(side.exact_in_float32 for side in divided)
             self.in_float32 &= bounds.sum_of_distances(items.dimensions, FLOAT32) < LARGEST_RELATIVE
+        self.resources = resources
+        self.largest_sum = 2 ** (words.bits_of_differences(self.exact_rows) + items.dimensions.bit_length())
         self.choose_tiles(resources)
 
     def choose_tiles(self, resources: Resources) -> None:
@@ -74,7 +76,9 @@ class CityBlock(Space):
         return out
 
     def inexact(self, dtype: np.dtype[Any]) -> tuple[float, float]:
-        """Relative and absolute error of a computed distance."""
+        """Relative and absolute error of a computed distance; 0 if all sums of differences are exact."""
+        if self.largest_sum <= bounds.EXACT_INTEGERS[dtype]:
+            return 0.0, 0.0
         absolute = bounds.underflow(self.items.dimensions, dtype)
         if not (self.queries.exact_in_float64 and self.items.exact_in_float64):
             # Integers beyond 53 bits are rounded before the subtraction; entries are below 2.
@@ -99,6 +103,8 @@ class CityBlock(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of minus the distance in units of 2^base."""
         exact = self.exact_rows
+        if words.are_short(exact):
+            return words.exact_keys(exact, rows, columns, words.distances_of_words)
         batches = exact.batches(rows, columns, reals.digit_count(exact.product_bits))
         return np.concatenate([exact.digits(-slices.distances(*batch, exact.bits)) for batch in batches])
 

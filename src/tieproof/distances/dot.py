@@ -15,6 +15,7 @@ from tieproof.exact.reals import Digits, Sums, rounded
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
+from tieproof.exact.words import SumOfWords, products_of_words
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -84,6 +85,10 @@ class Dot(InnerSpace):
             return keys, error / (1 - error) * keys
         lengths = self.queries.norm[rows] * self.items.norm[columns]
         return keys, error * lengths + bounds.underflow(self.items.dimensions, FLOAT64)
+
+    def sum_of_words(self) -> SumOfWords:
+        """Return the inner product."""
+        return products_of_words
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return x.(y - c), where c is the common row: x.c is the same for all items."""

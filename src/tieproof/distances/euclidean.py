@@ -25,6 +25,7 @@ from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rou
 from tieproof.exact.rows import Rows, as_integers, share_divisor
 from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.exact.twofold import ERROR, Twofold, are_direct, of_digits, of_pairs, sum_error, twofold_squares
+from tieproof.exact.words import SumOfWords, squares_of_words
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -95,6 +96,10 @@ class Euclidean(InnerSpace):
         error = 2 * self.pair_error * bounds.SAFETY * lengths
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
+
+    def sum_of_words(self) -> SumOfWords:
+        """Return minus the squared distance."""
+        return squares_of_words
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return 2 x.y - |y|^2 of rows minus the common row, which changes no distance."""

@@ -93,9 +93,9 @@ class NearDuplicates(InnerSpace):
         """The rows as passed."""
         return self.whole.exact_rows
 
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key of the rows as passed."""
-        return self.whole.key_length(exact)
+    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
+        """The exact keys of the rows as passed."""
+        return self.whole.exact_keys(rows, columns)
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return the exact keys of the rows as passed."""

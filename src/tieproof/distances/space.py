@@ -14,11 +14,12 @@ import numpy.typing as npt
 from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
-from tieproof.exact import bounds, reals
+from tieproof.exact import bounds, reals, words
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
 from tieproof.exact.reals import Digits
 from tieproof.exact.rows import Rows, spans
 from tieproof.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
+from tieproof.exact.words import SumOfWords
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -479,9 +480,15 @@ class InnerSpace(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Digits of integers made of exact inner products."""
         exact = self.exact_rows
+        if (sum_of_words := self.sum_of_words()) is not None and words.are_short(exact):
+            return words.exact_keys(exact, rows, columns, sum_of_words)
         batches = exact.batches(rows, columns, self.key_length(exact))
         keys = [self.keys_of_batch(exact, batch) for batch in batches]
         return keys[0] if len(keys) == 1 else np.concatenate(keys)
+
+    def sum_of_words(self) -> SumOfWords | None:
+        """Return the sum of short integers that has the order of the exact keys; None if there is no such sum."""
+        return None
 
     @abstractmethod
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:

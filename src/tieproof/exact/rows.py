@@ -109,8 +109,8 @@ class Rows:
         smallest = self.smallest.min()
         if self.embeddings.dtype.kind != "f" or not np.isfinite(smallest):
             return 0
-        mantissa_bits = np.finfo(self.embeddings.dtype).nmant + 1
-        return max(int(np.frexp(smallest)[1]) - mantissa_bits, -1074)
+        kind = np.finfo(self.embeddings.dtype)
+        return max(int(np.frexp(smallest)[1]) - 1, kind.minexp) - kind.nmant
 
     @property
     def highest_exponent(self) -> int:

@@ -229,6 +229,10 @@ class PairBatch(NamedTuple):
         return self.summands(pairs, factor, of_row, of_column).sums()
 
 
+Places = tuple[IntArray, IntArray]
+"""The distinct rows of some pairs, and the index of each pair's row among them."""
+
+
 class ExactRows:
     """Query rows and items as multiples of 2^base, minus a common row.
 
@@ -270,7 +274,11 @@ class ExactRows:
     def batches(self, rows: IntArray, columns: IntArray, key_length: int) -> Iterator[PairBatch]:
         """Yield the pairs in batches that fit into memory; each key has `key_length` digits."""
         of_row = (self.largest_top + 1) * self.items.dimensions
-        of_pair = 4 * self.places + key_length
+        for x, y in self.parts(rows, columns, of_row, 4 * self.places + key_length):
+            yield self.batch(*x, *y)
+
+    def parts(self, rows: IntArray, columns: IntArray, of_row: int, of_pair: int) -> Iterator[tuple[Places, Places]]:
+        """Yield parts of the pairs for which memory for so many numbers of each row and pair is enough."""
         pending = [slice(0, len(rows))]
         while pending:
             span = pending.pop()
@@ -278,7 +286,7 @@ class ExactRows:
             if count * of_pair <= self.most or count <= 1:
                 x, y = distinct(rows[span], len(self.queries)), distinct(columns[span], len(self.items))
                 if of_row * (len(x[0]) + len(y[0])) <= self.most or count <= 1:
-                    yield self.batch(*x, *y)
+                    yield x, y
                     continue
             middle = span.start + count // 2
             pending += [slice(middle, span.stop), slice(span.start, middle)]

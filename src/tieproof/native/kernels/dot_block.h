@@ -2,7 +2,12 @@
    each lane of a vector: included by codes.h for each such instruction.
 
    A vector VECTOR has 64 / PARTS bytes. DOT(sum, items, row) adds the products of unsigned bytes of items and of the
-   signed bytes of a row, which ALL(four bytes) repeats in all lanes. NEXT bytes later are the next four of a row. */
+   signed bytes of a row, which ALL(four bytes) repeats in all lanes. NEXT bytes later are the next four of a row.
+   PUT(to, sum) writes a vector of sums, unless it is defined otherwise. */
+
+#ifndef PUT
+#define PUT(to, sum) memcpy(to, &(sum), sizeof(sum))
+#endif
 
 TARGET static void NAME(
     const int8_t *const *row, const uint8_t *const *block, int64_t steps, int32_t (*restrict products)[WIDEST])
@@ -32,7 +37,7 @@ TARGET static void NAME(
     for (int r = 0; r < ROWS; r++)
 #pragma GCC unroll 4
         for (int part = 0; part < BLOCKS * PARTS; part++)
-            memcpy(&products[r][part * IN_BLOCK / PARTS], &sum[r][part], sizeof(VECTOR));
+            PUT(&products[r][part * IN_BLOCK / PARTS], sum[r][part]);
 }
 
 #undef NAME
@@ -44,3 +49,4 @@ TARGET static void NAME(
 #undef NEXT
 #undef ALL
 #undef DOT
+#undef PUT

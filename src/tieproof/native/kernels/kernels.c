@@ -32,6 +32,7 @@
 #include "table.h"
 #include "trapezoid_terms.h"
 #include "weighted_sums.h"
+#include "words.h"
 
 #include "as_double.h"
 #include "bit_tiles.h"

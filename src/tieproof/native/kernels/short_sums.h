@@ -21,7 +21,11 @@ APART void sum_by_loop(
             memcpy(&of_item, block[0] + 64 * step + 4 * i, 4);
             sum[i] += of_row * of_item;
         }
-    memcpy(products[0], sum, sizeof sum);
+    float total[IN_BLOCK];
+    memcpy(total, products[0], sizeof total);
+    for (int i = 0; i < IN_BLOCK; i++)
+        total[i] += sum[i];
+    memcpy(products[0], total, sizeof total);
 }
 
 #if defined __AVX512F__
@@ -34,6 +38,7 @@ APART void sum_by_loop(
 #define NEXT (4 * ROWS)
 #define ALL(four) _mm512_castsi512_ps(_mm512_set1_epi32(four))
 #define DOT(sum, items, row) _mm512_fmadd_ps(items, row, sum)
+#define PUT(to, sum) _mm512_storeu_ps((float *)(to), _mm512_add_ps(_mm512_loadu_ps((const float *)(to)), sum))
 #include "dot_block.h"
 #elif defined __AVX2__ && defined __FMA__
 #include <immintrin.h>
@@ -47,6 +52,7 @@ APART void sum_by_loop(
 #define NEXT (4 * ROWS)
 #define ALL(four) _mm256_castsi256_ps(_mm256_set1_epi32(four))
 #define DOT(sum, items, row) _mm256_fmadd_ps(items, row, sum)
+#define PUT(to, sum) _mm256_storeu_ps((float *)(to), _mm256_add_ps(_mm256_loadu_ps((const float *)(to)), sum))
 #include "dot_block.h"
 #endif
 
@@ -86,13 +92,12 @@ static inline void arrange_floats(Floats rows, int64_t start, int64_t stop, int6
         }
 }
 
-/* The sums of `depth` products each of a group of rows and of blocks of items. */
+/* The sums of `depth` products each of a group of rows and of blocks of items; the functions of a way add to `total`,
+   where the bits of floats are. */
 static inline void sum_group(
-    DotWay way, const float *rows, const float *items, int64_t depth, float (*restrict total)[WIDEST])
+    DotWay way, const float *rows, const float *items, int64_t depth, int32_t (*restrict total)[WIDEST])
 {
-    int32_t products[HIGHEST][WIDEST];
-    float sums[HIGHEST][WIDEST];
-    size_t size = (size_t)way.rows * sizeof products[0];
+    memset(total, 0, (size_t)way.rows * sizeof total[0]);
     for (int64_t start = 0; start < depth; start += SUMMED) {
         const int8_t *row[HIGHEST];
         const uint8_t *block[WIDEST / IN_BLOCK];
@@ -100,15 +105,7 @@ static inline void sum_group(
             row[r] = (const int8_t *)(rows + start * way.rows + r);
         for (int64_t b = 0; b < way.blocks; b++)
             block[b] = (const uint8_t *)(items + (b * depth + start) * IN_BLOCK);
-        way.block(row, block, depth - start < SUMMED ? depth - start : SUMMED, products);
-        if (start == 0) {
-            memcpy(total, products, size);
-            continue;
-        }
-        memcpy(sums, products, size);
-        for (int64_t r = 0; r < way.rows; r++)
-            for (int64_t i = 0; i < way.blocks * IN_BLOCK; i++)
-                total[r][i] += sums[r][i];
+        way.block(row, block, depth - start < SUMMED ? depth - start : SUMMED, total);
     }
 }
 
@@ -119,7 +116,7 @@ KERNEL void multiply_by_short_sums(
     Floats rows, Floats items, Floats of_rows, Floats of_items, int64_t way, Floats out)
 {
     DotWay sums = way_to_sum(way);
-    float total[HIGHEST][WIDEST];
+    int32_t total[HIGHEST][WIDEST];
     int64_t width = sums.blocks * IN_BLOCK, dimensions = rows.columns;
     for (int64_t start = 0; start < dimensions; start += ARRANGED) {
         int64_t stop = start + ARRANGED < dimensions ? start + ARRANGED : dimensions, depth = stop - start;
@@ -131,9 +128,10 @@ KERNEL void multiply_by_short_sums(
                 int64_t end = i + sums.rows < rows.length ? i + sums.rows : rows.length;
                 int64_t count = width < items.length - j ? width : items.length - j;
                 for (int64_t r = i; r < end; r++) {
-                    float *to = &AT2(out, r, j);
+                    float *to = &AT2(out, r, j), sums[WIDEST];
+                    memcpy(sums, total[r - i], (size_t)width * sizeof *sums);
                     for (int64_t c = 0; c < count; c++)
-                        to[c] = start ? to[c] + total[r - i][c] : total[r - i][c];
+                        to[c] = start ? to[c] + sums[c] : sums[c];
                 }
             }
     }
