@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator
 from fractions import Fraction
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 
 import similarity_oracle as oracle
 import tieproof as tp
+from command_line import exit_status as run_command
 
 NUMBERS = ("extrapolated", "minimum", "maximum")
 ITEMS = "abcdefgh"
@@ -236,7 +238,7 @@ def test_integers_that_no_float_can_tell_apart() -> None:
 # Runs
 
 
-def test_runs_are_compared_query_by_query(tmp_path: Any) -> None:
+def test_runs_are_compared_query_by_query(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     random = np.random.default_rng(5)
     runs = [
         {
@@ -255,11 +257,21 @@ def test_runs_are_compared_query_by_query(tmp_path: Any) -> None:
     assert found.columns()["upper_maximum"].tolist() == [each.upper.maximum for each in found.queries.values()]
     assert json.loads(found.to_json()) == found.to_dict()
     assert "Left out: 1 query that only the first run has." in str(found)
-    files = []
+    files: list[Path] = []
     for at, run in enumerate(runs):
         files.append(tmp_path / f"{at}.run")
         lines = [
             f"{query} Q0 {name} 1 {score} tag" for query, scores in run.items() for name, score in scores.items()
         ]
-        files[-1].write_text("\n".join(random.permutation(lines).tolist()))
+        files[-1].write_text("\n".join(random.permutation(lines).tolist()), encoding="utf-8")
     assert tp.agreement(*files, p=0.8).to_dict() == found.to_dict()
+    table = tmp_path / "overlaps.csv"
+    assert run_command("agree", *map(str, files), "--p", "0.8", "--per-query", str(table), "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out) == found.to_dict()
+    assert table.read_text(encoding="utf-8").splitlines()[1].split(",")[:2] == [
+        "q2",
+        repr(found.queries["q2"].lower.extrapolated),
+    ]
+    assert run_command("agree", *map(str, files), "--json", str(files[0])) == 2
+    assert run_command("agree", str(files[0]), str(files[0]) + "x") == 2
+    assert "does not exist" in capsys.readouterr().err

@@ -4,6 +4,7 @@ two rankings, or two runs ──► `Matched`: for each item the tie that contai
                           ──► overlap.py, taus.py: numbers from counts of items
 """
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
@@ -92,7 +93,7 @@ def _read(given: Any, name: str) -> tuple[list[Any], Ranking]:
                 raise InputError(
                     f"The {name} ranking is a run, with a ranking for each query. Use tieproof.agreement."
                 )
-        elif isinstance(given, list | tuple | np.ndarray):
+        elif isinstance(given, list | tuple) or (isinstance(given, np.ndarray) and given.ndim == 1):
             ties = [entry if isinstance(entry, list | tuple | set | frozenset) else [entry] for entry in given]
             items = [item for tie in ties for item in tie]
             scores = [-place for place, tie in enumerate(ties) for _ in tie]
@@ -106,6 +107,6 @@ def _read(given: Any, name: str) -> tuple[list[Any], Ranking]:
         except TypeError as error:
             raise InputError(f"The {name} ranking must name its items by strings or numbers: {error}.") from None
         if repeated:
-            twice = next(item for place, item in enumerate(items) if item in items[:place])
-            raise InputError(f"The {name} ranking has the item {twice!r} twice. Keep one of them.")
+            ((twice, _),) = Counter(items).most_common(1)
+            raise InputError(f"The {name} ranking has the item {twice!r} more than once. Keep one of them.")
         return items, Ranking.of(as_column(scores, f"scores of the {name} ranking"))

@@ -97,7 +97,7 @@ def agreement(first: Any, second: Any, *, p: float = 0.9) -> Agreement:
     >>> second = {"q1": {"d1": 0.8, "d3": 0.6, "d2": 0.1}, "q2": {"d9": 0.7}}
     >>> found = tp.agreement(first, second)
     >>> found
-    <Agreement over 2 queries: RBO 0.4550 to 0.5000>
+    <Agreement over 2 queries: RBO 0.4775 to 0.5000>
     >>> found.queries["q2"].upper.maximum
     0.9
 
