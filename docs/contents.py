@@ -37,7 +37,7 @@ UNDER = {
     "docs/inputs": ["files", "refused"],
     "docs/measures": ["pooled"],
     "docs/uncertainty": ["noise", "confidence"],
-    "docs/compare": ["verdicts"],
+    "docs/compare": ["verdicts", "similarity"],
     "docs/exports": ["plots", "reports", "records"],
     "docs/integrations/README": [
         "sentence_transformers",

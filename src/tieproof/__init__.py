@@ -93,6 +93,14 @@ if TYPE_CHECKING:
     from tieproof.records.record import load as load
     from tieproof.records.verify import Verification as Verification
     from tieproof.records.verify import verify as verify
+    from tieproof.similarity.overlap import Overlap as Overlap
+    from tieproof.similarity.overlap import RankBiasedOverlap as RankBiasedOverlap
+    from tieproof.similarity.overlap import rbo as rbo
+    from tieproof.similarity.runs import Agreement as Agreement
+    from tieproof.similarity.runs import agreement as agreement
+    from tieproof.similarity.taus import Correlation as Correlation
+    from tieproof.similarity.taus import KendallTau as KendallTau
+    from tieproof.similarity.taus import kendall_tau as kendall_tau
     from tieproof.ties import Bounds as Bounds
     from tieproof.ties import Estimate as Estimate
     from tieproof.ties import Ties as Ties

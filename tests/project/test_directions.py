@@ -41,6 +41,7 @@ MAY_IMPORT = {
     "neighbors": "installed whole_files errors ties inputs exact distances problem engine cluster evaluation show",
     "recall": "errors ties inputs distances problem engine measures evaluation neighbors show",
     "comparison": "errors ties inputs measures distribution statistics evaluation show",
+    "similarity": "errors ties inputs measures confidence show",
     "records": "installed errors ties inputs measures evaluation show",
     "audit": "lazy attacks errors sandbox data ties inputs distances measures evaluation recall show",
     "competition": "lazy attacks installed whole_files errors sandbox data ties inputs distances evaluation audit "
@@ -51,7 +52,7 @@ MAY_IMPORT = {
     "compat": "errors ties inputs exact distances engine evaluation rates show",
     "integrations": "whole_files errors ties inputs distances measures evaluation show",
     "tieproof": "lazy installed errors ties inputs measures confidence distribution evaluation rates collision "
-    "recall neighbors comparison records audit",
+    "recall neighbors comparison similarity records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
     "neighbors comparison records audit show judge integrations competition",
     "views": "confidence",

@@ -120,6 +120,16 @@ def test_loop_of_deep_hashing(follow: Any) -> None:
         assert found[measure].lower == found[measure].upper == pytest.approx(expected, rel=1e-12)
 
 
+def test_similarity(follow: Any) -> None:
+    names, said = follow("similarity")
+    low, high = names["found"].lower.extrapolated, names["found"].upper.extrapolated
+    assert low < names["printed"][1] < names["printed"][0] < high
+    assert "Means over the 20 queries that both runs have." in said
+    tau = names["correlation"].tau
+    assert tau.lower < tau.expected < tau.b < tau.upper
+    assert "1.0 0.9775" in said
+
+
 def test_leaderboards(follow: Any) -> None:
     names, _ = follow("guides/leaderboards")
     assert len({tuple(board) for board in names["boards"].values()}) == 3

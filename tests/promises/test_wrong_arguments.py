@@ -50,6 +50,9 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "verified truth": (tp.verify_truth, {"truth": "no", "gallery": G, "queries": X}),
     "pcf": (tp.pcf, {"embeddings": X}),
     "compare": (tp.compare, {"results": RESULTS}),
+    "overlap": (tp.rbo, {"first": {"a": 1.0}, "second": ["a", "b"], "p": 0.5}),
+    "correlation": (tp.kendall_tau, {"first": {"a": 1.0, "b": 2.0}, "second": ["a", "b"]}),
+    "two runs": (tp.agreement, {"first": {"q": {"a": 1.0}}, "second": {"q": {"a": 1.0}}, "p": 0.5}),
     "open": (tp.open, {"paths": "no.npy"}),
     "load": (tp.load, {"path": "no.tieproof"}),
     "batches": (update, {"embeddings": X, "labels": LABELS}),
@@ -112,7 +115,8 @@ def test_two_empty_arguments(name: str) -> None:
             check(call, given | dict(zip(some, values, strict=True)))
 
 
-ARRAYS = [name for name in CALLS if name not in ("run", "compare", "open", "load", "recall", "verified truth")]
+OTHERS = ["run", "compare", "open", "load", "recall", "verified truth", "overlap", "correlation", "two runs"]
+ARRAYS = [name for name in CALLS if name not in OTHERS]
 
 
 @pytest.mark.parametrize("path", ["x.npy", Path("x.npy")], ids=["a name", "a path"])

@@ -32,6 +32,31 @@ def points(*scores: float) -> list[Any]:
 
 
 CASES: dict[str, Case] = {
+    "a ranking that names an item twice": Case(
+        lambda: tp.rbo(["a", {"b", "c"}, "b"], ["a"]), r"first ranking has the item 'b' more than once"
+    ),
+    "an empty ranking": Case(lambda: tp.rbo(["a"], []), r"scores of the second ranking are empty"),
+    "a ranking that is a number": Case(lambda: tp.rbo(["a"], 3), r"second ranking must be a dictionary .*not int"),
+    "items of a ranking that are dictionaries": Case(
+        lambda: tp.rbo([{"id": 1}], ["a"]), r"first ranking must name its items by strings or numbers"
+    ),
+    "NaN in the scores of a ranking": Case(
+        lambda: tp.kendall_tau({"a": np.nan, "b": 1.0}, ["a", "b"]), r"scores of the first ranking .* contain nan at"
+    ),
+    "a run in place of a ranking": Case(lambda: tp.rbo(RUN, RUN), r"first ranking is a run.*Use tieproof.agreement"),
+    "a persistence of 1": Case(lambda: tp.rbo(["a"], ["a"], p=1), r"p must be .* at most 0\.999999, .* not 1"),
+    "a correlation of different items": Case(
+        lambda: tp.kendall_tau(["a", "b"], ["a", "c"]), r"second one lacks 1 of them, such as 'b'.*use tieproof.rbo"
+    ),
+    "a correlation with a ranking of equal scores": Case(
+        lambda: tp.kendall_tau(["a", "b"], {"a": 0, "b": 0}), r"All scores of the second ranking are equal"
+    ),
+    "runs without a common query": Case(
+        lambda: tp.agreement(RUN, {"other": {"a": 1.0}}), r"no query in common: the first has queries such as 'q'"
+    ),
+    "a document twice in the second of two runs": Case(
+        lambda: tp.agreement(RUN, {"q": {7: 1.0, "7": 2.0}}), r"The second run: document '7' occurs twice"
+    ),
     "no distances of other pairs": Case(
         lambda: tp.det_curve([0.5], []), r"Every pair is relevant or excluded, so there are no other pairs"
     ),

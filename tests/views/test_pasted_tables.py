@@ -230,6 +230,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "collisions without labels": lambda: tp.collisions(EMBEDDINGS),
     "rates": lambda: tp.fnmr_at_fmr(EMBEDDINGS, LABELS, fmr=(0.1, 0.5), method="exact"),
     "recall of an index": lambda: tp.neighbor_recall([[4, 0]] * 6, queries=EMBEDDINGS, gallery=EMBEDDINGS, k=(1, 2)),
+    "overlap": lambda: tp.rbo(LABELS[1:4:2], [set(LABELS)]),
+    "correlation": lambda: tp.kendall_tau({"a": 1, "b": 2, "c": 2}, ["a", "b", "c"]),
+    "two runs": lambda: tp.agreement({"a|b": {"d": 1}}, {"a|b": {"d": 1}, "q": {"d": 1}}),
     "recall within a radius": lambda: tp.range_recall(([0, 1, 3], [4, 2, 9]), ([0, 2, 3], [4, 7, 2])),
 }
 

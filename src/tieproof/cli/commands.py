@@ -16,6 +16,7 @@ COMMANDS = {
     "run": "run",
     "neighbors": "neighbors",
     "compare": "compare",
+    "agree": "agree",
     "noise": "noise",
     "verify": "verify",
     "fnmr": "fnmr",

@@ -65,10 +65,10 @@ class Source(NamedTuple):
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
-    values = of_responses(as_frame(values)) if role is RUN else as_frame(values)
+    values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
     if isinstance(values, str | os.PathLike):
         name = os.fsdecode(values).lower()
-        if role is RUN and name.endswith(predictions.EXTENSIONS):
+        if role.value == "score" and name.endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
         elif name.endswith(predictions.DICTIONARIES) or (
             isinstance(values, Piped) and predictions.is_dictionary(values)
@@ -82,7 +82,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
     elif hasattr(values, "columns"):
         source = _from_frame(values, role, queries)
     elif type(values).__module__.partition(".")[0] == "ranx":
-        given, expected = type(values).__name__, role.name.removeprefix("The ").capitalize()
+        given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
         if given != expected:
             raise InputError(
                 f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
