@@ -87,8 +87,10 @@ table in which a dimension is equal to labels that are integers raises an error.
 header, and runs of MS MARCO, which have three columns (query, document, rank). As in trec_eval 10, lines that begin
 with `#` are comments, and text after the tag of a run is not read. Files with the extension `.jsonl` are read as
 predictions of sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and
-pytrec_eval have it. The commands `run`, `compare` and `verify` also read qrels and runs from standard input, written
-`-`, and from pipes, in TREC format or as such a dictionary:
+pytrec_eval have it. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
+`ir_datasets:msmarco-passage/trec-dl-2019/judged`, which that library downloads (extra `ir-datasets`). The commands
+`run`, `compare` and `verify` also read qrels and runs from standard input, written `-`, and from pipes, in TREC format
+or as such a dictionary:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -

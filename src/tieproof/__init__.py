@@ -53,7 +53,12 @@ if TYPE_CHECKING:
     from tieproof.measures import INP as INP
     from tieproof.measures import RBP as RBP
     from tieproof.measures import RR as RR
+    from tieproof.measures import IPrec as IPrec
     from tieproof.measures import Judged as Judged
+    from tieproof.measures import NumQ as NumQ
+    from tieproof.measures import NumRel as NumRel
+    from tieproof.measures import NumRelRet as NumRelRet
+    from tieproof.measures import NumRet as NumRet
     from tieproof.measures import P as P
     from tieproof.measures import R as R
     from tieproof.measures import RBPResidual as RBPResidual

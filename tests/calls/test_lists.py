@@ -102,7 +102,10 @@ def evaluate(queries: list[Query], measures: list[str], n_items: Any = None, cut
     )
 
 
-@pytest.mark.parametrize(("measure", "name", "cutoff"), spellings(), ids=lambda value: str(value))
+CONTINUED = [one for one in spellings() if not one[0].startswith("Num")]  # counts are those of the list as it is
+
+
+@pytest.mark.parametrize(("measure", "name", "cutoff"), CONTINUED, ids=lambda value: str(value))
 def test_bounds_are_those_of_all_continuations(measure: str, name: str, cutoff: int | None) -> None:
     found = queries(graded=False)
     for others in (0, 2):

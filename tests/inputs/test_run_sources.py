@@ -1,7 +1,10 @@
 """Sources of runs: numbers, names, columns and objects that could be misread, and queries that are left out."""
 
+import re
+import sys
 import warnings
 from dataclasses import asdict
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -10,9 +13,71 @@ import pandas as pd
 import pytest
 
 import tieproof as tp
+from command_line import exit_status
 from tieproof.evaluation.runs import evaluate_run
 
 LARGE = 2**60 + 1
+
+# Data sets of ir_datasets: a stub, because the library downloads what it reads
+
+
+class DataSet:
+    """What ir_datasets.load returns."""
+
+    def __init__(self, qrels: list[tuple[str, str, int]] | None) -> None:
+        self.qrels = qrels
+
+    def has_qrels(self) -> bool:
+        return self.qrels is not None
+
+    def qrels_iter(self) -> Any:
+        return (SimpleNamespace(query_id=q, doc_id=d, relevance=r, iteration="0") for q, d, r in self.qrels or ())
+
+
+DATA_SETS = {
+    "toy/dev": DataSet([("q1", "a", 2), ("q1", "b", 0), ("q2", "c", 1)]),
+    "toy": DataSet(None),
+    "toy/subtopics": DataSet([("q1", "a", 1), ("q1", "a", 0)]),
+}
+
+
+@pytest.fixture
+def stub(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", SimpleNamespace(load=DATA_SETS.__getitem__))
+
+
+@pytest.mark.usefixtures("stub")
+def test_qrels_of_a_data_set_by_its_name(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = {"q1": {"a": 1.0, "b": 1.0}, "q2": {"c": 0.5}}
+    judged = {"q1": {"a": 2, "b": 0}, "q2": {"c": 1}}
+    found = evaluate_run("ir_datasets:toy/dev", run, measures=["RR", "nDCG"])
+    assert found.to_json() == evaluate_run(judged, run, measures=["RR", "nDCG"]).to_json()
+    lines = [f"{q} Q0 {d} 1 {score} t\n" for q, scores in run.items() for d, score in scores.items()]
+    (tmp_path / "run.txt").write_text("".join(lines), encoding="utf-8")
+    assert exit_status("run", "ir_datasets:toy/dev", str(tmp_path / "run.txt"), "-m", "RR", "-q") == 0
+    assert capsys.readouterr().out.split("\n")[2] == "RR                    \tall\t0.7500"
+
+
+@pytest.mark.usefixtures("stub")
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("toy/test", "ir_datasets has no data set 'toy/test'. Its names are on"),
+        ("toy", "The data set 'toy' of ir_datasets has no qrels"),
+        ("toy/subtopics", "ir_datasets:toy/subtopics judges document 'a' twice for query 'q1'"),
+    ],
+)
+def test_data_sets_that_are_refused(name: str, said: str) -> None:
+    with pytest.raises(tp.InputError, match=re.escape(said)) as caught:
+        evaluate_run(f"ir_datasets:{name}", {"q1": {"a": 1.0}})
+    assert caught.value.argument == "qrels"
+
+
+def test_a_data_set_without_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ir_datasets", None)
+    with pytest.raises(tp.MissingExtraError, match=r"ir_datasets:toy needs .*pip install 'tieproof\[ir-datasets\]'"):
+        evaluate_run("ir_datasets:toy", {"q1": {"a": 1.0}})
+
 
 # Numbers
 

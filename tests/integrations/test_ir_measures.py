@@ -77,6 +77,9 @@ TREC = [
     *((name, more) for name in ("SetP", "SetRelP", "SetAP") for more in PARAMETERS),
     *(("SetR", more) for more in ({}, {"rel": 2})),
     *(("SetF", {**more, **beta}) for more in PARAMETERS for beta in ({}, {"beta": 0.5})),
+    *(("IPrec", {**more, "recall": recall}) for more in PARAMETERS for recall in (0.0, 0.1, 0.3, 0.5)),
+    *((name, {}) for name in ("NumRet", "NumRelRet")),
+    ("NumRelRet", {"rel": 2}),
 ]
 """The measures that pytrec_eval computes for ir_measures."""
 
@@ -103,7 +106,19 @@ def test_what_pytrec_eval_computes_is_within_the_interval(name: str, parameters:
     for query, value in theirs.items():
         assert lower[query] - 1e-12 <= value <= upper[query] + 1e-12
         assert lower[query] <= expected[query] <= upper[query]
-    assert (lower != upper) != name.startswith("Set")
+    assert (lower != upper) != name.startswith(("Set", "Num"))
+
+
+@pytest.mark.parametrize("name", ["NumQ", "NumRel"])
+def test_counts_of_the_qrels_are_theirs_and_count_queries_that_the_run_lacks(name: str) -> None:
+    """pytrec_eval leaves out the query q0, so that ir_measures counts it as 0."""
+    qrels, run = data(ties=True)
+    theirs = values(ir_measures.pytrec_eval, getattr(ir_measures, name), qrels, run)
+    of_q0 = {"NumQ": 1, "NumRel": sum(grade > 0 for grade in qrels["q0"].values())}[name]
+    assert theirs["q0"] == 0
+    for bound in BOUNDS:
+        assert values(ir_measures, MEASURES[name](bound=bound), qrels, run) == {**theirs, "q0": of_q0}
+        assert MEASURES[name](bound=bound).calc_aggregate(qrels, run) == sum(theirs.values()) + of_q0
 
 
 def test_judgments_are_those_of_ir_measures() -> None:
@@ -156,9 +171,9 @@ def test_persistence_is_that_of_moffat_and_zobel() -> None:
         assert query not in qrels or found[query] == pytest.approx(gain, rel=1e-12)
 
 
-def cutoff_of(measure: Any) -> dict[str, int]:
-    """A cutoff, if the measure accepts one."""
-    return {"cutoff": 10} if "cutoff" in measure.SUPPORTED_PARAMS else {}
+def cutoff_of(measure: Any) -> dict[str, float]:
+    """A cutoff, or a recall, if the measure accepts one."""
+    return {name: at for name, at in (("cutoff", 10), ("recall", 0.5)) if name in measure.SUPPORTED_PARAMS}
 
 
 @pytest.mark.parametrize("bound", BOUNDS)

@@ -10,6 +10,7 @@ not relevant. An ordering is the list of all grades from rank 1 on.
 # ruff: noqa: E741  (l, m: the paper's letters)
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
@@ -130,6 +131,18 @@ def set_f(beta: int) -> Definition:
         return (beta + 1) * p * r / (beta * p + r) if found else Fraction()
 
     return of_set(score)
+
+
+def interpolated_precision(recall: Fraction, nearest: bool = False) -> Definition:
+    """The largest precision at a rank with enough hits; `nearest` rounds their number as trec_eval 10 does."""
+
+    def score(ordering: Ordering, context: Context) -> Fraction:
+        exact = recall * context.n_relevant
+        enough = math.floor(exact + Fraction(1, 2)) if nearest else math.ceil(exact)
+        found = [Fraction(hits(ordering[: i + 1]), i + 1) for i in range(len(ordering))]
+        return max((p for i, p in enumerate(found) if hits(ordering[: i + 1]) >= enough), default=Fraction())
+
+    return score
 
 
 def success(ordering: Ordering, context: Context) -> Fraction:
@@ -285,12 +298,20 @@ DEFINITIONS: dict[str, Definition] = {
     "ERR": expected_reciprocal_rank(4),
     "ERR(max_grade=3)": expected_reciprocal_rank(3),
     "ERR(max_grade=8)": expected_reciprocal_rank(8),
+    "IPrec": interpolated_precision(Fraction(0)),
+    "IPrec(recall=0.5)": interpolated_precision(Fraction(1, 2)),
+    "IPrec(hits=nearest)": interpolated_precision(Fraction(0), nearest=True),
+    "IPrec(recall=0.5,hits=nearest)": interpolated_precision(Fraction(1, 2), nearest=True),
     "SetP": of_set(lambda found, items, relevant: Fraction(found, items)),
     "SetRelP": of_set(lambda found, items, relevant: Fraction(found, min(items, relevant))),
     "SetR": of_set(lambda found, items, relevant: Fraction(found, relevant)),
     "SetF": set_f(1),
     "SetF(beta=2)": set_f(2),
     "SetAP": of_set(lambda found, items, relevant: Fraction(found, items) * Fraction(found, relevant)),
+    "NumQ": lambda ordering, context: Fraction(1),
+    "NumRet": lambda ordering, context: Fraction(len(ordering)),
+    "NumRel": lambda ordering, context: Fraction(context.n_relevant),
+    "NumRelRet": lambda ordering, context: Fraction(hits(ordering)),
     # Without qrels every item counts as judged; tests/calls/test_unjudged.py has the definitions for runs.
     "Judged": lambda ordering, context: Fraction(1),
     "Unjudged": lambda ordering, context: Fraction(),

@@ -37,6 +37,10 @@ CASES: dict[str, Case] = {
         lambda: tp.compare({"base": ONE, "ours": 0.5}),  # type: ignore[dict-item]
         r"'ours' is float. Pass the results that evaluate returned",
     ),
+    "a comparison of counts": Case(
+        lambda: tp.compare(dict.fromkeys(["base", "ours"], tp.evaluate_run(QRELS, RUN, measures=["NumRet"]))),
+        r"'NumRet' is a count, which is no score. Pass a measure that is a mean over queries.",
+    ),
     "a baseline that is not one of the systems": Case(
         compared(baseline="other"), r"Unknown baseline='other'. Known: base, ours"
     ),

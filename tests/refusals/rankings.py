@@ -60,6 +60,14 @@ CASES: dict[str, Case] = {
     "no distances of other pairs": Case(
         lambda: tp.det_curve([0.5], []), r"Every pair is relevant or excluded, so there are no other pairs"
     ),
+    "interpolated precision of a large tie": Case(
+        lambda: tp.evaluate_scores([[0.0] * 3000], [[1, 0, 0] * 1000], measures=["IPrec@0.1"]),
+        r"'IPrec\(recall=0.1\)' would take minutes: ties of up to 3,000 items have too many orders. Use P at",
+    ),
+    "an interval of a count": Case(
+        lambda: tp.evaluate_scores([[1.0, 0.5]] * 2, [[0, 1]] * 2, measures=["NumRet"]).interval("NumRet"),
+        r"'NumRet' is a count, and has no mean over queries. Take the interval of another measure.",
+    ),
     "a cost of detection that is not positive": Case(
         lambda: tp.det_curve([0.5], [0.7]).min_dcf(0.05, c_miss=0), r"c_miss=0, .* costs that are positive numbers"
     ),

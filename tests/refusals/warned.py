@@ -25,6 +25,16 @@ def table(folder: Path) -> object:
 
 
 CASES: dict[str, Case] = {
+    "a set of trec_eval": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.5}}, measures=["set"]),
+        "The set set of trec_eval also has runid, utility, which tieproof does not have.",
+        warns=True,
+    ),
+    "recall@k of a run": Case(
+        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.5}}, measures=["recall@10"]),
+        "recall@10 is R@10: the share of all relevant documents that are among the first 10. For recall@10 of papers",
+        warns=True,
+    ),
     "a record in version 1 of the format": Case(
         lambda folder: tp.load(of_version_1(folder / "run.tieproof", evaluate()())),
         "run.tieproof has version 1 of the format, which does not tell which row of the data each query is",

@@ -11,7 +11,7 @@ TOLERANCE = 1e-12
 UNDERFLOW = Fraction(1, 10**150)
 """The squares of smaller values, and so their variances, are below the smallest normal float."""
 CUTOFFS = (1, 2, 3, 5, 8, 50)
-OTHER_VALUES = {"p": 0.25, "max_grade": 3, "beta": 2}
+OTHER_VALUES = {"p": 0.25, "max_grade": 3, "beta": 2, "recall": 0.5}
 """Values of numeric parameters that are tested in addition to the default."""
 
 

@@ -66,7 +66,10 @@ def check(distribution: Distribution, means: Sequence[Fraction], apart: float) -
         assert bracket.low - 1e-12 <= means[position] <= bracket.high + 1e-12
 
 
-NO_SUMS = ("SetP", "SetRelP", "SetR", "SetF", "SetAP", "Judged", "Unjudged", "RBPResidual")
+NO_SUMS = (
+    *("SetP", "SetRelP", "SetR", "SetF", "SetAP", "Judged", "Unjudged", "RBPResidual"),
+    *("IPrec", "NumQ", "NumRet", "NumRel", "NumRelRet"),
+)
 """Measures without a distribution: they are no sums over the relevant items of a list."""
 
 

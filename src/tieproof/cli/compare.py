@@ -16,7 +16,7 @@ from tieproof.comparison.compare import Correction
 from tieproof.comparison.pictures import COMPARISONS
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY
-from tieproof.evaluation.runs import MISSING
+from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers import only_labels
@@ -95,9 +95,10 @@ def compare(
     **evaluation: Text,
 ) -> None:
     """Read the files, evaluate and compare the systems, write and show the comparison."""
+    kind = _kind_of(files, qrels)
+    measures = as_in_runs(measures) if kind == RUNS else measures
     check_options(measures=measures or None, distance=evaluation["distance"])
     settings: dict[str, Any] = {name: value for name, value in evaluation.items() if value is not None}
-    kind = _kind_of(files, qrels)
     if (
         kind == EMBEDDINGS
         and not any(are_shards(files[at]) for at in (0, -1))

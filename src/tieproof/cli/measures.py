@@ -16,14 +16,14 @@ LEGEND = (
     "relevant items; hits are the relevant items at ranks up to k, or all relevant items without a cutoff. Text in "
     "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
     "changes no formula: there are no further hits, and P@10 of five items still divides by 10. All measures but "
-    "nDCG, ERR and those of judgments also have rel, the smallest grade that is relevant, as in AP(rel=2)@100; by "
-    "default all grades above 0 are."
+    "nDCG, ERR, NumQ, NumRet and those of judgments also have rel, the smallest grade that is relevant, as in "
+    "AP(rel=2)@100; by default all grades above 0 are."
 )
 
 LEGEND_OF_NAMES = (
     "Names of other libraries are accepted wherever a measure is named. Names marked with * mean different measures "
     "in different libraries: use the names of tieproof instead. One text may name several measures, separated by "
-    "commas or spaces, and several cutoffs: 'AP, nDCG@5,10'."
+    "commas or spaces, and several cutoffs: 'AP, nDCG@5,10'. official, set and all_trec are the sets of trec_eval."
 )
 
 LEGEND_OF_OTHERS = "Measures of other libraries that tieproof does not compute, and what each of them is:"

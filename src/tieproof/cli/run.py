@@ -1,7 +1,8 @@
 """`tieproof run`."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,9 +26,12 @@ from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.printed import RULES
 from tieproof.evaluation.result import Result
+from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, with_pipes_read
+from tieproof.measures.base import REL, Measure, parse
+from tieproof.measures.trec_eval import members, sets_in
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
 
@@ -36,17 +40,20 @@ Answer = TypeVar("Answer")
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
-    "header. RUN has lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
-    "sentence-transformers (.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
+    "header, or ir_datasets:NAME, which downloads the judgments of a data set of ir_datasets. RUN has lines of "
+    "query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of sentence-transformers "
+    "(.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
-    "QRELS; with --empty zero they are those of trec_eval -c."
+    "QRELS; with --empty zero they are those of trec_eval -c. -m official, -m set and -m all_trec are the sets of "
+    "trec_eval; with -q, their lines have its names. recall@100 is R@100."
 )
 
 EXAMPLES = (
     "tieproof run qrels.txt run.txt",
     "tieproof run qrels.txt run.txt -m AP,nDCG@10 -q",
     "tieproof run qrels.txt run.txt -m map -m P.5,10 -m ndcg_cut.10",
+    "tieproof run qrels.txt run.txt -m official -q",
     "tieproof run qrels.txt run.txt -l 2 -m map -m ndcg_cut.10",
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
@@ -122,6 +129,7 @@ def run(
     check_lines(lines, outputs)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
+    settings["measures"] = as_in_runs(settings["measures"])
     check_options(measures=settings["measures"])
     function, page = with_page(
         tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")
@@ -137,7 +145,7 @@ def run(
         [*outputs, (report, page)],
     )
     if lines:
-        say(_lines_of(result))
+        say(_lines_of(result, _printed_names(settings["measures"])))
         for sentence in _left_out(result):
             print(sentence, file=sys.stderr)
     else:
@@ -170,28 +178,43 @@ def _left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(unjudged, 'query')}, with {NOT_JUDGED}."
 
 
-def _lines_of(result: Result) -> str:
+def _printed_names(measures: Sequence[str]) -> dict[Measure, str]:
+    """The names that trec_eval prints for the measures of its sets, if any is named."""
+    return {parse(ours): name for one in sets_in(measures) for name, ours in members(one).measures.items()}
+
+
+def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     r"""A line for each query and measure, then one for each mean.
 
     A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
-    these lines: the measure, the query, and the value with four decimals. The value is the lower bound, which is the
-    score to report.
+    these lines: the measure, the query, and the value with four decimals, or without any for a count. The value is
+    the lower bound, which is the score to report. As in trec_eval, the number of queries is that of all alone.
+
+    names : how measures are called; all others are called as here
 
     >>> import tieproof as tp
     >>> qrels, run = {"q1": {"d1": 1}}, {"q1": {"d1": 0.5, "d2": 0.5}}
-    >>> print(_lines_of(tp.evaluate_run(qrels, run, measures=["RR"])).expandtabs())
+    >>> print(_lines_of(tp.evaluate_run(qrels, run, measures=["RR", "NumRet"]), {}).expandtabs())
     RR                      q1      0.5000
+    NumRet                  q1      2
     RR                      all     0.5000
+    NumRet                  all     2
     """
-    values = {measure: getattr(result.per_query(measure), HEADLINE).tolist() for measure in result.measures}
+    measures = [parse(measure) for measure in result.measures]
+    values = {
+        measure: getattr(result.per_query(measure), HEADLINE).tolist()
+        for measure in measures
+        if measure.name != "NumQ"
+    }
+
+    def line(measure: Measure, query: object, value: float) -> str:
+        without_level = replace(measure, parameters=tuple(one for one in measure.parameters if one[0] != REL.name))
+        number = f"{value:.0f}" if measure.definition.total else f"{value:6.4f}"
+        return f"{names.get(without_level, str(measure)):<22}\t{printable(query)}\t{number}"
+
     lines = [
-        _line(measure, query, of_queries[at])
+        line(measure, query, of_queries[at])
         for at, query in enumerate(result.query_ids.tolist())
         for measure, of_queries in values.items()
     ]
-    return "\n".join([*lines, *(_line(measure, "all", getattr(result[measure], HEADLINE)) for measure in values)])
-
-
-def _line(measure: str, query: object, value: float) -> str:
-    """A line with the column widths of trec_eval."""
-    return f"{measure:<22}\t{printable(query)}\t{value:6.4f}"
+    return "\n".join([*lines, *(line(measure, "all", getattr(result[measure], HEADLINE)) for measure in measures)])

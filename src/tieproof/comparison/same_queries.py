@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.measures import Measure
+from tieproof.measures import Measure, parse
 from tieproof.ties import IntArray
 
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
@@ -128,16 +128,24 @@ def _check_categories(first: str, one: Result, name: str, other: Result, place: 
 
 
 def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measure] | None) -> list[str]:
-    """Return the measures to compare: those wanted, or all; results that lack one are refused."""
+    """Return the measures to compare: those wanted, or all, without counts; results that lack one are refused."""
     (first, one), *others = results.items()
     if wanted is not None:
         names = [str(measure) for measure in parse_measures(wanted)]
         for result in results.values():
             for name in names:
                 result[name]  # refuses a measure that it does not have
-        return names
+        return _means_of(names)
     advice = "Evaluate both with the same measures, or pass the measures to compare as measures=."
     for name, other in others:
         if set(one.measures) != set(other.measures):
             _refuse(first, name, "measures", ", ".join(one.measures), ", ".join(other.measures), advice)
-    return list(one.measures)
+    return _means_of(one.measures)
+
+
+def _means_of(names: Sequence[str]) -> list[str]:
+    """Return the measures that are means over queries; there must be one."""
+    means = [name for name in names if not parse(name).definition.total]
+    if not means:
+        raise InputError(f"'{names[0]}' is a count, which is no score. Pass a measure that is a mean over queries.")
+    return means

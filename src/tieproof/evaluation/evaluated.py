@@ -197,29 +197,29 @@ def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[A
     return names
 
 
-def mean(values: FloatArray) -> Estimate[float]:
-    """The mean over the queries of (lower, expected, upper, variance), an array (4, Q); NaN is left out.
+def mean(values: FloatArray, total: bool = False) -> Estimate[float]:
+    """The mean, or the `total`, over the queries of (lower, expected, upper, variance), (4, Q); NaN is left out.
 
     Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
     are broken independently, so that variances add up.
     """
     counted = values[:, ~np.isnan(values[0])]
-    count = counted.shape[1]
+    count = 1 if total else counted.shape[1]
     lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
 
 
-def mean_under_noise(values: FloatArray, groups: Sequence[IntArray]) -> Bounds[float]:
-    """The mean over the queries of the smallest and the largest values, an array (2, Q); NaN is left out.
+def mean_under_noise(values: FloatArray, groups: Sequence[IntArray], total: bool = False) -> Bounds[float]:
+    """The mean, or the `total`, over the queries of the smallest and the largest values, (2, Q); NaN is left out.
 
     groups : the queries of each category, if the mean is over the means of categories; none: over all queries
     """
 
     def means(row: FloatArray) -> float:
         counted = row[~np.isnan(row)]
-        return math.fsum(counted.tolist()) / len(counted)
+        return math.fsum(counted.tolist()) / (1 if total else len(counted))
 
-    if groups:
+    if groups and not total:
         values = np.array([[means(row[chosen]) for chosen in groups] for row in values])
     return Bounds(*map(means, values))
 

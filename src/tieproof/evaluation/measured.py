@@ -52,17 +52,17 @@ class Measured(Mapping[str, Estimate[float]]):
 
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
-        """The mean of every measure."""
-        if self.setting.average == "micro":
-            means = {measure: mean(values) for measure, values in self._per_query.items()}
-            groups = []
-        else:
-            means = {m: mean_of_means([*self.category_means(m).values()]) for m in self._per_query}
-            groups = [*self._categories.members.values()] if self._categories else []
+        """The mean of every measure, or its total if it is a count."""
+        micro, totals = self.setting.average == "micro", {m: m.definition.total for m in self._per_query}
+        means = {
+            m: mean(values, totals[m]) if micro or totals[m] else mean_of_means([*self.category_means(m).values()])
+            for m, values in self._per_query.items()
+        }
+        groups = [*self._categories.members.values()] if self._categories and not micro else []
         noise = self._evaluated.noise
         if noise is None:
             return means
-        return {m: _with_noise(value, mean_under_noise(noise[m], groups)) for m, value in means.items()}
+        return {m: _with_noise(value, mean_under_noise(noise[m], groups, totals[m])) for m, value in means.items()}
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -150,8 +150,12 @@ class Measured(Mapping[str, Estimate[float]]):
     def intervals(
         self, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
     ) -> "dict[str, Interval]":
-        """The `interval` of each measure, by the measure's name; faster than calling `interval` for each."""
-        return self._intervals(list(self._per_query), confidence, method, bound)
+        """The `interval` of each measure, by the measure's name; faster than calling `interval` for each.
+
+        Counts, which are totals, have none.
+        """
+        means = [measure for measure in self._per_query if not measure.definition.total]
+        return self._intervals(means, confidence, method, bound) if means else {}
 
     def interval(
         self, measure: str | Measure, confidence: float = 0.95, method: "Method" = "bca", bound: "Bound" = "lower"
@@ -164,16 +168,22 @@ class Measured(Mapping[str, Estimate[float]]):
         With `average="macro"` the mean is over the categories' means, and queries are drawn within their categories;
         the categories and their numbers of queries are fixed. The draws come from a fixed seed and do not depend on
         the order of the queries, so the same data has the same interval. If all queries score the same, both ends are
-        the value. The ends lie between 0 and 1, as all measures do.
+        the value. The ends lie between 0 and 1, as all measures but counts do.
 
-        Raises InputError for a single query, alone or in a category, which does not show how much queries differ.
+        Raises InputError for a single query, alone or in a category, which does not show how much queries differ, and
+        for a count such as NumRet, which is a total.
 
         >>> import tieproof as tp
         >>> result = tp.evaluate_scores([[2, 1]] * 3, [[1, 0], [0, 1], [1, 0]], measures=["RR"])
         >>> result.interval("RR")
         Interval(value=0.8333333333333334, low=0.5, high=1.0, confidence=0.95, method='bca', bound='lower')
         """
-        (interval,) = self._intervals([self._known(measure)], confidence, method, bound).values()
+        known = self._known(measure)
+        if known.definition.total:
+            raise InputError(
+                f"'{known}' is a count, and has no mean over queries. Take the interval of another measure."
+            )
+        (interval,) = self._intervals([known], confidence, method, bound).values()
         return interval
 
     def distribution(self, measure: str | Measure, *, resolution: float = 1e-6) -> "Distribution":
@@ -287,10 +297,11 @@ class Measured(Mapping[str, Estimate[float]]):
         """
         known, noise = self._known(measure), self._evaluated.noise
         values, members = self._per_query[known], self._categories.members if self._categories else {}
-        means = {name: mean(values[:, chosen]) for name, chosen in members.items()}
+        total = known.definition.total
+        means = {name: mean(values[:, chosen], total) for name, chosen in members.items()}
         if noise is None:
             return means
-        bounds = {name: mean_under_noise(noise[known][:, chosen], []) for name, chosen in members.items()}
+        bounds = {name: mean_under_noise(noise[known][:, chosen], [], total) for name, chosen in members.items()}
         return {name: _with_noise(value, bounds[name]) for name, value in means.items()}
 
     @property
@@ -324,6 +335,17 @@ class Measured(Mapping[str, Estimate[float]]):
 
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self._evaluated.confidence[~np.isnan(values.lower)])
+
+
+def averaged(result: Measured) -> list[str]:
+    """The measures that are means over queries; counts, which are totals, only if there is nothing else.
+
+    >>> import tieproof as tp
+    >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
+    ['RR']
+    """
+    means = [name for name in result.measures if not parse(name).definition.total]
+    return means or list(result.measures)
 
 
 def _with_noise(estimate: Estimate[Number], noise: Bounds[Number]) -> NoisyEstimate[Number]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
-from tieproof.evaluation.measured import Measured
+from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
 from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
 from tieproof.show.pages.contents import Budget, Contents
@@ -70,12 +70,12 @@ def contents(
         intervals, no_interval = {}, str(error)
     rows = [
         {"name": name, "estimate": result[name], "interval": intervals.get(name)}  # None: too few queries
-        for name in result.measures
+        for name in averaged(result)
     ]
-    measure = result.measures[0]
+    measure = averaged(result)[0]
     ends = [result[measure].lower, result[measure].upper]
     ends += [intervals[measure].low, intervals[measure].high] if intervals else []
-    per_query = {name: result.per_query(name) for name in result.measures}
+    per_query = {name: result.per_query(name) for name in averaged(result)}
     budget = Budget()
     worst = _worst_queries(result, per_query[measure], items, gallery_items, data or {}, budget)
     return "result.html", {
@@ -216,7 +216,7 @@ def _table_of_queries(result: Measured, per_query: Mapping[str, Estimate[FloatAr
         choices.append(Choice(name, (values.lower, expected, upper)))
     ties = result.ties_per_query
     counts = {AMBIGUOUS: ties["ambiguous_ties"], "largest tie": ties["largest_tie"]}
-    order = _worst_first(per_query[result.measures[0]])
+    order = _worst_first(next(iter(per_query.values())))
     return query_table(result.query_ids, order, result.category_of_query, choices, counts, HEADS, AMBIGUOUS)
 
 

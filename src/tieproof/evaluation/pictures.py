@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from tieproof.evaluation.measured import Measured
+from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.text import evaluated, worst_and_best
 from tieproof.measures import Measure
 from tieproof.show import style
@@ -81,10 +81,11 @@ def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
 
     A line is a name with an estimate, or only a text.
     """
-    yield from ((name, result[name]) for name in result.measures)
+    names = averaged(result)
+    yield from ((name, result[name]) for name in names)
     if result.categories:
-        first, between, last = worst_and_best(result, result.measures[0])
-        yield f"{result.measures[0]} by category:", None
+        first, between, last = worst_and_best(result, names[0])
+        yield f"{names[0]} by category:", None
         yield from first
         if between:
             yield f"({between:,} more)", None

@@ -8,6 +8,7 @@ nor the ranks in a file can change a number.
 """
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from typing import Any, Literal
@@ -71,13 +72,14 @@ def evaluate_run(
 
     Parameters
     ----------
-    qrels : path of a TREC file, {query: {document: grade}}, a data frame, or Qrels of ranx
+    qrels : path of a TREC file, {query: {document: grade}}, a data frame, Qrels of ranx, or "ir_datasets:NAME"
         A document with a grade above 0 is relevant, with that gain. Documents with other grades, even negative ones,
         and documents without a judgment are not relevant, and remain in the ranking as in trec_eval
         (`evaluate_scores` excludes items with negative grades). Only bpref leaves out unjudged documents and negative
         grades, and counts only documents of grade 0 as not relevant. Relevant documents that are missing from the run
         count in R and were never retrieved. A line of a file is `query iteration document grade`, or, in a file of
-        BEIR with its header, `query document grade`.
+        BEIR with its header, `query document grade`. "ir_datasets:trec-robust04" are the qrels of that data set of
+        ir_datasets, which downloads them (extra `ir-datasets`).
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
         Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
         _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
@@ -88,7 +90,8 @@ def evaluate_run(
         columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
         is relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
-        A string may contain several names, with commas between them.
+        A string may contain several names, with commas between them, or name one of trec_eval's sets: "official",
+        "set" or "all_trec". "recall@10" is "R@10", with a warning that says so.
     level : number above 0
         The smallest grade that is relevant, for all measures that do not read grades and have no parameter `rel`:
         "AP" becomes "AP(rel=2)" (as trec_eval -l). A query without such a document scores 0.
@@ -140,7 +143,8 @@ def evaluate_run(
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
         truncated=True would give.
-        If nearly all queries find a document with their own id first, which is relevant.
+        If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
+        measures that tieproof does not have, and if a measure is called recall@k.
 
     Notes
     -----
@@ -161,7 +165,7 @@ def evaluate_run(
     ['q2']
 
     """
-    wanted = _at_level(parse_measures(measures), level)
+    wanted = _at_level(parse_measures(as_in_runs(measures)), level)
     judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
     check_empty(empty)
     check_average(average)
@@ -227,6 +231,21 @@ def evaluate_run(
     if not truncated and len(of_unjudged) < len(wanted) and is_cut_off(scores):
         _warn_of_cut(result, evaluated(truncated=True), run)
     return result
+
+
+def as_in_runs(measures: Any) -> Any:
+    """Return names of measures with recall@k as R@k, and say so: all libraries for runs mean that by it."""
+    given = [measures] if isinstance(measures, str) else measures
+    named = " ".join(one for one in given if isinstance(one, str)) if isinstance(given, list | tuple) else ""
+    found = re.findall(r"(?i)\brecall@([0-9]+)", named)
+    for k in found:
+        warn(
+            f"recall@{k} is R@{k}: the share of all relevant documents that are among the first {k}. For recall@{k} "
+            f"of papers on metric learning, which is whether any of them is, write Success@{k}."
+        )
+    if not found:
+        return measures
+    return [re.sub(r"(?i)\brecall@", "R@", one) if isinstance(one, str) else one for one in given]
 
 
 def _at_level(measures: list[Measure], level: float) -> list[Measure]:

@@ -15,6 +15,7 @@ from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
+from tieproof.measures.trec_eval import warn_of_others
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
@@ -46,8 +47,10 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
     if measures is DEFAULT_MEASURES:
         return list(_default_measures())
-    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in measures)
+    given = [*measures]
+    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in given)
     wanted = list(dict.fromkeys(measure for several in named for measure in several))
+    warn_of_others(given)
     if not wanted:
         raise InputError(f"No measure was given. Pass at least one; the default is {', '.join(DEFAULT_MEASURES)}.")
     return wanted
@@ -177,11 +180,14 @@ def as_evaluated(
         kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
         noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
-        values = values.copy()
-        values[..., empty_ids] = EMPTY[setting.empty]
-        values[:, 3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-        if noise is not None:
-            noise[..., empty_ids] = EMPTY[setting.empty]
+        values, noise = values.copy(), None if noise is None else noise.copy()
+        for at, measure in enumerate(scores.measures):
+            if setting.empty != "nan" and measure.definition.total:
+                continue  # such a query is counted, too
+            values[at][:, empty_ids] = EMPTY[setting.empty]
+            values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
+            if noise is not None:
+                noise[at][:, empty_ids] = EMPTY[setting.empty]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Evaluated(

@@ -7,6 +7,7 @@ import numpy as np
 
 from tieproof.evaluation.evaluated import NOT_JUDGED, NOTHING_RELEVANT
 from tieproof.evaluation.measured import Measured
+from tieproof.measures import parse
 from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent, place
 from tieproof.show.shown import Table
 from tieproof.ties import Estimate
@@ -53,7 +54,7 @@ def table_of(result: Measured) -> Table:
     """A row for each measure, or for each of its categories, and sentences on what was evaluated."""
     columns = NUMBERS if result.evaluated.noise is None else (*NUMBERS, NOISE)
     header = ["measure", *columns]
-    sections = [[[measure, *numbers(result[measure])] for measure in result.measures]]
+    sections = [[[measure, *_numbers(measure, result[measure])] for measure in result.measures]]
     if result.categories:
         header.insert(1, "category")
         sections = [list(_rows_by_category(result, measure)) for measure in result.measures]
@@ -85,11 +86,18 @@ def _rows_by_category(result: Measured, measure: str) -> Iterator[list[str]]:
     """The rows of a measure: its mean and its categories, or the worst and best of them if there are too many."""
     first, between, last = worst_and_best(result, measure)
     for name, mean in [(ALL[result.setting.average], result[measure]), *first]:
-        yield [measure, name, *numbers(mean)]
+        yield [measure, name, *_numbers(measure, mean)]
     if between:
         yield [measure, f"({between:,} more)", *[""] * len(numbers(result[measure]))]
     for name, mean in last:
-        yield [measure, name, *numbers(mean)]
+        yield [measure, name, *_numbers(measure, mean)]
+
+
+def _numbers(measure: str, mean: Estimate[float]) -> Row:
+    """The numbers of a mean, or of a count, which is a whole number whatever the ties."""
+    if not parse(measure).definition.total:
+        return numbers(mean)
+    return [f"{mean.lower:.0f}", f"{mean.expected:.0f}", f"{mean.upper:.0f}", *[""] * (len(numbers(mean)) - 3)]
 
 
 def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:

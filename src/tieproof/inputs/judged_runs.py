@@ -18,7 +18,7 @@ from tieproof.inputs.categories import as_categories
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.lists import in_float64
-from tieproof.inputs.readers import predictions, text, trec
+from tieproof.inputs.readers import ir_datasets, predictions, text, trec
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.relevance import pointers
@@ -66,7 +66,9 @@ class Source(NamedTuple):
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
-    if isinstance(values, str | os.PathLike):
+    if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
+        source = _from_dictionary(ir_datasets.read(values), role, queries)._replace(name=values)
+    elif isinstance(values, str | os.PathLike):
         name = os.fsdecode(values).lower()
         if role.value == "score" and name.endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)

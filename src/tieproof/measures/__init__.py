@@ -25,8 +25,22 @@ from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nD
 # isort: split
 # Help texts and docs list the measures in the order of their registration, the most common ones first.
 from tieproof.measures.cascade import ERR
+from tieproof.measures.interpolated import IPrec
 from tieproof.measures.preferences import bpref
-from tieproof.measures.retrieved import Judged, RBPResidual, SetAP, SetF, SetP, SetR, SetRelP, Unjudged
+from tieproof.measures.retrieved import (
+    Judged,
+    NumQ,
+    NumRel,
+    NumRelRet,
+    NumRet,
+    RBPResidual,
+    SetAP,
+    SetF,
+    SetP,
+    SetR,
+    SetRelP,
+    Unjudged,
+)
 
 DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
 """The measures that are evaluated by default."""
@@ -44,8 +58,13 @@ __all__ = [
     "RR",
     "Definition",
     "Estimates",
+    "IPrec",
     "Judged",
     "Measure",
+    "NumQ",
+    "NumRel",
+    "NumRelRet",
+    "NumRet",
     "P",
     "Parameter",
     "R",

@@ -5,6 +5,7 @@ spelling and `str` writes it. Each definition is registered once, in its own fil
 help texts and documentation need. It is called with `Ties` and returns `Estimates`.
 """
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,13 +41,14 @@ class Estimates(NamedTuple):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a measure: one of `choices`, or a number strictly between the two `limits`."""
+    """A parameter of a measure: one of `choices`, or a number between the two `limits`, which may be `included`."""
 
     name: str
     default: Value
     meaning: str
     choices: tuple[str, ...] = ()
     limits: tuple[float, float] = (0.0, 1.0)
+    included: bool = False
 
     def check(self, value: object, measure: str) -> Value:
         """Return `value` if it is valid, or refuse it; the message names `measure`."""
@@ -56,13 +58,13 @@ class Parameter:
             expected = "one of " + ", ".join(self.choices)
         else:
             low, high = self.limits
-            expected = f"a number between {low:g} and {high:g}, both excluded"
+            expected = f"a number between {low:g} and {high:g}, both {'in' if self.included else 'ex'}cluded"
             expected = expected if high < float("inf") else f"a number above {low:g}"
             try:
                 number = float(str(value))
             except ValueError:
-                number = low
-            if low < number < high:
+                number = math.nan
+            if low < number < high or (self.included and number in self.limits):
                 return int(number) if number.is_integer() else number
         raise InputError(
             f"{self.name}={value} in '{measure}': {self.name} must be {expected} (default {self.default})."
@@ -82,7 +84,8 @@ class Definition:
     cutoff: whether `@k` is "required", "optional" or "none"; rank_r: whether `@R` is allowed (R is the query's number
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
     `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance at
-    all, and therefore has no parameter `rel`; falls_with: the parameter and its value for which the measure, if it
+    all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over queries
+    where others are averaged; falls_with: the parameter and its value for which the measure, if it
     has a cutoff, can fall when a relevant item moves up; None: it never falls (docs/noise.md). The names of the
     measure in other libraries are in spellings.py.
     """
@@ -98,6 +101,7 @@ class Definition:
     judged_only: bool = False
     unjudged: bool = False
     graded: bool = False
+    total: bool = False
     falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()
 
@@ -159,7 +163,7 @@ class Measure:
     def __call__(self, ties: Ties | None = None, /, **parameters: Value) -> "Estimates | Measure":
         """Evaluate the measure on `ties`; or, given parameters, return the measure with these parameters.
 
-        A query without relevant items has 0 in all four arrays; the caller decides how it counts.
+        A query without relevant items has 0 in all four arrays, except for counts; the caller decides how it counts.
         """
         if ties is not None:
             return self.definition.compute(*self.at_level(ties))
@@ -257,11 +261,11 @@ def parse(text: "str | Measure") -> Measure:
     name, values = head.casefold(), ""
     if name not in names and (match := re.fullmatch(r"([^()]+)\(([^()]*)\)", head)):
         name, values = match[1].strip().casefold(), match[2]
-    if name not in names or values or head != names[name]:
+    if name not in names or values or head != names[name] or "." in cutoff:
         from tieproof.measures import spellings  # its table is long and rarely needed
 
         meanings = spellings.meanings_of(spelling)
-        if name not in names or (values and meanings):
+        if name not in names or (meanings and (values or "." in cutoff)):
             return parse(spellings.translated(spelling, REGISTRY))
         if any(meaning.theirs == head and meaning.ours not in ("", names[name]) for meaning in meanings):
             return parse(spellings.translated(spelling, REGISTRY, own=names[name]))
@@ -282,10 +286,13 @@ def parse(text: "str | Measure") -> Measure:
 def parse_list(text: str) -> list[Measure]:
     """Return the measures that `text` names, with commas or blanks between them.
 
-    A number alone is a further cutoff of the measure before it, as in trec_eval.
+    A number alone is a further cutoff of the measure before it, as in trec_eval, and official, set and all_trec are
+    the measures of these sets of trec_eval that tieproof has.
 
     >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
     ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
+    >>> parse_list("set")
+    [NumQ, NumRet, NumRel, NumRelRet, SetP, SetRelP, SetR, SetAP, SetF]
     """
     return list(_parse_list(text, len(REGISTRY)))
 
@@ -293,12 +300,14 @@ def parse_list(text: str) -> list[Measure]:
 @lru_cache(maxsize=256)
 def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
     """Parse a list of measures; results are cached until another measure is defined."""
+    from tieproof.measures.trec_eval import SETS, members
+
     spellings: list[str] = []
     for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
         if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):
             spellings.append(re.sub("[0-9]+$", part, spellings[-1]))
         elif part:
-            spellings.append(part)
+            spellings += members(part).measures.values() if part in SETS else [part]
     return tuple(parse(spelling) for spelling in spellings or [text])
 
 

@@ -1,8 +1,9 @@
 """Measures of what was retrieved: of the list as a set, in which no order counts, and of how much of it was judged.
 
-A measure of sets is a function of three numbers, hits, items and R, which no order of ties changes. Measures of
-judgments read the ties of the unjudged items (`Ties.unjudged`). The k-th rank is in at most one tie that straddles
-it, of which s of l items count, and the number of its m unjudged items among these is hypergeometric.
+Counts are those of the list as it is, and are added up over the queries. A measure of sets is a function of three
+numbers, hits, items and R, which no order of ties changes. Measures of judgments read the ties of the unjudged items
+(`Ties.unjudged`). The k-th rank is in at most one tie that straddles it, of which s of l items count, and the number
+of its m unjudged items among these is hypergeometric.
 
 >>> from dataclasses import replace
 >>> import numpy as np
@@ -189,4 +190,44 @@ RBPResidual = define(
         graded=True,
         parameters=(Parameter("p", 0.8, "the probability of going on"),),
     )
+)
+
+
+def _define_count(
+    name: str, count: Callable[[Ties], IntArray], meaning: str, formula: str, theirs: str, graded: bool
+) -> Measure:
+    def compute(ties: Ties, measure: Measure) -> Estimates:
+        value = count(ties).astype(np.float64)
+        return Estimates(value, value, value, np.zeros_like(value))
+
+    meaning += " Counts are added up over the queries, not averaged."
+    return define(Definition(name, compute, meaning, formula, f"trec_eval ({theirs})", graded=graded, total=True))
+
+
+NumQ = _define_count(
+    "NumQ", lambda ties: np.ones_like(ties.n_items), "The number of evaluated queries.", "1", "num_q", graded=True
+)
+NumRet = _define_count(
+    "NumRet",
+    lambda ties: ties.n_items,
+    "The number of retrieved items: the length of the list; in embeddings and neighbors, of the gallery.",
+    "N",
+    "num_ret",
+    graded=True,
+)
+NumRel = _define_count(
+    "NumRel",
+    lambda ties: ties.n_relevant,
+    "The number of relevant items, in the list or not.",
+    "R",
+    "num_rel",
+    graded=False,
+)
+NumRelRet = _define_count(
+    "NumRelRet",
+    lambda ties: ties.listed,
+    "The number of relevant items in the list.",
+    "hits",
+    "num_rel_ret",
+    graded=False,
 )

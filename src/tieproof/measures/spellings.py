@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from tieproof.errors import InputError
+from tieproof.measures.trec_eval import NAMES, SETS
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,55 +46,37 @@ def scored(names: str) -> str:
 
 WHOLE_LIST = "a measure of the whole list, however long it is; write a cutoff"
 SEVERAL = "a name for several cutoffs at once; write them, as in P.5,10"
-COUNT = "a count, not a score"
 DIVERSITY = "a measure of diversity, which needs the subtopics of every document"
-OF_GAIN_AND_COST = "a model of users with an expected gain of its own"
-GEOMETRIC = "a geometric mean over queries; here every measure has the arithmetic one"
-SET = "a sum of hits and other documents with weights, which nothing bounds"
 SAMPLED = "an estimate from a sample of judgments"
-INTERPOLATED = "an interpolated precision"
 NOT_NORMALIZED = "a sum that nothing bounds; nDCG is that sum over the best one"
 PAIRS_AT_ONCE = "a measure over all pairs at once, not over rankings"
-CLUSTERS = "a measure of clusters"
 GIVEN_VALUES = "a comparison with given similarities or embeddings, in which nothing is ranked for a query"
 UNJUDGED = "the share of documents that were judged for no query"
-CURVE = "a curve, or a point on one, not a measure of a ranking"
 
 LIBRARIES: tuple[Vocabulary, ...] = (
     Vocabulary(
         "trec_eval",
         "https://github.com/usnistgov/trec_eval, a file m_*.c each; pytrec_eval.supported_measures",
+        NAMES,
         {
-            "AP": "map",
-            "AP@{k}": "map_cut_{k} map_cut.{k}",
-            "P@{k}": "P_{k} P.{k}",
-            "R@{k}": "recall_{k} recall.{k}",
-            "RBP(p=0.9,gain=linear)": "rbp",
-            "RBPResidual(p=0.9)": "rbp_resid",
-            "RR": "recip_rank",
-            "RelP@{k}": "relative_P_{k} relative_P.{k}",
-            "Rprec": "Rprec",
-            "SetAP": "set_map",
-            "SetF": "set_F",
-            "SetP": "set_P",
-            "SetR": "set_recall",
-            "SetRelP": "set_relative_P",
-            "Success@{k}": "success_{k} success.{k}",
-            "Unjudged@{k}": "unj_{k} unj.{k}",
-            "bpref": "bpref",
-            "nDCG": "ndcg",
-            "nDCG@{k}": "ndcg_cut_{k} ndcg_cut.{k}",
-        },
-        {
-            SEVERAL: "P recall relative_P success map_cut ndcg_cut unj",
-            COUNT: "num_q num_rel num_ret num_rel_ret num_nonrel_judged_ret",
-            GEOMETRIC: "gm_map gm_bpref",
-            INTERPOLATED: "11pt_avg iprec_at_recall iprec_at_recall_0.{k} iprec_at_recall_1.{k}",
+            SEVERAL: "P recall relative_P success map_cut ndcg_cut unj iprec_at_recall",
+            "a set of measures; name it where several measures can be named": " ".join(SETS),
+            "a count that needs the judgments of retrieved documents": "num_nonrel_judged_ret",
+            "a geometric mean over queries; here every measure has the arithmetic one": "gm_map gm_bpref",
+            "a mean of interpolated precisions": "11pt_avg",
             SAMPLED: "infAP",
-            SET: "utility",
+            "a sum of hits and other documents with weights, which nothing bounds": "utility",
             "precision at multiples of R": "Rprec_mult Rprec_mult_0.{k} Rprec_mult_1.{k} Rprec_mult_2.{k}",
             "a variant of nDCG that trec_eval alone has": "G binG ndcg_rel Rndcg",
             "a text": "relstring runid",
+        },
+    ),
+    Vocabulary(
+        "trec_eval 9 and pytrec_eval",
+        "https://github.com/cvangysel/pytrec_eval; they count hits as ir_measures does, which calls pytrec_eval",
+        {
+            "IPrec(recall=0.{k})": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
+            "IPrec(recall=1)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
         },
     ),
     Vocabulary(
@@ -126,22 +109,23 @@ LIBRARIES: tuple[Vocabulary, ...] = (
         "ir_measures",
         "https://ir-measur.es/en/latest/measures.html; ir_measures.measures.registry",
         {
+            **{
+                name: name
+                for name in ("NumQ", "NumRel", "NumRet", "Rprec", "SetAP", "SetF", "SetP", "SetR", "SetRelP")
+            },
             "AP": "AP MAP AP(rel=1)",
             "AP@{k}": "AP@{k} MAP@{k}",
             "ERR": "ERR",
             "ERR@{k}": "ERR@{k}",
+            "IPrec(recall=0.{k})": "IPrec@0.{k}",
+            "IPrec(recall=1)": "IPrec@1.0",
             "Judged@{k}": "Judged@{k}",
+            "NumRelRet": "NumRelRet NumRet(rel=1)",
             "P@{k}": "P@{k} Precision@{k}",
             "R@{k}": "R@{k} Recall@{k}",
             "RBP": "RBP(rel=1)",
             "RR": "RR MRR",
             "RR@{k}": "RR@{k} MRR@{k}",
-            "Rprec": "Rprec",
-            "SetAP": "SetAP",
-            "SetF": "SetF",
-            "SetP": "SetP",
-            "SetR": "SetR",
-            "SetRelP": "SetRelP",
             "Success@{k}": "Success@{k}",
             "bpref": "Bpref",
             "nDCG": "nDCG nDCG(dcg=log2)",
@@ -153,11 +137,11 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "the share of pairs in order among retrieved documents alone, where AUC counts missing ones, too": (
                 "Accuracy Accuracy@{k}"
             ),
-            COUNT: "NumQ NumRel NumRet NumRelRet",
             DIVERSITY: "ERR_IA ERR_IA@{k} nERR_IA nERR_IA@{k} alpha_DCG alpha_DCG@{k} α_DCG α_DCG@{k} alpha_nDCG "
             "alpha_nDCG@{k} α_nDCG α_nDCG@{k} NRBP nNRBP AP_IA MAP_IA P_IA P_IA@{k} StRecall StRecall@{k}",
-            INTERPOLATED: "IPrec IPrec@0.{k} IPrec@1.{k}",
-            OF_GAIN_AND_COST: "BPM BPM@{k} INST INSQ NERR8 NERR8@{k} NERR9 NERR9@{k} NERR10 NERR11",
+            "a model of users with an expected gain of its own": (
+                "BPM BPM@{k} INST INSQ NERR8 NERR8@{k} NERR9 NERR9@{k} NERR10 NERR11"
+            ),
             SAMPLED: "infAP",
             "nDCG as if documents of the highest grade never ended": "SDCG SDCG@{k}",
             WHOLE_LIST: "Judged",
@@ -254,7 +238,9 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "the area under the curve of the first items": "RetrievalAUROC(top_k={k}) retrieval_auroc(top_k={k})",
             "the share of the irrelevant items that is among the first": "RetrievalFallOut retrieval_fall_out "
             "RetrievalFallOut(top_k={k}) retrieval_fall_out(top_k={k})",
-            CURVE: "RetrievalPrecisionRecallCurve retrieval_precision_recall_curve RetrievalRecallAtFixedPrecision",
+            "a curve, or a point on one, not a measure of a ranking": (
+                "RetrievalPrecisionRecallCurve retrieval_precision_recall_curve RetrievalRecallAtFixedPrecision"
+            ),
         },
     ),
     Vocabulary(
@@ -267,7 +253,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "RR": "mean_reciprocal_rank",
             "Rprec": "r_precision",
         },
-        {CLUSTERS: "AMI NMI"},
+        {"a measure of clusters": "AMI NMI"},
     ),
     Vocabulary(
         "scikit-learn",

@@ -24,6 +24,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
 from tieproof.measures.graded_gains import is_graded
+from tieproof.measures.interpolated import largest_precisions
 from tieproof.measures.retrieved import OF_SETS, value_of_set
 from tieproof.measures.unseen_grades import merged_bounds, worst_counts
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, ListEnd, Ties, Unseen
@@ -136,6 +137,9 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
     """
     if measure.name == "AUC":
         return _pairs(measure, ties)
+    if measure.definition.total:  # of the list as it is
+        as_given = measure(ties)
+        return as_given.lower, as_given.upper
     if measure.name in OF_SETS:
         return value_of_set(measure, ties, others=ties.end.others), value_of_set(measure, ties, ties.missing)
     if measure.name == "bpref":
@@ -149,6 +153,13 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
         measure = measure(ideal="all")
     worst = ties.continued(worst_counts(measure, ties), ties.end.others)
     best = ties.continued(ties.missing, np.zeros(ties.n_queries))
+    return _between(measure, worst, best)
+
+
+def _between(measure: Measure, worst: Ties, best: Ties) -> Bounds:
+    """Return the bounds over two rankings, without the expected value of IPrec, which takes long for large ties."""
+    if measure.name == "IPrec":
+        return largest_precisions(measure, worst)[0], largest_precisions(measure, best)[1]
     return measure(worst).lower, measure(best).upper
 
 
@@ -219,8 +230,8 @@ def _valley(function: Callable[[IntArray], FloatArray], last: IntArray) -> IntAr
 def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
     """Return bounds over all rankings of all items that begin with the lists."""
     if ties.unseen == "behind":  # the items of the last tie and all unseen items may have any order
-        whole = measure(ties.continued(ties.missing, ties.end.others))
-        return whole.lower, whole.upper
+        whole = ties.continued(ties.missing, ties.end.others)
+        return _between(measure, whole, whole)
     if is_graded(measure) and ties.grades is not None:
         return merged_bounds(measure, ties)
     if measure.name == "AP" and measure["norm"] == "hits" and measure.cutoff is not None:
@@ -228,7 +239,7 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
     missing, others, none = ties.missing, ties.end.others.astype(np.int64), np.zeros_like(ties.missing)
     worst = surrounded(ties, before=(others, none), behind=(missing, missing))
     best = surrounded(ties, before=(missing, missing), behind=(others, none))
-    return measure(worst).lower, measure(best).upper
+    return _between(measure, worst, best)
 
 
 def _hits_among_unseen(measure: Measure, ties: CutOffTies) -> Bounds:

@@ -6,7 +6,7 @@ from math import fsum
 from numbers import Real
 from typing import Any, Literal, NamedTuple, get_args
 
-from ir_measures.measures.base import Agg, ParamInfo
+from ir_measures.measures.base import Agg, ParamInfo, SumAgg
 from ir_measures.measures.base import Measure as TheirMeasure
 
 from tieproof.errors import InputError
@@ -118,6 +118,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         self.__name__ = _IDENTIFIERS.get(ours, ours)
         self.NAME = f"tieproof {ours}"  # no other provider recognizes this name and ignores the bound
         self.PRETTY_NAME, self.SHORT_DESC = self.__name__, self.definition.meaning
+        self.AT_PARAM = "recall" if ours == "IPrec" else "cutoff"
         self.SUPPORTED_PARAMS = _parameters_of(self.definition)
         known = [name for name in self.SUPPORTED_PARAMS if name in params]
         super().__init__(**{name: params[name] for name in dict.fromkeys([*known, *params])})
@@ -131,16 +132,16 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         given = {
             name: value
             for name, value in self.params.items()
-            if name != "cutoff"
+            if name != self.AT_PARAM
             and (name not in self.SUPPORTED_PARAMS or value != self.SUPPORTED_PARAMS[name].default)
         }
         parameters = ",".join(f"{name}={self._param_repr(value)}" for name, value in given.items())
-        cutoff = f"@{self.params['cutoff']}" if "cutoff" in self.params else ""
+        cutoff = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
         return self.__name__ + (f"({parameters})" if parameters else "") + cutoff
 
-    def aggregator(self) -> "_ExactMean":
-        """Return the aggregator that computes the mean over queries."""
-        return _ExactMean()
+    def aggregator(self) -> Agg:
+        """Return the aggregator that computes the mean over queries, or the sum of counts."""
+        return SumAgg() if self.definition.total else _ExactMean()
 
     def validate_params(self) -> None:
         """Refuse parameters for which the measure is not defined."""
@@ -159,6 +160,8 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
                 f"'{self}' needs rel, the lowest grade that is relevant: without rel, ir_measures sums grades, which "
                 f"tieproof does not. Write {self(rel=1)}."
             )
+        if self.definition.name == "IPrec" and "recall" not in params:
+            raise InputError(f"'{self}' needs the smallest recall that counts; write for example {self @ 0.1}.")
         rel = params.get("rel", 1)
         if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
             raise InputError(f"'{self}': rel, the lowest relevant grade, must be a whole number of at least 1.")
@@ -203,7 +206,7 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
     if not definition.graded:
         default = {"required": True} if definition.name in _OF_GRADES_THERE else {"default": 1}
         described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
-    if not (definition.judged_only or definition.unjudged):
+    if not (definition.judged_only or definition.unjudged or definition.total):
         described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
     for name in _own_parameters(definition):
         parameter = definition.parameter(name)
@@ -238,7 +241,12 @@ ERR = BoundedMeasure("ERR")
 Bpref = BoundedMeasure("bpref")
 F1 = BoundedMeasure("F1")
 INP = BoundedMeasure("INP")
+IPrec = BoundedMeasure("IPrec")
 Judged = BoundedMeasure("Judged")
+NumQ = BoundedMeasure("NumQ")
+NumRel = BoundedMeasure("NumRel")
+NumRelRet = BoundedMeasure("NumRelRet")
+NumRet = BoundedMeasure("NumRet")
 P = BoundedMeasure("P")
 R = BoundedMeasure("R")
 RBP = BoundedMeasure("RBP")
@@ -258,7 +266,8 @@ nDCG = BoundedMeasure("nDCG")  # noqa: N816
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
     for measure in (
-        *(AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, Judged, P, R, RBP, RBPResidual, RR, RelP, Rprec),
+        *(AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, IPrec, Judged, NumQ, NumRel, NumRelRet, NumRet),
+        *(P, R, RBP, RBPResidual, RR, RelP, Rprec),
         *(SetAP, SetF, SetP, SetR, SetRelP, Success, Unjudged, nDCG),
     )
 }

@@ -18,7 +18,8 @@ from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedM
 SHARED: dict[type, str] = {
     type(getattr(ir_measures, name)): name
     for name in MEASURES
-    if hasattr(ir_measures, name) and name != "SetRelP"  # which is SetP(relative=True) there
+    # SetRelP is SetP(relative=True) there, and NumRelRet is NumRet(rel=1).
+    if hasattr(ir_measures, name) and name not in ("SetRelP", "NumRelRet")
 }
 """The types of the measures that ir_measures also has, and their names."""
 
@@ -30,7 +31,7 @@ class _SpelledMeasure(TheirMeasure):  # type: ignore[misc]
         super().__init__(**plain.params)
         self.plain, self.bounded = plain, bounded
         self.__name__, self.NAME = plain.__name__, plain.NAME
-        self.PRETTY_NAME, self.SHORT_DESC = plain.PRETTY_NAME, plain.SHORT_DESC
+        self.PRETTY_NAME, self.SHORT_DESC, self.AT_PARAM = plain.PRETTY_NAME, plain.SHORT_DESC, plain.AT_PARAM
         self.SUPPORTED_PARAMS = plain.SUPPORTED_PARAMS | bounded.SUPPORTED_PARAMS
 
     def __call__(self, **params: Any) -> Any:
@@ -70,6 +71,7 @@ class TieproofProvider(Provider):  # type: ignore[misc]
                 )
             params = dict(measure.params)
             name = "SetRelP" if params.pop("relative", False) else name
+            name = "NumRelRet" if name == "NumRet" and "rel" in params else name
             measure = MEASURES[name](bound=self.bound, **params)
         measure.validate_params()
         checked: BoundedMeasure = measure

@@ -1,0 +1,103 @@
+"""trec_eval: its names of measures, and its sets of measures with the cutoffs that it has by default."""
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from typing import NamedTuple
+
+from tieproof.errors import warn
+
+NAMES = {
+    "AP": "map",
+    "AP@{k}": "map_cut_{k} map_cut.{k}",
+    "IPrec(recall=0.{k},hits=nearest)": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
+    "IPrec(recall=1,hits=nearest)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
+    "NumQ": "num_q",
+    "NumRel": "num_rel",
+    "NumRelRet": "num_rel_ret",
+    "NumRet": "num_ret",
+    "P@{k}": "P_{k} P.{k}",
+    "R@{k}": "recall_{k} recall.{k}",
+    "RBP(p=0.9,gain=linear)": "rbp",
+    "RBPResidual(p=0.9)": "rbp_resid",
+    "RR": "recip_rank",
+    "RelP@{k}": "relative_P_{k} relative_P.{k}",
+    "Rprec": "Rprec",
+    "SetAP": "set_map",
+    "SetF": "set_F",
+    "SetP": "set_P",
+    "SetR": "set_recall",
+    "SetRelP": "set_relative_P",
+    "Success@{k}": "success_{k} success.{k}",
+    "Unjudged@{k}": "unj_{k} unj.{k}",
+    "bpref": "bpref",
+    "nDCG": "ndcg",
+    "nDCG@{k}": "ndcg_cut_{k} ndcg_cut.{k}",
+}
+"""The measures here, and the names of trec_eval 10 (measures.c, and a file m_*.c each)."""
+
+_RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+_CUTOFFS: dict[str, tuple[object, ...]] = {
+    **dict.fromkeys(("P", "recall", "map_cut", "ndcg_cut", "relative_P"), _RANKS),
+    "iprec_at_recall": tuple(f"{tenths / 10:.2f}" for tenths in range(11)),
+    "success": (1, 5, 10),
+    "unj": (5, 10, 20),
+}
+_OFFICIAL = "num_q num_ret num_rel num_rel_ret map gm_map Rprec bpref recip_rank iprec_at_recall P"
+
+SETS = {
+    "official": f"runid {_OFFICIAL}",
+    "set": "runid num_q num_ret num_rel num_rel_ret utility set_P set_relative_P set_recall set_map set_F",
+    "all_trec": f"runid {_OFFICIAL} relstring recall infAP gm_bpref Rprec_mult utility 11pt_avg binG G ndcg ndcg_rel "
+    "Rndcg ndcg_cut map_cut relative_P success set_P set_relative_P set_recall set_map set_F num_nonrel_judged_ret "
+    "rbp rbp_resid unj",
+}
+"""The sets of trec_eval 10 that need neither preferences nor several assessors, in the order of its output."""
+
+
+class Members(NamedTuple):
+    """The measures of a set by the names that trec_eval prints, and the names of those that tieproof lacks."""
+
+    measures: dict[str, str]
+    others: list[str]
+
+
+@cache
+def members(name: str) -> Members:
+    """Return the measures of a set.
+
+    >>> members("set").measures
+    {'num_q': 'NumQ', 'num_ret': 'NumRet', 'num_rel': 'NumRel', 'num_rel_ret': 'NumRelRet', 'set_P': 'SetP',
+     'set_relative_P': 'SetRelP', 'set_recall': 'SetR', 'set_map': 'SetAP', 'set_F': 'SetF'}
+    >>> members("set").others, members("all_trec").measures["iprec_at_recall_0.10"]
+    (['runid', 'utility'], 'IPrec(recall=0.10,hits=nearest)')
+    """
+    ours = {theirs: spelling for spelling, names in NAMES.items() for theirs in names.split()}
+    found, others = {}, []
+    for root in SETS[name].split():
+        printed = [f"{root}_{cutoff}" for cutoff in _CUTOFFS.get(root, ())] or [root]
+        for one in printed:
+            head, _, digits = one.rpartition("." if "." in one else "_")
+            general = f"{head}{one[len(head)]}{{k}}" if digits.isdigit() and one not in ours else one
+            if general in ours:
+                found[one] = ours[general].format(k=digits)
+            else:
+                others.append(one)
+    return Members(found, others)
+
+
+def sets_in(texts: Iterable[object]) -> list[str]:
+    """Return the sets that lists of measures name.
+
+    >>> sets_in(["AP,official", "nDCG@10"])
+    ['official']
+    """
+    words = {word for text in texts if isinstance(text, str) for word in re.split(r"[\s,]+", text)}
+    return [name for name in SETS if name in words]
+
+
+def warn_of_others(texts: Iterable[object]) -> None:
+    """Warn of the members of named sets that tieproof does not have."""
+    for name in sets_in(texts):
+        others = ", ".join(members(name).others)
+        warn(f"The set {name} of trec_eval also has {others}, which tieproof does not have.")

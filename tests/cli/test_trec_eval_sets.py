@@ -1,0 +1,243 @@
+"""The sets of measures of trec_eval, and its lines; counts, which are added up; recall@k in runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tieproof as tp
+from command_line import exit_status
+from peer_tests import PEERS
+from tieproof.measures.trec_eval import SETS, members
+
+QRELS = """\
+q1 0 a 1
+q1 0 b 0
+q1 0 c 2
+q1 0 d 1
+q1 0 e 0
+q1 0 f 1
+q1 0 g 1
+q1 0 i 1
+q2 0 a 0
+q2 0 b 1
+q2 0 c 1
+q2 0 x 1
+"""
+
+RUN = """\
+q1 Q0 b 1 9.0 t
+q1 Q0 a 2 8.0 t
+q1 Q0 d 3 7.0 t
+q1 Q0 z 4 6.0 t
+q1 Q0 c 5 5.0 t
+q1 Q0 f 6 4.0 t
+q1 Q0 e 7 3.0 t
+q1 Q0 g 8 2.0 t
+q2 Q0 c 1 3.0 t
+q2 Q0 a 2 2.0 t
+q2 Q0 b 3 1.0 t
+"""
+
+OFFICIAL = """\
+num_ret                 q1      8
+num_rel                 q1      6
+num_rel_ret             q1      5
+map                     q1      0.5097
+Rprec                   q1      0.6667
+bpref                   q1      0.3333
+recip_rank              q1      0.5000
+iprec_at_recall_0.00    q1      0.6667
+iprec_at_recall_0.10    q1      0.6667
+iprec_at_recall_0.20    q1      0.6667
+iprec_at_recall_0.30    q1      0.6667
+iprec_at_recall_0.40    q1      0.6667
+iprec_at_recall_0.50    q1      0.6667
+iprec_at_recall_0.60    q1      0.6667
+iprec_at_recall_0.70    q1      0.6667
+iprec_at_recall_0.80    q1      0.6250
+iprec_at_recall_0.90    q1      0.6250
+iprec_at_recall_1.00    q1      0.0000
+P_5                     q1      0.6000
+P_10                    q1      0.5000
+P_15                    q1      0.3333
+P_20                    q1      0.2500
+P_30                    q1      0.1667
+P_100                   q1      0.0500
+P_200                   q1      0.0250
+P_500                   q1      0.0100
+P_1000                  q1      0.0050
+num_ret                 q2      3
+num_rel                 q2      3
+num_rel_ret             q2      2
+map                     q2      0.5556
+Rprec                   q2      0.6667
+bpref                   q2      0.3333
+recip_rank              q2      1.0000
+iprec_at_recall_0.00    q2      1.0000
+iprec_at_recall_0.10    q2      1.0000
+iprec_at_recall_0.20    q2      1.0000
+iprec_at_recall_0.30    q2      1.0000
+iprec_at_recall_0.40    q2      1.0000
+iprec_at_recall_0.50    q2      0.6667
+iprec_at_recall_0.60    q2      0.6667
+iprec_at_recall_0.70    q2      0.6667
+iprec_at_recall_0.80    q2      0.6667
+iprec_at_recall_0.90    q2      0.0000
+iprec_at_recall_1.00    q2      0.0000
+P_5                     q2      0.4000
+P_10                    q2      0.2000
+P_15                    q2      0.1333
+P_20                    q2      0.1000
+P_30                    q2      0.0667
+P_100                   q2      0.0200
+P_200                   q2      0.0100
+P_500                   q2      0.0040
+P_1000                  q2      0.0020
+num_q                   all     2
+num_ret                 all     11
+num_rel                 all     9
+num_rel_ret             all     7
+map                     all     0.5326
+Rprec                   all     0.6667
+bpref                   all     0.3333
+recip_rank              all     0.7500
+iprec_at_recall_0.00    all     0.8333
+iprec_at_recall_0.10    all     0.8333
+iprec_at_recall_0.20    all     0.8333
+iprec_at_recall_0.30    all     0.8333
+iprec_at_recall_0.40    all     0.8333
+iprec_at_recall_0.50    all     0.6667
+iprec_at_recall_0.60    all     0.6667
+iprec_at_recall_0.70    all     0.6667
+iprec_at_recall_0.80    all     0.6458
+iprec_at_recall_0.90    all     0.3125
+iprec_at_recall_1.00    all     0.0000
+P_5                     all     0.5000
+P_10                    all     0.3500
+P_15                    all     0.2333
+P_20                    all     0.1750
+P_30                    all     0.1167
+P_100                   all     0.0350
+P_200                   all     0.0175
+P_500                   all     0.0070
+P_1000                  all     0.0035
+"""
+"""What `trec_eval -q` of version 10.0 prints for these files, without runid and gm_map; q1 has 6 relevant documents.
+
+At a recall of 0.9 trec_eval counts 5 of them, not 6, so that its precision is 5/8, and not 0.
+"""
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[str]:
+    paths = [tmp_path / "qrels.txt", tmp_path / "run.txt"]
+    for path, text in zip(paths, (QRELS, RUN), strict=True):
+        path.write_text(text, encoding="utf-8")
+    return list(map(str, paths))
+
+
+def test_official_prints_what_trec_eval_prints(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status("run", *files, "-m", "official", "-q") == 0
+    printed = capsys.readouterr()
+    assert printed.out.expandtabs() == OFFICIAL
+    assert printed.err.splitlines() == [
+        "Warning: The set official of trec_eval also has runid, gm_map, which tieproof does not have."
+    ]
+
+
+def test_a_level_changes_no_name_of_a_set(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status("run", *files, "-m", "official", "-q", "-l", "2") == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [line[0] for line in lines] == [line.split()[0] for line in OFFICIAL.splitlines()]
+    assert ["num_rel", "all", "1"] in lines
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_members_of_a_set_are_whole(name: str) -> None:
+    """Every name that trec_eval prints is a measure here, or is named as one that is not there."""
+    found = members(name)
+    with pytest.warns(tp.InputWarning) as warned:
+        result = tp.evaluate_scores([[3, 2, 1]], [[1, 0, 1]], measures=name)
+    assert result.measures == tuple(str(tp.measures.parse(ours)) for ours in found.measures.values())
+    (said,) = warned
+    assert str(said.message) == (
+        f"The set {name} of trec_eval also has {', '.join(found.others)}, which tieproof does not have."
+    )
+    for theirs in found.others:
+        with pytest.raises(tp.InputError, match="is not offered"):
+            tp.measures.parse(theirs)
+
+
+def test_what_trec_eval_prints_of_its_own_test_data(capsys: pytest.CaptureFixture[str]) -> None:
+    """TIEPROOF_PEERS contains a clone of https://github.com/usnistgov/trec_eval, of version 10."""
+    folder = PEERS / "trec_eval" / "test"
+    if not (folder / "out.test.aq").is_file():
+        pytest.skip("a clone of trec_eval is in no folder that TIEPROOF_PEERS names")
+    files = [str(folder / name) for name in ("qrels.test", "results.test")]
+    assert exit_status("run", *files, "-m", "all_trec", "-q") == 0
+    ours = capsys.readouterr().out.splitlines()
+    theirs = (folder / "out.test.aq").read_text(encoding="utf-8").splitlines()
+    others = members("all_trec").others
+    # Its order of measures differs between versions; values at the last digit are those of one order of a tie.
+    expected = [line for line in theirs if not line.split()[0].startswith(tuple(others))]
+    assert sorted(ours) == sorted(expected)
+
+
+def test_counts_are_totals(files: list[str]) -> None:
+    counts = ["NumQ", "NumRet", "NumRel", "NumRelRet"]
+    categories = {"q1": "a", "q2": "b"}
+    result = tp.evaluate_run(*files, measures=[*counts, "AP"], categories=categories, average="macro", noise=0.25)
+    assert [result[name].lower for name in counts] == [2, 11, 9, 7]
+    assert [result[name].noise for name in counts] == [tp.Bounds(float(n), float(n)) for n in (2, 11, 9, 7)]
+    assert [result.category_means(name)["b"].upper for name in counts] == [1, 3, 3, 2]
+    assert result.per_query("NumRet").lower.tolist() == [8, 3]
+    assert ["NumRet", "b", "3", "3", "3"] in [line.split() for line in str(result).splitlines()]
+
+
+def test_counts_have_no_interval_and_are_not_compared(files: list[str]) -> None:
+    result = tp.evaluate_run(*files, measures=["NumRet", "AP"])
+    assert set(result.intervals()) == {"AP"}
+    with pytest.raises(tp.InputError, match="'NumRet' is a count, and has no mean over queries"):
+        result.interval("NumRet")
+    assert tp.compare({"one": result, "other": result}).measures == ("AP",)
+    with pytest.raises(tp.InputError, match="'NumRet' is a count, which is no score"):
+        tp.compare({"one": result, "other": result}, measures=["NumRet"])
+
+
+def test_counts_of_queries_with_nothing_relevant() -> None:
+    """They count as in trec_eval where the query counts, whatever its score is."""
+    qrels, run = {"q": {"a": 1}, "nothing": {"b": 0}}, {"q": {"a": 1.0}, "nothing": {"b": 1.0, "c": 0.5}}
+    expected = {"skip": (1, 1), "zero": (2, 3), "one": (2, 3), "nan": (1, 1)}
+    for empty, counts in expected.items():
+        result = tp.evaluate_run(qrels, run, measures=["NumQ", "NumRet", "NumRel"], empty=empty)  # type: ignore[arg-type]
+        assert (result["NumQ"].lower, result["NumRet"].lower, result["NumRel"].lower) == (*counts, 1)
+
+
+def test_counts_of_a_list_that_was_cut_off_are_those_of_the_list(files: list[str]) -> None:
+    counts = ["NumRet", "NumRelRet"]
+    for options in ({}, {"truncated": True}, {"truncated": True, "n_items": 100}):
+        result = tp.evaluate_run(*files, measures=counts, **options)
+        assert [(result[name].lower, result[name].upper) for name in counts] == [(11, 11), (7, 7)]
+
+
+@pytest.mark.parametrize("name", ["recall@3", "Recall@3", "AP,recall@3,RR"])
+def test_recall_in_runs_is_said_to_be_r(name: str, files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    said = "recall@3 is R@3: the share of all relevant documents .* write Success@3"
+    with pytest.warns(tp.InputWarning, match=said):
+        result = tp.evaluate_run(*files, measures=[name])
+    assert result["R@3"].lower == pytest.approx((2 / 6 + 2 / 3) / 2)
+    assert exit_status("run", *files, "-m", name) == 0
+    shown = capsys.readouterr()
+    assert "R@3 " in shown.out
+    assert shown.err.count("recall@3 is R@3") == 1
+    with pytest.raises(tp.InputError, match="has several meanings"):
+        tp.evaluate_scores([[2, 1]], [[1, 0]], measures=[name])
+
+
+def test_interpolated_precision_of_both_versions() -> None:
+    """6 relevant items: a recall of 0.2 is 1.2 of them, 2 for trec_eval 9, and 1 for trec_eval 10."""
+    scores, relevance = np.arange(9.0, 0, -1)[None], np.array([[1, 0, 0, 0, 1, 1, 1, 1, 1]])
+    names = ["IPrec@0.2", "IPrec(recall=0.2,hits=nearest)"]
+    result = tp.evaluate_scores(scores, relevance, measures=names)
+    assert [result[name].lower for name in names] == [6 / 9, 1]
