@@ -231,7 +231,8 @@ _TREC_EVAL: dict[str, tuple[str, str, dict[str, Any]]] = {
 
 def _values_of_trec_eval() -> tuple[int, Failures]:
     """Compare each printed value, which is rounded to four digits, with our interval."""
-    passed, failures = 0, {}
+    passed = 0
+    failures: Failures = {}
     folder = PEERS / "trec_eval" / "test"
     for file, (qrels, ranked, options) in _TREC_EVAL.items():
         lines = [line.split() for line in (folder / file).read_text(encoding="utf-8").splitlines()]
