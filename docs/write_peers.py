@@ -37,12 +37,11 @@ def rows(page: str) -> dict[str, str]:
 
 def main() -> None:
     """Write the rows."""
-    page = PAGE.read_text(encoding="utf-8")
-    known = rows(page)
     for name in sys.argv[1:] or KNOWN:
-        page = page.replace(known[name], row(name))
-        PAGE.write_text(page, encoding="utf-8")
-        print(rows(page)[name])
+        found = row(name)  # this takes minutes, in which somebody may change the page
+        page = PAGE.read_text(encoding="utf-8")
+        PAGE.write_text(page.replace(rows(page)[name], found), encoding="utf-8")
+        print(found)
 
 
 if __name__ == "__main__":

@@ -505,6 +505,16 @@ def test_pyterrier() -> None:
     assert not terrier.java.started()
 
 
+def test_the_page_lists_all_parameters() -> None:
+    listed = {}
+    for line in PAGE.read_text(encoding="utf-8").partition("|---|---|\n")[2].partition("\n\n")[0].splitlines():
+        names, parameters = (re.sub(r"\([^)]*\)", "", cell).split(", ") for cell in line.split("|")[1:3])
+        for name in names:
+            if "which" not in name:
+                listed[name.strip().removeprefix("and ")] = {each.strip() for each in parameters}
+    assert listed == {name: set(measure.SUPPORTED_PARAMS) - {"bound"} for name, measure in MEASURES.items()}
+
+
 def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], pipeline: list[Any]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     first, *others = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)

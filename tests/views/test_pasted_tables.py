@@ -177,9 +177,9 @@ def test_pdflatex_compiles_the_tables(tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed")
     results = {name: scored([[3, 2, 1], [1, 2, 3][:: 1 - 2 * (place % 2)]]) for place, name in enumerate(NAMES)}
-    tables = [tp.table(results), tp.compare(dict(list(results.items())[:3])), results["usual"], of([NAMES[:2]])]
-    written = [table.to_latex() if hasattr(table, "to_latex") else latex(table) for table in tables]
-    written.append(tables[0].to_latex(caption="By $x$", label="tab:a_b", columns=["RR"]))
+    of_results = [tp.table(results), tp.compare(dict(list(results.items())[:3])), results["usual"]]
+    written = [latex(of([["a", "b"], list(NAMES[:2])])), *(table.to_latex() for table in of_results)]
+    written.append(of_results[0].to_latex(caption="By $x$", label="tab:a_b", columns=["RR"]))
     packages = dict.fromkeys(re.findall(r"(?m)^% (\\usepackage\S+)", "\n".join(written)))
     assert list(packages) == [r"\usepackage{booktabs}", r"\usepackage[T1]{fontenc}"]
     text = "\n\\clearpage\n".join(written)

@@ -192,8 +192,8 @@ class DetCurve(Shown):
                 )
                 if accepted[-1] and matches[-1]:
                     drawn.append(float(statistic(DetCurve(self.thresholds, matches, accepted[-1] - accepted))))
-        ends = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
-        return Interval(value, *ends, confidence, "percentile", "statistic")
+        low, high = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
+        return Interval(value, low, high, confidence, "percentile", "statistic")
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.

@@ -95,7 +95,7 @@ def _html_escaped(text: str) -> str:
 
 
 _GREEK = {
-    letter: unicodedata.name(letter).split()[-1].replace("LAMDA", "LAMBDA")
+    letter: unicodedata.name(letter).split()[-1].replace("MD", "MBD")  # Unicode spells lambda without b
     for letter in "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"  # LaTeX names no others
 }
 
