@@ -109,15 +109,6 @@ def whole_area(space: Space, ranked: Ranked) -> Area:
     return Area(slice(first, last), slice(0, len(space.items)), everything)
 
 
-def areas_of_part(space: Space, ranked: Ranked, items: slice) -> list[Area]:
-    """The areas of some items for all ranked queries."""
-    whole = whole_area(space, ranked)
-    if items == whole.items or not whole.both:
-        return [whole._replace(items=items)]
-    beside = [slice(0, items.start), slice(items.stop, len(space.items))]
-    return [Area(items, items, both=True), *(Area(rows, items) for rows in beside if rows.start < rows.stop)]
-
-
 def count_others(space: Space, ranked: Ranked, plan: Plan, areas: Sequence[Area], progress: Progress) -> None:
     """Count the items of some areas, except the relevant ones, for the queries of a block, in the cheapest way."""
     for each in ranked.parts:

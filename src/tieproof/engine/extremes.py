@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.space import Space
-from tieproof.engine.counting import areas_of_part, count_others
+from tieproof.engine.counting import Area, count_others, whole_area
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.shifted import NOTHING, Ends, together
@@ -107,7 +107,7 @@ class Noisy(NamedTuple):
             both.append(together(space, ranked, self.noise, radius, part))
             ranked = replace(ranked, partial=NOTHING)  # which is resolved once
         for (part, _), each in zip(self.parts, both, strict=True):
-            count_others(space, each, plan, areas_of_part(space, ranked, part), progress)
+            count_others(space, each, plan, _areas_of(space, ranked, part), progress)
             self.ends.append(each.ends)
 
     def _of_relevant(self, relevance: Relevance, queries: IntArray) -> FloatArray:
@@ -133,3 +133,12 @@ class Noisy(NamedTuple):
         n_relevant = (first.thresholds.stop - first.thresholds.start)[start:stop] // 2
         n_items = first.n_items[start:stop]
         return ExtremeRankings(*(ranking_of(query, each, n_relevant, n_items) for each in (worst, best)))
+
+
+def _areas_of(space: Space, ranked: Ranked, items: slice) -> list[Area]:
+    """The areas of some items for all ranked queries."""
+    whole = whole_area(space, ranked)
+    if items == whole.items or not whole.both:
+        return [whole._replace(items=items)]
+    beside = [slice(0, items.start), slice(items.stop, len(space.items))]
+    return [Area(items, items, both=True), *(Area(rows, items) for rows in beside if rows.start < rows.stop)]

@@ -59,16 +59,15 @@ class Ends(Ranked):
         Returns the queries, counted from 0, and the counts in the worst and in the best rankings.
         """
         first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
-        own = slice(int(first[0]), int(last[-1]))
-        leads = self.counts.gap[own] != CONTINUED
-        tie = np.cumsum(leads) - 1
-        gap = np.where(leads, self.counts.gap[own], 0).astype(np.int64)
-        before = np.cumsum(gap)
-        query = np.repeat(np.arange(stop - start), last - first)
-        before -= np.append(0, before)[first - own.start][query]
+        own, length, place = slice(int(first[0]), int(last[-1])), last - first, np.arange(stop - start)
+        gap, equal = self.counts.gap[own], self.counts.equal[own]
+        leads = gap != CONTINUED
+        if not leads.all():
+            gap, equal = np.where(leads, gap, 0), equal[np.flatnonzero(leads)][np.cumsum(leads) - 1]
+        before = np.cumsum(gap, dtype=np.int64)
+        before -= np.repeat(np.append(0, before)[first - own.start], length)
         far = self.is_far[own]
-        worst = (before + self.counts.equal[own][np.flatnonzero(leads)][tie])[far]
-        return query[far], worst, before[~far]
+        return np.repeat(place, length // 2), (before + equal)[far], before[~far]
 
     def place(self, items: Undecided, lock: Lock) -> None:
         """Count items that float64 leaves undecided, by exact fractions."""
@@ -237,12 +236,14 @@ def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, ite
     both = _Room.of(ties + 2 * length)
     end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
     is_tie = np.empty(len(both.key), dtype=np.bool_)
-    making = _Making(space, noise.distance.gauge(space), ranked, radius, Steps.of(noise.extent))
+    making = _Making(space, noise.distance.gauge(space), ranked, radius, Steps.of(noise.extent), length, place)
     room = RoomToSort.of(3 * int(length.max(initial=0)))
     certain = space.all_errors.certain
-    for span in cut(length, CHUNK):
+    spans = list(cut(length, CHUNK))
+    made = making.ends(spans)
+    for span, of_thresholds in zip(spans, made, strict=True):
         own, all_own = ends.places(span), both.places(span)
-        of_thresholds, keys, ends.reach[span] = making.ends(span)
+        keys, ends.reach[span] = making.keys(span, of_thresholds)
         tie_keys = thresholds.key[first_of_tie[all_own.start - own.start : all_own.stop - own.stop]]
         unmerged = Unmerged(length[span], ties[span], tie_keys, of_thresholds, keys)
         merged = Merged(end[own], is_far[own], ends.key[own], both.key[all_own], is_tie[all_own])
@@ -320,34 +321,56 @@ class _Room(NamedTuple):
 
 
 class _Making(NamedTuple):
-    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block."""
+    """Makes the ends of ranked queries; radius (Q,) is that of each query of the block.
+
+    length : (Q,) the number of thresholds of each query
+    place : the place of each threshold, query after query
+    """
 
     space: Space
     gauge: SpaceGauge
     ranked: Ranked
     radius: FloatArray
     steps: Steps
+    length: IntArray
+    place: IntArray
 
-    def ends(self, span: slice) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """The far and the near ends of the thresholds of some queries, as rows, their keys, and each query's reach.
+    def of_span(self, span: slice) -> tuple[IntArray, IntArray]:
+        """The query of each threshold of a span, and the place of the threshold."""
+        query = np.repeat(np.arange(span.start, span.stop), self.length[span])
+        first = int(self.length[: span.start].sum())
+        return query, self.place[first : first + len(query)]
+
+    def ends(self, spans: Sequence[slice]) -> list[FloatArray]:
+        """The far and the near ends of the thresholds of each span of queries, as rows."""
+        thresholds, rows = self.ranked.thresholds, self.ranked.targets.row
+        made, left = [], []
+        for span in spans:
+            query, place = self.of_span(span)
+            key, reach = thresholds.key[place], thresholds.reach[query]
+            ends, unsure = np.empty((2, len(key))), np.empty(len(key), dtype=np.int64)
+            with np.errstate(over="ignore", invalid="ignore"):
+                least, most = self.gauge.distance_range(rows[query], key - reach, key + reach)
+            some = unsure[: step_ends(least, most, self.radius[query], self.steps, ends, unsure)]
+            made.append(ends)
+            left.append((query[some], place[some], some))
+        query, place = (np.concatenate(column) for column in list(zip(*left, strict=True))[:2])
+        if len(query):
+            items = self.ranked.items.of(np.unique(query))[place].astype(np.int64)
+            distances, sure = self.gauge.distances(rows[query], items), np.empty((2, len(query)))
+            step_ends(distances, distances, self.radius[query], self.steps, sure, np.empty_like(query))
+            parts = np.split(sure, np.cumsum([len(some) for *_, some in left])[:-1], axis=1)
+            for ends, (*_, some), part in zip(made, left, parts, strict=True):
+                ends[:, some] = part
+        return made
+
+    def keys(self, span: slice, ends: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """The keys of the ends of some queries, and each query's reach.
 
         If keys have no error, ends are rounded to keys on the safe side: whole numbers if keys are whole. These keys,
         and not the ends, are then in the order in which ends are counted.
         """
-        thresholds = self.ranked.thresholds
-        length = (thresholds.stop - thresholds.start)[span]
-        query, place = ranges(thresholds.start[span], length)
-        key, reach = thresholds.key[place], thresholds.reach[span][query]
-        rows, radius = self.ranked.targets.row[span][query], self.radius[span][query]
-        ends, unsure = np.empty((2, len(key))), np.empty(len(key), dtype=np.int64)
-        with np.errstate(over="ignore", invalid="ignore"):
-            least, most = self.gauge.distance_range(rows, key - reach, key + reach)
-        left = unsure[: step_ends(least, most, radius, self.steps, ends, unsure)]
-        if len(left):
-            items = self.ranked.items.of(span.start + np.unique(query[left]))[place[left]].astype(np.int64)
-            distances, sure = self.gauge.distances(rows[left], items), np.empty((2, len(left)))
-            step_ends(distances, distances, radius[left], self.steps, sure, np.empty_like(left))
-            ends[:, left] = sure
+        length, rows = self.length[span], self.ranked.targets.row[self.of_span(span)[0]]
         low, high = (np.empty_like(ends) for _ in range(2))
         for at, row in enumerate(ends):
             low[at], high[at] = self.gauge.key_range(rows, row)
@@ -355,17 +378,14 @@ class _Making(NamedTuple):
         if self.space.all_errors.certain:
             if self.space.form.whole:
                 most_exact = EXACT_INTEGERS[self.space.tile_type]
-                low, high = (
-                    np.clip(np.ceil(low), -most_exact, most_exact),
-                    np.clip(np.floor(high), -most_exact, most_exact),
-                )
-            return ends, np.stack([low[0], high[1]]), of_queries
+                low, high = (np.clip(each, -most_exact, most_exact) for each in (np.ceil(low), np.floor(high)))
+            return np.stack([low[0], high[1]]), of_queries
         widths = (high - low) * SAFETY
         asking = length > 0
         starts = (np.cumsum(length) - length)[asking]
         if len(starts):
             of_queries[asking] = np.maximum.reduceat(widths.max(axis=0), starts)
-        return ends, low + (high - low) / 2, of_queries
+        return low + (high - low) / 2, of_queries
 
 
 def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) -> Undecided:

@@ -190,7 +190,8 @@ def evaluate(
     noise : number, "float16", "bfloat16", "float32", "int8", or embeddings of the same shape
         By how much each distance may be off: by a number, in the unit of the distances that `precision` lists; by
         what rounding the embeddings to a format may change; or as far as the rows are from the same items computed
-        again (with a gallery, a tuple of both sides). `result[measure].noise` then has the `lower` and the `upper`
+        again (with a gallery, a tuple of both sides); a few items that moved much farther than the others are counted
+        apart. `result[measure].noise` then has the `lower` and the `upper`
         value over all rankings that are possible (docs/noise.md): certain bounds, whose ends of distances are rounded
         outward by at most 2^-30 of the largest distance that entries of this size can have. For the distances of
         bits and of functions, only a number. Rows must fit into memory.
