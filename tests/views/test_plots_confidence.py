@@ -50,7 +50,7 @@ def test_curves(count: int) -> None:
         for name, levels in (("P@1", 3), ("AP@R", 10**9))
     }
     ax = plot_error_reject(curves, new_axes())
-    assert legend(ax) == [f"1 - {name}, upper area {curve.area.upper:.3f}" for name, curve in curves.items()]
+    assert legend(ax) == [f"1 - {name}, upper area {curve.area.upper:.4f}" for name, curve in curves.items()]
     for line, band, curve in zip(ax.lines, ax.collections, curves.values(), strict=True):
         across, up = line.get_data()
         assert len(across) == min(count, POINTS)

@@ -196,10 +196,10 @@ def test_nothing_is_cut_on_a_desktop(opened: Any, width: int) -> None:
 
 def test_the_gallery_leads_to_each_picture(opened: Any) -> None:
     page = opened("docs/plots")
-    cards = page.locator("article .sd-card")
-    assert cards.count() >= 10
-    cards.filter(has_text="A DET curve").get_by_role("link").click()
-    assert page.url.endswith("#a-det-curve")
+    links = [link.get_attribute("href") or "" for link in page.locator("article .sd-card a").all()]
+    sections = [link for link in links if link.startswith("#")]
+    assert len(sections) >= 10
+    assert all(page.locator(section).locator("img").count() >= 1 for section in sections)
 
 
 def test_code_can_be_copied(opened: Any) -> None:
