@@ -252,6 +252,8 @@ def test_runs_are_compared_query_by_query(tmp_path: Path, capsys: pytest.Capture
     assert found.left_out == (["q1"], ["q4"])
     for query, overlap in found.queries.items():
         assert overlap == tp.rbo(runs[0][query], runs[1][query], p=0.8)
+    alone = tp.agreement({"q3": runs[0]["q3"]}, {"q3": runs[1]["q3"]}, p=0.8)
+    assert alone.mean == alone.queries["q3"] == found.queries["q3"]
     mean = [math.fsum(getattr(each.b, name) for each in found.queries.values()) / 2 for name in NUMBERS]
     assert numbers(found.mean.b) == mean
     assert found.columns()["upper_maximum"].tolist() == [each.upper.maximum for each in found.queries.values()]

@@ -113,7 +113,7 @@ def agreement(first: Any, second: Any, *, p: float = 0.9) -> Agreement:
     for rows in rows_of_other:
         place[rows] = np.arange(len(rows))
     found = table.find(one.documents)
-    persistence = Persistence.of(p, max(len(one.value), len(other.value)))
+    persistence = Persistence.of(p, max(map(len, rows_of_one)) + max(map(len, rows_of_other)))
     overlaps: dict[str, RankBiasedOverlap] = {}
     left_out: tuple[list[str], list[str]] = [], []
     names = [decoded(name) for name in queries]
