@@ -15,8 +15,8 @@ HELP = (
 )
 
 EXAMPLES = (
-    "tieproof agree a.run b.run",
-    "tieproof agree a.run b.run --p 0.98 --per-query overlaps.csv --json overlaps.json",
+    "tieproof agree base.run ours.run",
+    "tieproof agree base.run ours.run --p 0.98 --per-query overlaps.csv --json overlaps.json",
 )
 
 
