@@ -59,10 +59,8 @@ def greedy(qrels: Qrels, alpha: Fraction) -> list[str]:
 
 
 def discounted(measure: str, gains: list[Fraction], cutoff: int) -> Fraction:
-    weight = (
-        (lambda rank: Fraction(1, rank)) if "ERR" in measure else (lambda rank: Fraction(1 / math.log2(rank + 1)))
-    )
-    return sum((gain * weight(rank) for rank, gain in enumerate(gains[:cutoff], 1)), Fraction(0))
+    divisors = [Fraction(rank if "ERR" in measure else math.log2(rank + 1)) for rank in range(1, cutoff + 1)]
+    return sum((gain / of_rank for gain, of_rank in zip(gains, divisors, strict=False)), Fraction(0))
 
 
 def divisor(measure: str, qrels: Qrels, cutoff: int, alpha: Fraction) -> Fraction:

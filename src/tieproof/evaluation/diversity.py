@@ -91,7 +91,8 @@ def evaluate_diversity(
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
         As in `evaluate_run`: documents are ranked by their scores alone.
     measures : names such as "alpha_nDCG@20" or "ERR_IA@10", each with a cutoff from 1 to 100
-        The names of ndeval, such as "alpha-nDCG@20", mean the same. There are also nERR_IA and alpha_DCG.
+        The names of ndeval, such as "alpha-nDCG@20", and "α_nDCG@20" mean the same. There are also nERR_IA and
+        alpha_DCG.
     alpha : number from 0, below 1
         How much of the gain of a subtopic each document with it takes away.
 
@@ -169,8 +170,9 @@ def _mean_of(scores: Sequence[DiversityScore]) -> DiversityScore:
 def _parse(measures: Any) -> dict[str, tuple[str, int]]:
     """Return the measure and the cutoff of each name."""
     wanted = {}
-    for name in ",".join(map(str, [measures] if isinstance(measures, str) else measures)).split(","):
-        measure, _, cutoff = name.replace("-", "_").partition("@")
+    several = isinstance(measures, Sequence) and not isinstance(measures, str)
+    for name in map(str.strip, ",".join(map(str, measures if several else [measures])).split(",")):
+        measure, _, cutoff = name.replace("-", "_").replace("α", "alpha").partition("@")
         if measure not in NAMES or not re.fullmatch("[1-9][0-9]?|100", cutoff):
             raise InputError(
                 f"{name!r} is not one of {', '.join(NAMES)} with a cutoff from 1 to 100, such as 'alpha_nDCG@20'.",
@@ -214,11 +216,11 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
         return
     levels = [qrels, *(qrels.values() if isinstance(qrels, Mapping) else ())]
     levels += [grades for subtopics in levels[1:] if isinstance(subtopics, Mapping) for grades in subtopics.values()]
-    wrong = next((level for level in levels if not isinstance(level, Mapping)), None)
-    if wrong is not None:
+    wrong = [type(level).__name__ for level in levels if not isinstance(level, Mapping)]
+    if wrong:
         raise InputError(
             "The qrels must be the path of a file or {query: {subtopic: {document: grade}}}, but "
-            f"{type(wrong).__name__} stands in place of a dictionary. evaluate_run takes qrels without subtopics."
+            f"{wrong[0]} stands in place of a dictionary. evaluate_run takes qrels without subtopics."
         )
     for query, subtopics in qrels.items():
         for subtopic, grades in subtopics.items():
