@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from tieproof.errors import UnsafeProductError as UnsafeProductError
     from tieproof.evaluation.answers import evaluate_answers as evaluate_answers
     from tieproof.evaluation.batches import Evaluator as Evaluator
+    from tieproof.evaluation.diversity import Diversity as Diversity
+    from tieproof.evaluation.diversity import evaluate_diversity as evaluate_diversity
     from tieproof.evaluation.embeddings import evaluate as evaluate
     from tieproof.evaluation.evaluated import TieSummary as TieSummary
     from tieproof.evaluation.explained_variance import pcf as pcf
@@ -73,6 +75,7 @@ if TYPE_CHECKING:
     from tieproof.measures import Unjudged as Unjudged
     from tieproof.measures import bpref as bpref
     from tieproof.measures import nDCG as nDCG
+    from tieproof.measures.diversity import DiversityScore as DiversityScore
     from tieproof.neighbors.certificate import Certificate as Certificate
     from tieproof.neighbors.classification import KnnAccuracy as KnnAccuracy
     from tieproof.neighbors.classification import knn_accuracy as knn_accuracy

@@ -53,6 +53,10 @@ CALLS: dict[str, tuple[Callable[..., object], dict[str, Any]]] = {
     "overlap": (tp.rbo, {"first": {"a": 1.0}, "second": ["a", "b"], "p": 0.5}),
     "correlation": (tp.kendall_tau, {"first": {"a": 1.0, "b": 2.0}, "second": ["a", "b"]}),
     "two runs": (tp.agreement, {"first": {"q": {"a": 1.0}}, "second": {"q": {"a": 1.0}}, "p": 0.5}),
+    "diversity": (
+        tp.evaluate_diversity,
+        {"qrels": {"q": {"s": {"a": 1}}}, "run": {"q": {"a": 1.0}}, "measures": ["ERR_IA@2"], "alpha": 0.5},
+    ),
     "open": (tp.open, {"paths": "no.npy"}),
     "load": (tp.load, {"path": "no.tieproof"}),
     "batches": (update, {"embeddings": X, "labels": LABELS}),
@@ -115,7 +119,18 @@ def test_two_empty_arguments(name: str) -> None:
             check(call, given | dict(zip(some, values, strict=True)))
 
 
-OTHERS = ["run", "compare", "open", "load", "recall", "verified truth", "overlap", "correlation", "two runs"]
+OTHERS = [
+    "run",
+    "diversity",
+    "compare",
+    "open",
+    "load",
+    "recall",
+    "verified truth",
+    "overlap",
+    "correlation",
+    "two runs",
+]
 ARRAYS = [name for name in CALLS if name not in OTHERS]
 
 

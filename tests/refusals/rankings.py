@@ -31,6 +31,9 @@ def points(*scores: float) -> list[Any]:
     return [SimpleNamespace(id=item, score=score) for item, score in enumerate(scores)]
 
 
+SUBTOPICS = {"q": {"fruit": {"a": 1}}}
+
+
 CASES: dict[str, Case] = {
     "a ranking that names an item twice": Case(
         lambda: tp.rbo(["a", {"b", "c"}, "b"], ["a"]), r"first ranking has the item 'b' more than once"
@@ -56,6 +59,31 @@ CASES: dict[str, Case] = {
     ),
     "a document twice in the second of two runs": Case(
         lambda: tp.agreement(RUN, {"q": {7: 1.0, "7": 2.0}}), r"The second run: document '7' occurs twice"
+    ),
+    "an unknown measure of diversity": Case(
+        lambda: tp.evaluate_diversity(SUBTOPICS, RUN, measures=["AP"]),
+        r"'AP' is not one of alpha_nDCG, .* cutoff from 1",
+    ),
+    "a measure of diversity for qrels without subtopics": Case(
+        lambda: tp.evaluate_run(QRELS, RUN, measures=["alpha_nDCG@20"]), r"evaluate_diversity computes it"
+    ),
+    "alpha of 1": Case(lambda: tp.evaluate_diversity(SUBTOPICS, RUN, alpha=1), r"alpha must be .* below 1, .*not 1"),
+    "qrels without subtopics": Case(
+        lambda: tp.evaluate_diversity(QRELS, RUN), r"int stands in place of a dictionary. evaluate_run takes qrels"
+    ),
+    "a negative grade for a subtopic": Case(
+        lambda: tp.evaluate_diversity({"q": {"fruit": {"a": -2}}}, RUN),
+        r"grade -2 for document 'a' and subtopic 'fruit' of query 'q'.*write 0",
+    ),
+    "two grades of a document for one subtopic": Case(
+        lambda: tp.evaluate_diversity({"q": {"fruit": {7: 1, "7": 0}}}, RUN),
+        r"two grades for document '7' and subtopic 'fruit' of query 'q'",
+    ),
+    "no document that is relevant to a subtopic": Case(
+        lambda: tp.evaluate_diversity({"q": {"fruit": {"a": 0}}}, RUN), r"qrels have no relevant document"
+    ),
+    "a run without the queries of subtopics": Case(
+        lambda: tp.evaluate_diversity(SUBTOPICS, {"other": {"a": 1.0}}), r"run has no query of the qrels, such as 'q'"
     ),
     "no distances of other pairs": Case(
         lambda: tp.det_curve([0.5], []), r"Every pair is relevant or excluded, so there are no other pairs"

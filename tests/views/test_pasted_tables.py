@@ -233,6 +233,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "overlap": lambda: tp.rbo(LABELS[1:4:2], [set(LABELS)]),
     "correlation": lambda: tp.kendall_tau({"a": 1, "b": 2, "c": 2}, ["a", "b", "c"]),
     "two runs": lambda: tp.agreement({"a|b": {"d": 1}}, {"a|b": {"d": 1}, "q": {"d": 1}}),
+    "diversity": lambda: tp.evaluate_diversity({"a|b": {"s": {"d": 1}}, "q": {"s": {"d": 1}}}, {"q": {"d": 1}}),
     "recall within a radius": lambda: tp.range_recall(([0, 1, 3], [4, 2, 9]), ([0, 2, 3], [4, 7, 2])),
 }
 

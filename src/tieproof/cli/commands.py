@@ -17,6 +17,7 @@ COMMANDS = {
     "neighbors": "neighbors",
     "compare": "compare",
     "agree": "agree",
+    "diversity": "diversity",
     "noise": "noise",
     "verify": "verify",
     "fnmr": "fnmr",

@@ -34,7 +34,7 @@ def plot_confidence_accuracy(found: ConfidenceAccuracy, ax: Any = None) -> Any:
     >>> found = confidence_vs_recall_at_1([1, 0, 1], [0.9, 0.2, 0.2])
     >>> axes = plot_confidence_accuracy(found, style.figure("This example")[1])
     >>> [text.get_text() for text in axes.get_legend().get_texts()]
-    ['each threshold', 'nothing accepted 0.333', 'mean 0.556', 'best 0.667']
+    ['each threshold', 'nothing accepted 0.3333', 'mean 0.5556', 'best 0.6667']
     """
     ax = style.axes_or_new(ax, "plot_confidence_accuracy", height=3.8)
     several, nothing, average, best = style.LOOKS[:4]
@@ -168,7 +168,7 @@ def plot_error_reject(curves: ErrorRejectCurve | Mapping[str, ErrorRejectCurve],
     >>> from tieproof.confidence import error_reject_curve
     >>> axes = plot_error_reject(error_reject_curve([0, 1, 0], [0.9, 0.2, 0.2]), style.figure("This example")[1])
     >>> axes.get_legend().get_texts()[0].get_text()
-    'upper area 0.278'
+    'upper area 0.2778'
     """
     named = {"": curves} if isinstance(curves, ErrorRejectCurve) else curves
     ax = style.axes_or_new(ax, "plot_error_reject", height=3.6 + 0.2 * (len(named) // 2))

@@ -47,6 +47,7 @@ def scored(names: str) -> str:
 WHOLE_LIST = "a measure of the whole list, however long it is; write a cutoff"
 SEVERAL = "a name for several cutoffs at once; write them, as in P.5,10"
 DIVERSITY = "a measure of diversity, which needs the subtopics of every document"
+IN_DIVERSITY = f"{DIVERSITY}; evaluate_diversity computes it"
 SAMPLED = "an estimate from a sample of judgments"
 NOT_NORMALIZED = "a sum that nothing bounds; nDCG is that sum over the best one"
 PAIRS_AT_ONCE = "a measure over all pairs at once, not over rankings"
@@ -137,8 +138,9 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             "the share of pairs in order among retrieved documents alone, where AUC counts missing ones, too": (
                 "Accuracy Accuracy@{k}"
             ),
-            DIVERSITY: "ERR_IA ERR_IA@{k} nERR_IA nERR_IA@{k} alpha_DCG alpha_DCG@{k} α_DCG α_DCG@{k} alpha_nDCG "
-            "alpha_nDCG@{k} α_nDCG α_nDCG@{k} NRBP nNRBP AP_IA MAP_IA P_IA P_IA@{k} StRecall StRecall@{k}",
+            IN_DIVERSITY: "ERR_IA ERR_IA@{k} nERR_IA nERR_IA@{k} alpha_DCG alpha_DCG@{k} α_DCG α_DCG@{k} alpha_nDCG "
+            "alpha_nDCG@{k} α_nDCG α_nDCG@{k}",
+            DIVERSITY: "NRBP nNRBP AP_IA MAP_IA P_IA P_IA@{k} StRecall StRecall@{k}",
             "a model of users with an expected gain of its own": (
                 "BPM BPM@{k} INST INSQ NERR8 NERR8@{k} NERR9 NERR9@{k} NERR10 NERR11"
             ),
