@@ -94,7 +94,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name in ("base.run", "ours.run", "theirs.run"):
         Path(name).write_text(RUN)
     shard_files.write(Path("gallery"), ".parquet", GALLERY, GALLERY_LABELS, cuts=[7])
-    for name in ("ours", "theirs", "here", "there"):
+    for name in ("ours", "theirs", "here", "there", "other", "other_there"):
         np.save(f"{name}.npy", VECTORS)
         tp.evaluate(VECTORS, LABELS).save(f"{name}.tieproof")
     tp.evaluate(VECTORS, LABELS).save("embeddings.tieproof")

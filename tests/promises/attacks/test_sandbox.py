@@ -169,7 +169,8 @@ def test_every_way_of_the_table_is_tried() -> None:
 
 
 def test_the_pages_show_the_table() -> None:
-    assert page() in (ROOT / "docs" / "judge.md").read_text("utf-8")
+    words = (ROOT / "docs" / "judge.md").read_text("utf-8").split()  # its lines are wrapped
+    assert " ".join(page().split()) in " ".join(words)
     security = (ROOT / "SECURITY.md").read_text("utf-8")
     for way in WAYS:
         assert f"| {way.tried} | `{way.test}` |" in security
