@@ -184,6 +184,18 @@ def test_what_trec_eval_prints_of_its_own_test_data(capsys: pytest.CaptureFixtur
     assert sorted(ours) == sorted(expected)
 
 
+def test_a_set_leaves_out_bpref_where_nothing_is_judged_not_relevant() -> None:
+    qrels, run = {"q1": {"a": 1}}, {"q1": {"a": 1.0, "b": 0.5}}
+    with (
+        pytest.warns(tp.InputWarning, match="gm_map"),
+        pytest.warns(tp.InputWarning, match="bpref is left out of the set, because the qrels have no document"),
+    ):
+        names = [str(measure) for measure in tp.evaluate_run(qrels, run, measures="official").measures]
+    assert names == [name for name in members("official").measures.values() if name != "bpref"]
+    with pytest.raises(tp.InputError, match="bpref"):
+        tp.evaluate_run(qrels, run, measures=["bpref"])
+
+
 def test_counts_are_totals(files: list[str]) -> None:
     counts = ["NumQ", "NumRet", "NumRel", "NumRelRet"]
     categories = {"q1": "a", "q2": "b"}

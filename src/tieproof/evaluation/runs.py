@@ -40,6 +40,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
+from tieproof.measures.trec_eval import sets_in
 from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
 
@@ -185,6 +186,8 @@ def evaluate_run(
     queries = trec.numbering()
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
+        if judged_only and sets_in([measures] if isinstance(measures, str) else measures):
+            wanted, judged_only = _without_missing_judgments(judged, wanted, judged_only)
         _check_judged(judged, judged_only)
     with about("run"):
         ranked = read_run(run, judged, queries)
@@ -291,6 +294,16 @@ def _check_collection(truncated: bool, n_items: int | None) -> int | None:
     if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
         raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
     return int(n_items)
+
+
+def _without_missing_judgments(
+    judged: JudgedDocuments, wanted: list[Measure], judged_only: list[Measure]
+) -> tuple[list[Measure], list[Measure]]:
+    """Return the measures of a set, and those that need documents judged not relevant, if the qrels have any."""
+    if (judged.grade == 0).any():
+        return wanted, judged_only
+    warn(f"{judged_only[0]} is left out of the set, because the qrels have no document of grade 0.")
+    return [measure for measure in wanted if measure not in judged_only], []
 
 
 def _check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
