@@ -191,7 +191,8 @@ def test_a_set_leaves_out_bpref_where_nothing_is_judged_not_relevant() -> None:
         pytest.warns(tp.InputWarning, match="bpref is left out of the set, because the qrels have no document"),
     ):
         names = [str(measure) for measure in tp.evaluate_run(qrels, run, measures="official").measures]
-    assert names == [name for name in members("official").measures.values() if name != "bpref"]
+    assert len(names) == len(members("official").measures) - 1
+    assert not {"bpref"} & set(names)
     with pytest.raises(tp.InputError, match="bpref"):
         tp.evaluate_run(qrels, run, measures=["bpref"])
 
