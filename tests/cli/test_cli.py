@@ -82,7 +82,8 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name, array in {"ids": IDS, "distances": OF_IDS, "scores": -OF_IDS, "gallery_labels": 3 - LABELS}.items():
         np.save(f"{name}.npy", array)
     np.savez("found.npz", ids=IDS, distances=OF_IDS)
-    Path("qrels.txt").write_text(QRELS)
+    for name in ("qrels.txt", "qrels.diversity"):
+        Path(name).write_text(QRELS)
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)
     Path("categories.txt").write_text(CATEGORIES)
