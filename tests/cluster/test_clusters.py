@@ -3,6 +3,7 @@
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, armed, expected, found, many_parts, running, same
 from faulty_sources import Waiting
+from tieproof.cluster.on_ray import connect
 from tieproof.errors import InputError
 from tieproof.inputs.shards.source import ArraySource
 
@@ -78,6 +80,20 @@ def test_paths_begin_in_the_folder_of_the_driver(tmp_path: Path, monkeypatch: py
 def test_no_cluster_at_an_address() -> None:
     with pytest.raises(InputError, match=r"No Ray cluster answers at 127\.0\.0\.1:9"):
         tp.evaluate(DATA, LABELS, cluster="127.0.0.1:9")
+
+
+@pytest.mark.parametrize(("noted", "address"), [("127.0.0.1:9", "local"), ("", "auto"), ("no address", "auto")])
+def test_a_noted_cluster_that_is_gone(
+    noted: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ray notes the address of the last cluster in a file, would wait for it, and then end the process."""
+    monkeypatch.delenv("RAY_ADDRESS", raising=False)
+    monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
+    (tmp_path / "ray").mkdir()
+    (tmp_path / "ray" / "ray_current_cluster").write_text(noted)
+    given: list[str] = []
+    connect(SimpleNamespace(init=lambda address, **_: given.append(address)), "auto")
+    assert given == [address]
 
 
 def test_a_cluster_that_is_started_is_stopped() -> None:

@@ -14,6 +14,7 @@ import socket
 from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from tieproof.cluster.layout import Unit
@@ -75,12 +76,15 @@ def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
 
 def connect(ray: Any, address: str) -> None:
     """Connect to a cluster, or start one on this machine."""
-    if ":" in address:  # without a cluster there, Ray would wait for it and then end the process
-        host, _, port = address.rpartition(":")
+    found = address if address != "auto" or "RAY_ADDRESS" in os.environ else started_last()
+    if ":" in found:  # without a cluster there, Ray would wait for it and then end the process
+        host, _, port = found.rpartition(":")
         try:
             socket.create_connection((host, int(port)), CONNECTED_WITHIN).close()
         except (OSError, ValueError, OverflowError) as error:
-            raise silent(address, error) from None
+            if address != "auto":
+                raise silent(address, error) from None
+            address = "local"
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it, Ray warns
     quiet = {"log_to_driver": False, "logging_level": "ERROR"}
@@ -92,6 +96,15 @@ def connect(ray: Any, address: str) -> None:
         if address != "auto":
             raise silent(address, error) from None
     ray.init(address="local", **LOCAL, **quiet)
+
+
+def started_last() -> str:
+    """The address that the last `ray start` of this machine noted, also of a cluster that is gone; "" if none did."""
+    system = next((os.environ[name] for name in ("RAY_TMPDIR", "TMPDIR") if name in os.environ), "/tmp")
+    try:
+        return Path(system, "ray", "ray_current_cluster").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
 
 
 def silent(address: str, error: Exception) -> InputError:
