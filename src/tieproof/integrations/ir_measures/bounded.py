@@ -211,7 +211,8 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
     for name in _own_parameters(definition):
         parameter = definition.parameter(name)
         kind = str if parameter.choices else float
-        described[name] = ParamInfo(dtype=kind, default=parameter.default, desc=parameter.meaning)
+        default = {"required": True} if name == "recall" else {"default": parameter.default}
+        described[name] = ParamInfo(dtype=kind, desc=parameter.meaning, **default)
     return described
 
 
