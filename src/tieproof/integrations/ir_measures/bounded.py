@@ -211,8 +211,9 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
     for name in _own_parameters(definition):
         parameter = definition.parameter(name)
         kind = str if parameter.choices else float
-        default = {"required": True} if name == "recall" else {"default": parameter.default}
-        described[name] = ParamInfo(dtype=kind, desc=parameter.meaning, **default)
+        described[name] = ParamInfo(dtype=kind, default=parameter.default, desc=parameter.meaning)
+    if "recall" in described:
+        described["recall"] = ParamInfo(dtype=float, required=True, desc=described["recall"].desc)
     return described
 
 
