@@ -81,6 +81,10 @@ class Distribution(Shown, AsFrame):
     def _finer(self) -> Bracket:
         return self.finer()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: the narrower bracket itself, because the function that computes it refers to measures."""
+        return {**self.__dict__, "_finer": self._finer, "finer": None}
+
     def quantile(self, probability: float) -> Between:
         """The smallest value that the mean does not exceed with this probability, from 0 to 1.
 
