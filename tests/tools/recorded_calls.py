@@ -225,7 +225,8 @@ def evaluate_data_of_every_kind() -> None:
     tp.evaluate_scores(random.integers(0, 9, (20, 60)), random.integers(0, 2, (20, 60)))
     codes.multiplies_codes = cache(lambda: True)
     plan.FEWEST_ENCODED, plan.CHOICES = (0, 0), tuple(each for each in plan.CHOICES if each.dtype is np.int8)
-    tp.evaluate(random.normal(size=(150, 70)), labels, threads=1)
+    for dimensions in (70, 66):
+        tp.evaluate(random.normal(size=(150, dimensions)), labels, threads=1)
 
 
 if __name__ == "__main__":

@@ -97,6 +97,10 @@ APART void dot_by_loop(
 #define DOT(sum, items, row) \
     vdotq_s32(sum, veorq_s8(vreinterpretq_s8_s32(items), vdupq_n_s8(-128)), vreinterpretq_s8_s32(row))
 #include "dot_block.h"
+
+#if KNOWS_MATRICES
+#include "dot_matrices.h"
+#endif
 #endif
 
 /* The fastest way of this processor that is not above `highest`: 0 is the loop, the others are vectors. */
@@ -112,6 +116,10 @@ static inline DotWay dot_way(int64_t highest)
     if (way == 1)
         return (DotWay){dot_by_256_bits, 6, 1, 128};
 #elif defined __aarch64__
+#if KNOWS_MATRICES
+    if (way == 2)
+        return (DotWay){dot_by_matrices, 6, 1, 0};
+#endif
     if (way == 1)
         return (DotWay){dot_by_128_bits, 4, 1, 0};
 #endif

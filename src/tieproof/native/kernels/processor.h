@@ -70,22 +70,41 @@ KERNEL int64_t processor_level(void)
 }
 
 #elif defined __aarch64__
-#ifdef __linux__
+#if defined __linux__
 #include <sys/auxv.h>
+#elif defined __APPLE__
+#include <sys/sysctl.h>
 #endif
 
-/* The bit of AT_HWCAP that stands for the dot product: HWCAP_ASIMDDP in Linux's asm/hwcap.h. */
+/* The bits of AT_HWCAP and AT_HWCAP2 that stand for the dot product and for products of matrices: HWCAP_ASIMDDP and
+   HWCAP2_I8MM in Linux's asm/hwcap.h. */
 #define HAS_DOT_PRODUCT ((uint64_t)1 << 20)
+#define HAS_MATRICES ((uint64_t)1 << 13)
 
-/* 1 if one instruction adds products of bytes to the lanes of a vector, as all processors of Apple can. */
+/* Whether the compiler knows the instruction for matrices, as these versions do. */
+#if __clang_major__ >= 12 || (!defined __clang__ && __GNUC__ >= 10)
+#define KNOWS_MATRICES 1
+#else
+#define KNOWS_MATRICES 0
+#endif
+
+/* 2 if one instruction multiplies small matrices of bytes; otherwise 1 if one adds products of bytes to the lanes of a
+   vector, as all processors of Apple can. */
 KERNEL int64_t dots_of_bytes(void)
 {
 #if defined __linux__
-    return (getauxval(AT_HWCAP) & HAS_DOT_PRODUCT) != 0;
+    if (!(getauxval(AT_HWCAP) & HAS_DOT_PRODUCT))
+        return 0;
+    bool matrices = (getauxval(AT_HWCAP2) & HAS_MATRICES) != 0;
 #elif defined __APPLE__
-    return 1;
+    int32_t found = 0;
+    size_t size = sizeof found;
+    bool matrices = sysctlbyname("hw.optional.arm.FEAT_I8MM", &found, &size, NULL, 0) == 0 && found;
 #else
     return 0;
+#endif
+#if defined __linux__ || defined __APPLE__
+    return matrices && KNOWS_MATRICES ? 2 : 1;
 #endif
 }
 
