@@ -210,8 +210,9 @@ HARNESSES = (
         "no ids",
         "The runner computes the distances itself from the ids, and fails if a list contains an id twice. A negative "
         "id is read as an item counted from the end of the data. Its variants epsilon and largeepsilon allow 1.01 "
-        "and 1.1 times the distance of the k-th neighbor: where distances are below 0, as those by inner product are, "
-        "an exact search scores less than 1. Issues [176](https://github.com/erikbern/ann-benchmarks/issues/176) and "
+        "and 1.1 times the distance of the k-th neighbor: where distances are below 0, as those by inner product "
+        "are, an exact search scores less than 1. Issues "
+        "[176](https://github.com/erikbern/ann-benchmarks/issues/176) and "
         "[519](https://github.com/erikbern/ann-benchmarks/issues/519) are about ties and duplicates.",
     ),
     Harness(
