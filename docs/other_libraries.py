@@ -1,25 +1,18 @@
-"""Numbers of other libraries that no ordering of tied items scores. Writes other_libraries.md beside this script.
+"""Numbers of other libraries that no ordering of tied items scores; what_they_print.py writes them into its page.
 
 Needs the libraries of the extra `heavy`.
 """
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import tieproof as tp
 
-PAGE = Path(__file__).with_suffix(".md")
+INTRODUCTION = """## Numbers that no ordering scores
 
-INTRODUCTION = """<!-- Written by docs/other_libraries.py from what the libraries print. -->
-
-# Other libraries
-
-Most libraries break ties by some order: that of the data, of a sorting algorithm or of document ids. Their numbers
-are then between `lower` and `upper`, and change when the data is permuted. `tests/measures/test_parity.py` checks
-both, and that all libraries agree with tieproof where nothing is tied. The calls below return a number that no
-ordering of the tied items scores. ([What they print](what_they_print.md) shows the numbers of eight libraries for
-one ranking full of ties.)
+Most numbers are between `lower` and `upper`, as above. `tests/measures/test_parity.py` checks this, and that all
+libraries agree with tieproof where nothing is tied. These calls return a number that no ordering of the tied items
+scores:
 
 | library | function | scores | relevance | it returns | lower to upper | reason |
 |---|---|---|---|---|---|---|
@@ -179,8 +172,8 @@ Each of these two names has several definitions. `tests/calls/test_judged_only.p
 """
 
 
-def render() -> str:
-    """The page."""
+def section() -> str:
+    """The part of the page."""
     return INTRODUCTION + "".join(map(row, CASES)) + DEFINITIONS
 
 
@@ -191,7 +184,3 @@ def row(case: Case) -> str:
     interval = f"{case.measure}: {estimate.lower:.4f} to {estimate.upper:.4f}"
     cells = (case.package, case.function, *lists, f"{case.printed():.4f}", interval, case.why)
     return f"| {' | '.join(cells)} |\n"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(render(), encoding="utf-8")

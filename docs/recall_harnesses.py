@@ -36,8 +36,8 @@ AFTER = """
 All of them withstand @HELD@.
 
 - *Partial lists*, *whole tie*: a formula that counts every item at the k-th distance gives an index credit for tied
-  items in place of nearer ones that it did not find. [tp.neighbor_recall](guides/vector_search.md) counts only as
-  many of them as belong to the k nearest.
+  items in place of nearer ones that it did not find. `tp.neighbor_recall` counts only as many of them as belong
+  to the k nearest.
 - *Ties at the cut*: a formula that compares ids gives an exact search less than 1, by chance.
 - *Almost as near*, *small distances*: a tolerance of 0.001 or 0.000001 makes neighbors of items that are farther. If
   all distances are smaller than the tolerance, any item is a neighbor.
@@ -47,7 +47,9 @@ All of them withstand @HELD@.
   wrong ids or distances, by a bug or on purpose, or lists that are filled up.
 
 These are the findings on the formulas, as functions of lists: found ids, found distances, and the truth. Programs
-around them may do more; where it matters, it is said below.
+around them may do more; where it matters, it is said below. For your own lists, `found.at(10).of_others` has the
+numbers of ann-benchmarks, VIBE and big-ann-benchmarks beside those of
+[tp.neighbor_recall](integrations/recall_of_an_index.md).
 
 """
 
@@ -207,7 +209,11 @@ HARNESSES = (
         "each of the first k ranks whose distance is at most 0.001 larger than that of the k-th neighbor, and reads "
         "no ids",
         "The runner computes the distances itself from the ids, and fails if a list contains an id twice. A negative "
-        "id is read as an item counted from the end of the data.",
+        "id is read as an item counted from the end of the data. Its variants epsilon and largeepsilon allow 1.01 "
+        "and 1.1 times the distance of the k-th neighbor: where distances are below 0, as those by inner product "
+        "are, an exact search scores less than 1. Issues "
+        "[176](https://github.com/erikbern/ann-benchmarks/issues/176) and "
+        "[519](https://github.com/erikbern/ann-benchmarks/issues/519) are about ties and duplicates.",
     ),
     Harness(
         "VIBE",
@@ -224,6 +230,10 @@ HARNESSES = (
         "452e508b72e9",
         "each distinct id among the first k of the truth, or behind them as long as the distances differ by less "
         "than 0.000001 from that of the k-th neighbor",
+        "Its recall of range search counts an item as often as it occurs in the list: all true items, each twice, "
+        "score 2. It ranks systems by an average precision over thresholds, which tieproof does not compute. Pull "
+        "requests [59](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/59) and "
+        "[74](https://github.com/harsha-simhadri/big-ann-benchmarks/pull/74) are about ties.",
     ),
     Harness(
         "VectorDBBench",

@@ -5,6 +5,7 @@ Needs the libraries of the extra `heavy`, and downloads nothing. Given the name 
 
 import json
 import os
+import runpy
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -309,6 +310,7 @@ give this value, and the mean does not tell how far the values of single orders 
 
 `docs/what_they_print.py` contains the ranking as vectors, dictionaries and matrices, and writes this page.
 
+@OUTSIDE@
 ## Where does a published number lie?
 
 With the run and the judgments behind a published number, you can compute the interval, and see where the number lies
@@ -418,10 +420,19 @@ def relevant_rows() -> Iterator[str]:
         yield f"| {query} | {', '.join(relevant)} | {', '.join(tied)} |\n"
 
 
+def outside() -> str:
+    """The section about numbers outside the interval, from the script that computes them."""
+    return str(runpy.run_path(str(PAGE.with_name("other_libraries.py")))["section"]())
+
+
 def render() -> str:
     """The page."""
     one = interval(truth(TOYS["as built"]))
-    return INTRODUCTION.format(relevant="".join(relevant_rows()), truth=one) + "".join(rows()) + END
+    return (
+        INTRODUCTION.format(relevant="".join(relevant_rows()), truth=one)
+        + "".join(rows())
+        + END.replace("@OUTSIDE@", outside())
+    )
 
 
 if __name__ == "__main__":

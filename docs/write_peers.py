@@ -1,4 +1,4 @@
-"""Write the table of other libraries' own tests in compat.md, beside this script, from a run of these tests.
+"""Write the table of other libraries' own tests in migration.md, beside this script, from a run of these tests.
 
 TIEPROOF_PEERS names a folder of clones (tests/tools/peer_tests.py). With names of libraries as arguments, only their
 rows are written again.
@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-PAGE = Path(__file__).with_name("compat.md")
+PAGE = Path(__file__).with_name("migration.md")
 TESTS = PAGE.parents[1] / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS / "tools")]
 try:

@@ -155,7 +155,7 @@ def test_ir_measures_and_ranx_agree_without_ties() -> None:
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_what_other_libraries_count_as_judged() -> None:
-    """The behavior that docs/other_libraries.md describes."""
+    """The behavior that docs/what_they_print.md describes."""
     ranx, pytrec_eval = pytest.importorskip("ranx"), pytest.importorskip("pytrec_eval")
 
     def values(qrels: Judgments, run: Judgments) -> tuple[float, float]:

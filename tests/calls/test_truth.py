@@ -91,6 +91,15 @@ def test_what_is_certified(folder: Path) -> None:
     assert repr(certificate).startswith("<Certificate of 25 queries: 7 nearest of 60 items")
 
 
+def test_a_certificate_of_version_1_is_read_and_verified() -> None:
+    """Written by tieproof 1.0.0. Items 1 and 2 are equal, and the tie of the first query continues behind rank 2."""
+    gallery, queries = np.array([[0.0], [1.0], [1.0], [3.0], [4.0]]), np.array([[0.0], [4.0]])
+    old = Path(__file__).with_name("records") / "truth-1"
+    assert read_truth(old)[0].version == "1.0.0"
+    assert tp.verify_truth(old, gallery, queries, sample=None).agrees
+    assert tp.neighbor_recall([[0, 2], [4, 3]], str(old), k=2)[2] == tp.Estimate(0.75, 0.875, 1.0, 0.125)
+
+
 def test_any_order_has_the_same_digests(folder: Path, tmp_path: Path) -> None:
     items, rows = RANDOM.permutation(60), RANDOM.permutation(25)
     own = read_truth(folder)[0]

@@ -1,18 +1,13 @@
 """Common properties of the interfaces of other libraries: the returned value, missing libraries, and the page."""
 
-import re
 import sys
 from importlib import import_module
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
 import tieproof as tp
 from tieproof.compat import ties
-
-PAGE = Path(__file__).parents[2] / "docs" / "compat.md"
 
 
 def test_choice_of_a_value() -> None:
@@ -38,17 +33,3 @@ def test_missing_library_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pml, "find_spec", lambda library: None)
     with pytest.raises(tp.MissingExtraError, match=r"AMI needs .*pip install 'tieproof\[sklearn\]'"):
         pml.AccuracyCalculator(include=("AMI",)).get_accuracy(np.eye(3), [0, 0, 1])
-
-
-@pytest.mark.heavy
-def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> None:
-    for library in ("torch", "torchmetrics", "matplotlib"):
-        pytest.importorskip(library)
-    examples = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(examples) == 5
-    for code in examples:
-        names: dict[str, Any] = {}
-        exec(code, names)
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "{1: tensor(0.)}"
-    assert "'upper': tensor(1.)" in printed[-1]

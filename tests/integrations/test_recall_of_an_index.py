@@ -1,8 +1,6 @@
-"""The page on the recall of an index shows the numbers of its script; real indexes on data with many ties."""
+"""The page on the recall of an index; real indexes on data with many ties."""
 
 import re
-import runpy
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,54 +9,32 @@ import pytest
 
 import neighbor_recall_oracle as oracle
 import tieproof as tp
-
-SCRIPT = Path(__file__).parents[2] / "docs" / "integrations" / "recall_of_an_index.py"
+from pages import run_and_compare
 
 Array = npt.NDArray[Any]
 
-if not SCRIPT.exists():
-    pytest.skip("no docs beside the tests", allow_module_level=True)
-
-
-@pytest.fixture(scope="module")
-def script() -> dict[str, Any]:
-    return runpy.run_path(str(SCRIPT))
-
-
-def page() -> str:
-    return SCRIPT.with_suffix(".md").read_text(encoding="utf-8")
-
-
-def test_table_of_the_page(script: dict[str, Any]) -> None:
-    for rows in (script["table"](), script["ranges"]()):
-        assert rows in page(), "a definition changed; run python docs/integrations/recall_of_an_index.py"
-
-
-def test_definitions_outside_the_interval_of_each_index(script: dict[str, Any]) -> None:
-    """The definitions that are below or above an index's true recall, in the order of the table."""
-    outside = [re.findall(r"\*\*(.*?)\*\*", row) for row in script["table"]().splitlines()[2:]]
-    assert [len(values) for values in outside] == [0, 3, 3, 3, 0, 1, 2, 2, 0, 0]
-
-
-def test_table_by_the_oracle(script: dict[str, Any]) -> None:
-    """The columns of other libraries, from their definitions for one query at a time."""
-    for case in script["CASES"]:
-        data, k = case.data(), script["K"]
-        ids, distances = case.answer(data)
-        true, far = data.truth
-        found = case.recall()
-        for query in range(0, len(ids), 7):
-            for name in ("k-nn", "epsilon", "largeepsilon"):
-                expected = oracle.ann_benchmarks(distances[query], far[query], k, name)
-                assert found.others[f"ann-benchmarks {name}"][query] == float(expected)
-            items = [item for item in ids[query].tolist() if item >= 0]
-            expected = oracle.big_ann(items, true[query].tolist(), far[query], k)
-            assert found.others["big-ann k-nn"][query] == float(expected)
-
 
 @pytest.mark.heavy
-def test_page(script: dict[str, Any]) -> None:
-    assert page() == script["render"](), "run python docs/integrations/recall_of_an_index.py"
+def test_page(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("faiss")
+    nothing = re.compile("(?!)")
+    run_and_compare("docs/integrations/recall_of_an_index.md", lambda: capsys.readouterr().out, nothing)
+
+
+def test_factors_of_distances_below_zero() -> None:
+    """What the page on benchmarks says of epsilon and largeepsilon: an exact search by inner product scores less."""
+    vectors = np.random.default_rng(1).integers(0, 3, (250, 8))
+    distances = -(vectors[:50] @ vectors[50:].T)
+    order = np.argsort(distances, axis=1, kind="stable")[:, :100]
+    far = np.take_along_axis(distances, order, axis=1)
+    found = tp.neighbor_recall(order[:, :10], (order, far), k=10, distances=far[:, :10])
+    assert found[10].upper == found.at(10).of_others["ann-benchmarks k-nn"] == 1.0
+    for name in ("epsilon", "largeepsilon"):
+        by_definition = [oracle.ann_benchmarks(row[:10], row, 10, name) for row in far]
+        assert found.at(10).of_others[f"ann-benchmarks {name}"] == pytest.approx(
+            float(sum(by_definition) / 50), rel=1e-12
+        )
+        assert float(sum(by_definition)) < 50 * found[10].lower
 
 
 # Real indexes on data with many ties: an exact search scores 1, whichever items of a tie it returned.

@@ -8,6 +8,7 @@ import sys
 import tarfile
 import tomllib
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -40,21 +41,30 @@ def test_citation_is_of_this_version() -> None:
     assert cited["version"] == PROJECT["version"]
     assert PROJECT["license"] == f"{cited['license']} AND CC-BY-4.0"  # the package also contains data
     assert cited["keywords"] == PROJECT["keywords"]
-    heading = f"## {cited['version']}, {cited['date-released'].isoformat()}\n"
-    assert heading in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    date = cited["date-released"].isoformat() if "date-released" in cited else "unreleased"
+    assert versions_of_the_changelog()[0][0] == f"{cited['version']}, {date}"
+
+
+def versions_of_the_changelog() -> list[tuple[str, str]]:
+    """Every heading with a version, and the text below it."""
+    sections = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1:]
+    return [(heading, text) for heading, _, text in (section.partition("\n") for section in sections)]
 
 
 def test_every_version_in_the_changelog_has_a_date() -> None:
-    headings = re.findall(r"^## (.*)$", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert headings
-    assert all(re.fullmatch(r"\d+\.\d+\.\d+, \d{4}-\d{2}-\d{2}|Unreleased", heading) for heading in headings)
+    newest, *released = (heading for heading, _ in versions_of_the_changelog())
+    version = r"\d+\.\d+\.\d+, "
+    assert released
+    assert all(re.fullmatch(rf"{version}\d{{4}}-\d{{2}}-\d{{2}}", heading) for heading in released)
+    assert re.fullmatch(rf"{version}(\d{{4}}-\d{{2}}-\d{{2}}|unreleased)", newest)
 
 
 def test_changed_numbers_need_a_major_version() -> None:
-    """What docs/stability.md promises: the next version is a major one if a value changes."""
-    newest = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").split("\n## ")[1]
-    if newest.startswith("Unreleased") and "### Numbers that change" in newest:
-        assert f"This becomes version {int(PROJECT['version'].split('.')[0]) + 1}.0.0" in newest
+    """What docs/stability.md promises: a version is a major one if a value changes."""
+    versions = [(int(heading.partition(".")[0]), text) for heading, text in versions_of_the_changelog()]
+    assert any("### Numbers that change" in text for _, text in versions)
+    for (major, text), (before, _) in pairwise(versions):
+        assert major > before or "### Numbers that change" not in text
 
 
 def test_recipe_needs_what_the_project_needs() -> None:
