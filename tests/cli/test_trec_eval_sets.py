@@ -201,8 +201,8 @@ def test_a_set_leaves_out_interpolated_precision_where_it_would_take_minutes() -
     run = {"q": {str(document): 0.0 for document in range(3000)}}
     qrels = {"q": {str(document): int(document < 1000) for document in range(3000)}}
     said = (
-        r"IPrec is left out of the set. 'IPrec\(hits=nearest\)' would take minutes: ties of up to 3,000 items have too "
-        "many orders."
+        r"IPrec is left out of the set. 'IPrec\(hits=nearest\)' would take minutes: ties of up to 3,000 items "
+        "have too many orders."
     )
     with pytest.warns(tp.InputWarning, match="gm_map"), pytest.warns(tp.InputWarning, match=said):
         names = [str(measure) for measure in tp.evaluate_run(qrels, run, measures="official").measures]

@@ -561,6 +561,7 @@ MILLION = [
         "INP",
         "RBP@1000",
     ),
+    "BinG",
     "SetP",
     "SetRelP",
     "SetR",

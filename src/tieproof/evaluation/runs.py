@@ -40,7 +40,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.interpolated import TooManyOrders
+from tieproof.measures.interpolated import TooManyOrdersError
 from tieproof.measures.trec_eval import sets_in
 from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
@@ -225,7 +225,7 @@ def evaluate_run(
         bounded = [each for each in wanted if not (truncated and each in of_unjudged)]
         try:
             scored = score(parts, bounded, len(ids), estimate, noisy=off is not None)
-        except TooManyOrders as refused:
+        except TooManyOrdersError as refused:
             if not of_sets:
                 raise
             warn(f"IPrec is left out of the set. {refused}")

@@ -35,7 +35,7 @@ _BLOCK = 64
 """The values of x that are walked at a time."""
 
 
-class TooManyOrders(InputError):
+class TooManyOrdersError(InputError):
     """Ties have so many orders that the expected value would take minutes; a set of measures then leaves it out."""
 
 
@@ -70,7 +70,7 @@ def _interpolated_precision(ties: Ties, measure: Measure) -> Estimates:
     values = {row: _values(ties, row, int(first[row]), lower[ties.query[row]]) for row in rows.tolist()}
     steps = sum(float(ties.l[row]) * float(ties.m[row]) * len(values[row]) for row in values)
     if steps > _MOST_STEPS:
-        raise TooManyOrders(
+        raise TooManyOrdersError(
             f"'{measure}' would take minutes: ties of up to {ties.largest:,} items have too many orders. Use P at a "
             "cutoff, or leave the measure out."
         )
@@ -114,7 +114,7 @@ def _chances(ties: Ties, row: int, first: int, at: FloatArray) -> FloatArray:
 def chances_of_precisions(
     k: int, n: int, l: int, m: int, first: int, at: FloatArray, room: Output[FloatArray], chances: Output[FloatArray]
 ) -> None:
-    """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, is at least a value.
+    """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value.
 
     first : the number of the tie's hit from which on precisions count
     at : (X,) the values, in ascending order

@@ -9,7 +9,7 @@ FloatArray = npt.NDArray[np.float64]
 def chances_of_precisions(
     k: int,
     n: int,
-    l: int,  # noqa: E741
+    l: int,
     m: int,
     first: int,
     at: FloatArray,
