@@ -31,13 +31,14 @@ from tieproof.evaluation.scoring import (
     parse_measures,
     score,
 )
-from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.categories import Average, categories_of, check_average
 from tieproof.inputs.documents import DocumentTable, documents_of
-from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, categories_of, decoded, read_qrels, read_run
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.interpolated import TooManyOrdersError
