@@ -220,11 +220,13 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
         return
     qrels = as_frame(qrels)
     if hasattr(qrels, "columns"):
-        *names, grades = (
+        *names_of, graded = (
             column_for(qrels, what, JUDGMENTS.name).tolist() for what in ("query", "subtopic", "document", "grade")
         )
-        ids = (as_ids(of, JUDGMENTS, what) for of, what in zip(names, ("query", "subtopic", "document"), strict=True))
-        for query, subtopic, document, grade in zip(*ids, grades, strict=True):
+        ids = (
+            as_ids(of, JUDGMENTS, what) for of, what in zip(names_of, ("query", "subtopic", "document"), strict=True)
+        )
+        for query, subtopic, document, grade in zip(*ids, graded, strict=True):
             yield query.encode(errors="surrogatepass"), subtopic, document.encode(errors="surrogatepass"), grade
         return
     levels = [qrels, *(qrels.values() if isinstance(qrels, Mapping) else ())]

@@ -51,7 +51,11 @@ def _binary_gain(ties: Ties, measure: Measure) -> Estimates:
 
 
 def _sums(
-    ties: Ties, last: FloatArray | IntArray, total: FloatArray, first: FloatArray | IntArray, variance: FloatArray
+    ties: Ties,
+    last: FloatArray | IntArray,
+    total: FloatArray | IntArray,
+    first: FloatArray | IntArray,
+    variance: FloatArray,
 ) -> Estimates:
     """Return the sums over the relevant items of each query, from the values of one item of each tie (T,).
 
