@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from tieproof.measures import INP as INP
     from tieproof.measures import RBP as RBP
     from tieproof.measures import RR as RR
+    from tieproof.measures import BinG as BinG
     from tieproof.measures import IPrec as IPrec
     from tieproof.measures import Judged as Judged
     from tieproof.measures import NumQ as NumQ

@@ -101,6 +101,27 @@ def test_compare_reads_judgments_from_a_pipe_once_for_all_systems(
     assert capsys.readouterr().out == f"{tp.compare(renamed, baseline='standard input')}\n"
 
 
+def test_categories_are_read_from_standard_input(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    categories = {f"q{at}": "even number" if at % 2 == 0 else "odd" for at in range(20)}
+    lines = "".join(f"{query} {category}\n" for query, category in categories.items()).encode()
+    results = {
+        name: tp.evaluate_run("qrels.txt", f"{name}.run", categories=categories, average="macro")
+        for name in ("base", "ours")
+    }
+    options = ("--categories", "-", "--average", "macro")
+    type_in(monkeypatch, lines)
+    assert run("run", "qrels.txt", "base.run", *options) == 0
+    assert capsys.readouterr().out == f"{results['base']}\n"
+    type_in(monkeypatch, lines)
+    assert run("compare", "--qrels", "qrels.txt", "base.run", "ours.run", *options) == 0
+    assert capsys.readouterr().out == f"{tp.compare(results)}\n"
+    results["base"].save("base.tieproof")
+    type_in(monkeypatch, lines)
+    assert run("verify", "base.tieproof", "qrels.txt", "base.run", "--categories", "-") == 0
+
+
 def test_verify_reads_a_run_from_standard_input(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,6 +142,10 @@ def test_a_pipe_of_the_shell(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "content", "line"),
     [
+        (("run", "qrels.txt", "-", "--categories", "-"), QRELS, "- is given twice"),
+        (("compare", "--qrels", "qrels.txt", "base.run", "-", "--categories", "-"), QRELS, "- is given twice"),
+        (("run", "qrels.txt", "base.run", "--categories", "-"), "q1\n", "standard input has no category on line 1"),
+        (("run", "qrels.txt", "base.run", "--categories", "-"), "q1 \xff", "standard input cannot be read as UTF-8"),
         (("run", "-", "-"), QRELS, "- is given twice, but standard input can be read only once"),
         (("compare", "--qrels", "-", "base.run", "-"), QRELS, "- is given twice"),
         (("verify", "base.tieproof", "-", "-"), QRELS, "- is given twice"),

@@ -41,6 +41,25 @@ def test_tables_are_read_like_dictionaries(library: str) -> None:
         tp.evaluate_run(table(QRELS, "nan"), table(RUN, "score"))
 
 
+@pytest.mark.parametrize("library", ["pandas", "pyarrow", "polars", "polars, lazy"])
+def test_tables_of_subtopics_are_read_like_dictionaries(library: str) -> None:
+    module = pytest.importorskip(library.removesuffix(", lazy"))
+    make = {"pyarrow": "table", "polars, lazy": "LazyFrame"}.get(library, "DataFrame")
+    qrels = {"q1": {"1": {"d1": 1, "d2": 0}, "2": {"d3": 2, "d1": 1}}, "q2": {"1": {"d1": 1}}}
+    rows = [
+        (query, int(subtopic), document, grade)
+        for query, subtopics in qrels.items()
+        for subtopic, grades in subtopics.items()
+        for document, grade in grades.items()
+    ]
+    columns = dict(zip(("qid", "subtopic_id", "docno", "label"), map(list, zip(*rows, strict=True)), strict=True))
+    found = tp.evaluate_diversity(getattr(module, make)(columns), RUN)
+    assert found.to_dict() == tp.evaluate_diversity(qrels, RUN).to_dict()
+    columns["topic"] = columns.pop("subtopic_id")
+    with pytest.raises(tp.InputError, match="must have a column for the subtopic, called subtopic_id or subtopic or"):
+        tp.evaluate_diversity(getattr(module, make)(columns), RUN)
+
+
 def test_categories_of_a_table() -> None:
     arrow = pytest.importorskip("pyarrow")
     categories = arrow.table({"query_id": ["q1", "q2"], "category": ["a", "b"]})

@@ -561,6 +561,7 @@ MILLION = [
         "INP",
         "RBP@1000",
     ),
+    "BinG",
     "SetP",
     "SetRelP",
     "SetR",
@@ -604,6 +605,28 @@ def test_interpolated_precision_of_a_large_tie(recall: float) -> None:
 def test_interpolated_precision_of_a_tie_with_too_many_orders_is_refused() -> None:
     with pytest.raises(InputError, match=r"'IPrec\(recall=0.1\)' would take minutes: ties of up to 1,000,000 items"):
         parse("IPrec@0.1")(one_tie(0, 0, 1_000_000, 400_000))
+
+
+@pytest.mark.parametrize("recall", ["0", "1"])
+def test_interpolated_precision_of_every_order_of_a_large_tie(recall: str) -> None:
+    """Two relevant items among 400, in all 79,800 pairs of places."""
+    pairs = list(itertools.combinations(range(1, 401), 2))
+    values = [max(Fraction(1, one) * (recall == "0"), Fraction(2, other)) for one, other in pairs]
+    exact, found = oracle.estimates(values), parse(f"IPrec(recall={recall})")(one_tie(0, 0, 400, 2))
+    assert (found.lower[0], found.upper[0]) == (float(exact.lower), float(exact.upper))
+    assert_close(found.expected[0], exact.expected, "expected")
+    assert_close(found.variance[0], exact.variance, "variance")
+
+
+def test_interpolated_precision_of_a_thousand_tied_items() -> None:
+    """By the ballot theorem (Takacs 1962), the largest precision is 1/u or more with probability u m / l."""
+    l, m = 1000, 50
+    found, worst = parse("IPrec")(one_tie(0, 0, l, m)), Fraction(m, l)
+    steps = [(Fraction(1, u) - Fraction(1, u + 1), Fraction(u * m, l)) for u in range(1, l // m)]
+    least = worst + sum(step * chance for step, chance in steps)
+    most = worst + sum(step * (chance + worst) for step, chance in steps)
+    assert least < found.expected[0] < most < least * Fraction(4, 3)
+    assert (found.lower[0], found.upper[0]) == (0.05, 1.0)
 
 
 def test_rare_values_of_interpolated_precision_lose_no_digits() -> None:

@@ -8,9 +8,9 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import cascade as cascades
-from kernels import first_and_last, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
+from kernels import first_and_last, largest_precisions, precision_terms, sums_by_query, trapezoid_terms, weighted_sums
 from kernels import running_sums as loops
-from tieproof.measures import cascade, precision_sums, relevant_ranks, weighted_ranks
+from tieproof.measures import cascade, interpolated, precision_sums, relevant_ranks, weighted_ranks
 from tieproof.measures.numbers import Pair, running_sums, sum_inside_blocks
 from tieproof.measures.rank_weights import LOGARITHMIC, LONG, SUMMED, Geometric, WeightTables
 from tieproof.ties import Ties
@@ -218,3 +218,18 @@ def test_add_cascades(name: str, level: str) -> None:
     cascades.add_cascades(starts, terms, expected)
     at(level, cascade.add_cascades)(starts, terms, found)
     assert (found == expected).all()
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_chances_of_precisions(level: str) -> None:
+    """Values are those of hits, numbers between these, and numbers that no precision reaches."""
+    random = np.random.default_rng(4)
+    for k, n, l, m, _ in [*list(random_ties(4, 20, 16))[:60], *EDGES[::97]]:
+        first = int(random.integers(m)) + 1
+        hit = random.integers(1, m + 1, size=40)
+        values = (n + hit) / (k + hit + random.integers(0, l - m + 1, size=40))
+        values = np.unique(np.concatenate([values, random.random(10), [2.0]]))
+        expected, found, room = np.empty((2, len(values))), np.empty((2, len(values))), np.empty((m + 1, 16))
+        largest_precisions.chances_of_precisions(k, n, l, m, first, values, room, expected)
+        at(level, interpolated.chances_of_precisions)(k, n, l, m, first, values, room, found)
+        assert (found == expected).all()

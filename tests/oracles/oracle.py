@@ -208,6 +208,12 @@ def binary_preference(ordering: Ordering, context: Context) -> Fraction:
     return preference(ordering, context.n_relevant, len(ordering) - hits(ordering))
 
 
+def binary_gain(ordering: Ordering, context: Context) -> Fraction:
+    """binG of trec_eval: 1 / log2(2 + other items above), the discount of the rank after so many."""
+    above = (hits(tuple(1 - (grade > 0) for grade in ordering[:i])) for i, grade in enumerate(ordering) if grade > 0)
+    return sum((discount(1 + others) for others in above), Fraction()) / context.n_relevant
+
+
 def preference(ordering: Sequence[Grade | None], n_relevant: int, n_others: int) -> Fraction:
     """bpref of a ranking whose items without a judgment have no grade: a loop over the ranks, as in trec_eval."""
     score, others_above = Fraction(), 0
@@ -318,6 +324,7 @@ DEFINITIONS: dict[str, Definition] = {
     "RBPResidual": lambda ordering, context: Fraction(),
     "RBPResidual(p=0.25)": lambda ordering, context: Fraction(),
     "bpref": binary_preference,
+    "BinG": binary_gain,
     "nDCG": ndcg(),
     "nDCG(gain=exp)": ndcg(exponential_gain),
     "nDCG(ideal=list)": ndcg(ideal="list"),

@@ -21,6 +21,10 @@ class Sparse:
         return GOOD
 
 
+class LazyFrame:
+    """Named like the lazy frames of polars, which have no numbers before they are collected."""
+
+
 def mapped(folder: Path) -> Any:
     np.save(folder / "x.npy", GOOD)
     os.utime(folder / "x.npy", (1, 1))
@@ -210,6 +214,9 @@ CASES: dict[str, Case] = {
     "a data frame of large integers and floats": Case(
         lambda: tp.evaluate(pd.DataFrame({"a": [2**60 + 1] * 6, "b": [0.5] * 6}), LABELS),
         r"integers that float64 cannot represent exactly with floats",
+    ),
+    "a lazy frame as embeddings": Case(
+        evaluate(LazyFrame()), r"embeddings must not be a lazy frame .* no rows yet. Call \.collect\(\)\."
     ),
     "a sparse matrix as embeddings": Case(
         evaluate(Sparse()), r"a sparse matrix \(Sparse\)\. Convert it with \.toarray\(\)"

@@ -11,7 +11,7 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.cli.run import evaluated_files
+from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.comparison.compare import Correction
 from tieproof.comparison.pictures import COMPARISONS
 from tieproof.errors import InputError
@@ -20,7 +20,7 @@ from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
 from tieproof.inputs.readers import only_labels
-from tieproof.inputs.readers.location import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, split, with_pipes_read
+from tieproof.inputs.readers.location import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, Piped, split
 from tieproof.inputs.shards.files import are_shards
 from tieproof.measures import DEFAULT_MEASURES
 
@@ -119,8 +119,14 @@ def compare(
     }
 
     def compared() -> tieproof.Comparison:
-        given = (qrels or files[0], *systems.values())
-        judged_by, *run_files = with_pipes_read(*given) if kind == RUNS else given
+        judged_by: str | Piped
+        run_files: Sequence[str | Piped]
+        judged_by, *run_files = qrels or files[0], *systems.values()
+        if kind == RUNS:
+            (judged_by, *run_files), categories = read_pipes(
+                judged_by, *systems.values(), categories=evaluation["categories"]
+            )
+            settings.update({} if categories is None else {"categories": categories})
         result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 

@@ -139,9 +139,10 @@ def run(
         result = showing(function, ci)(qrels, run, **options)
         return result if rule is None else result.as_printed(rule, qrels=qrels, run=run)
 
+    categories = settings.pop("categories")
     result = written(
-        lambda: evaluated_files(evaluated, with_pipes_read(qrels, run), **settings),
-        [Path(path) for path in (qrels, run, settings["categories"], items, gallery_items) if path],
+        lambda: evaluated_files(evaluated, *read_pipes(qrels, run, categories=categories), **settings),
+        [Path(path) for path in (qrels, run, categories, items, gallery_items) if path],
         [*outputs, (report, page)],
     )
     if lines:
@@ -152,8 +153,14 @@ def run(
         answer(outputs, result.distribution(distribution) if distribution else result)
 
 
+def read_pipes(*files: str, categories: Text) -> tuple[list[str | Piped], str | Piped | None]:
+    """Return the files and that of the categories, where those that are pipes or standard input have been read."""
+    read = with_pipes_read(*files, *([] if categories is None else [categories]))
+    return read[: len(files)], None if categories is None else read[-1]
+
+
 def evaluated_files(
-    function: Callable[..., Answer], files: Sequence[str | Piped], categories: Text, **options: Any
+    function: Callable[..., Answer], files: Sequence[str | Piped], categories: str | Piped | None, **options: Any
 ) -> Answer:
     """Apply a function of runs to the files of the qrels and of the run.
 
@@ -166,7 +173,7 @@ def evaluated_files(
     except InputError as error:
         if error.argument in ("qrels", "run"):
             raise
-        meant = categories if error.argument == "categories" else ", ".join(map(str, files))
+        meant = str(categories) if error.argument == "categories" else ", ".join(map(str, files))
         said = str(error).replace("n_items", "--n-items", 1) if error.argument == "n_items" else str(error)
         raise InputError(f"{meant}: {said}", error.argument) from error
 

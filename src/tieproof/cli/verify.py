@@ -10,9 +10,8 @@ import tieproof
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.cli.run import evaluated_files
+from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.errors import InputError
-from tieproof.inputs.readers.location import with_pipes_read
 
 Answer = TypeVar("Answer")
 
@@ -92,7 +91,7 @@ def with_data(
                 f"{record} is the record of a run; give the qrels and the run, and --categories if it has categories."
             )
         return written(
-            lambda: evaluated_files(function, with_pipes_read(data, more), categories),
+            lambda: evaluated_files(function, *read_pipes(data, more, categories=categories)),
             [Path(path) for path in (record, data, more, categories) if path],
             outputs,
         )

@@ -220,5 +220,6 @@ RULES: "Mapping[str, Callable[[Measure, KeptTies], Rules]]" = {
     "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, "one", "first", alone=False),
     "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, "one", "last", alone=False),
     "bpref": _binary_preference,
+    "BinG": _plain(lambda hit: np.asarray(LOGARITHMIC.sum(hit.rank - hit.hits, hit.rank - hit.hits + 1).hi)),
 }
 """The measures that are a sum over hits; `AP(norm=hits)@k` is refused."""

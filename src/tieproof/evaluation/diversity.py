@@ -17,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.judged_runs import RUN, checked, decoded
+from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import QRELS as JUDGMENTS
+from tieproof.inputs.sources import RUN, as_ids, checked, decoded
 from tieproof.measures.diversity import NAMES, DiversityScore, Kind, Scale, Tie, score_query
 from tieproof.show.parts import count, fixed
 from tieproof.show.shown import AsFrame, Shown, Table
@@ -85,9 +87,10 @@ def evaluate_diversity(
 
     Parameters
     ----------
-    qrels : path of a TREC file, or {query: {subtopic: {document: grade}}}
+    qrels : path of a TREC file, {query: {subtopic: {document: grade}}}, or a data frame
         A document with a grade above 0 is relevant to the subtopic, and grades above 1 count as 1. A line of a file
-        is `query subtopic document grade`.
+        is `query subtopic document grade`. Data frames have columns query_id, subtopic_id (or subtopic, iteration),
+        doc_id and relevance, or other names that `evaluate_run` reads.
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
         As in `evaluate_run`: documents are ranked by their scores alone.
     measures : names such as "alpha_nDCG@20" or "ERR_IA@10", each with a cutoff from 1 to 100
@@ -111,7 +114,8 @@ def evaluate_diversity(
 
     Notes
     -----
-    Definitions are those of ndeval (https://github.com/trec-web/trec-web-2014). A document at rank r gains g_r, the
+    Definitions are those of ndeval (https://github.com/trec-web/trec-web-2014), which also refuses a negative grade
+    (as a syntax error: `processQrels` in src/eval/ndeval.c). A document at rank r gains g_r, the
     sum over its subtopics of (1 - alpha)^c, where c documents before it have that subtopic. alpha_nDCG (Clarke et al.
     2008) is the sum of g_r / log2(r + 1) over ranks up to the cutoff, divided by that of a greedy ideal ranking, so
     that it can be above 1. ERR_IA (Chapelle et al. 2011) is the sum of g_r / r, divided by that of a ranking, which
@@ -193,8 +197,8 @@ def _read_qrels(qrels: Any) -> dict[bytes, dict[bytes, Kind]]:
             raise InputError(f"The qrels have two grades for {where}. Keep one of them.")
         if not isinstance(grade, int | float | np.integer | np.floating) or not 0 <= grade < math.inf:
             raise InputError(
-                f"The qrels have the grade {grade!r} for {where}. Grades must be finite numbers of at least 0; write "
-                "0 for a document that is not relevant."
+                f"The qrels have the grade {grade!r} for {where}. Grades must be finite numbers of at least 0, as "
+                "for ndeval; write 0 for a document that is not relevant, also for spam."
             )
         seen.add((query, subtopic, document))
         documents = judged[query]
@@ -214,12 +218,23 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
             subtopic = text[text.rfind(b"\n", 0, at) + 1 : at].split()[1]
             yield names[query], subtopic.decode(errors="replace"), documents.id(row), grade
         return
+    qrels = as_frame(qrels)
+    if hasattr(qrels, "columns"):
+        *names_of, graded = (
+            column_for(qrels, what, JUDGMENTS.name).tolist() for what in ("query", "subtopic", "document", "grade")
+        )
+        ids = (
+            as_ids(of, JUDGMENTS, what) for of, what in zip(names_of, ("query", "subtopic", "document"), strict=True)
+        )
+        for query, subtopic, document, grade in zip(*ids, graded, strict=True):
+            yield query.encode(errors="surrogatepass"), subtopic, document.encode(errors="surrogatepass"), grade
+        return
     levels = [qrels, *(qrels.values() if isinstance(qrels, Mapping) else ())]
     levels += [grades for subtopics in levels[1:] if isinstance(subtopics, Mapping) for grades in subtopics.values()]
     wrong = [type(level).__name__ for level in levels if not isinstance(level, Mapping)]
     if wrong:
         raise InputError(
-            "The qrels must be the path of a file or {query: {subtopic: {document: grade}}}, but "
+            "The qrels must be the path of a file, a data frame or {query: {subtopic: {document: grade}}}, but "
             f"{wrong[0]} stands in place of a dictionary. evaluate_run takes qrels without subtopics."
         )
     for query, subtopics in qrels.items():

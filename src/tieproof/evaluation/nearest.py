@@ -16,10 +16,11 @@ from tieproof.evaluation.scoring import of_judged_items, parse_measures
 from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import RUN, JudgedDocuments, Source, checked, decoded, ranked_of, read_qrels
+from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
 from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64
 from tieproof.inputs.options import find_format
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import RUN, Source, checked, decoded
 from tieproof.ties import FloatArray, IntArray
 
 

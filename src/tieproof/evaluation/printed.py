@@ -16,9 +16,10 @@ from tieproof.evaluation.nearest import data_of, lists_of, run_of
 from tieproof.evaluation.run_ties import join, join_judged, run_parts
 from tieproof.evaluation.scoring import of_judged_items, score
 from tieproof.inputs.arrays import paths_of, unchanged
-from tieproof.inputs.judged_runs import Source, ranked_of
+from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
 from tieproof.inputs.options import check_choice
+from tieproof.inputs.sources import Source
 from tieproof.measures import Measure
 from tieproof.measures.unseen import estimate
 from tieproof.ties import Array, FloatArray, IntArray, Parts

@@ -31,15 +31,17 @@ from tieproof.evaluation.scoring import (
     parse_measures,
     score,
 )
-from tieproof.inputs.categories import Average, check_average
+from tieproof.inputs.categories import Average, categories_of, check_average
 from tieproof.inputs.documents import DocumentTable, documents_of
-from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, categories_of, decoded, read_qrels, read_run
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
+from tieproof.measures.interpolated import TooManyOrdersError
 from tieproof.measures.trec_eval import sets_in
 from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
@@ -145,7 +147,8 @@ def evaluate_run(
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
         truncated=True would give.
         If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
-        measures that tieproof does not have, and if a measure is called recall@k.
+        measures that tieproof does not have, or has IPrec and ties of so many orders that it would take minutes. If a
+        measure is called recall@k.
 
     Notes
     -----
@@ -183,10 +186,11 @@ def evaluate_run(
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))
+    of_sets = sets_in([measures] if isinstance(measures, str) else measures)
     queries = trec.numbering()
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
-        if judged_only and sets_in([measures] if isinstance(measures, str) else measures):
+        if judged_only and of_sets:
             wanted, judged_only = _without_missing_judgments(judged, wanted, judged_only)
         _check_judged(judged, judged_only)
     with about("run"):
@@ -220,7 +224,14 @@ def evaluate_run(
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
         bounded = [each for each in wanted if not (truncated and each in of_unjudged)]
-        scored = score(parts, bounded, len(ids), estimate, noisy=off is not None)
+        try:
+            scored = score(parts, bounded, len(ids), estimate, noisy=off is not None)
+        except TooManyOrdersError as refused:
+            if not of_sets:
+                raise
+            warn(f"IPrec is left out of the set. {refused}")
+            wanted[:] = [each for each in wanted if each.name != "IPrec"]
+            return evaluated(truncated)
         if off is not None:
             from tieproof.evaluation.graded_noise import bracketed
 

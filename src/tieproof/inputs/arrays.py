@@ -75,6 +75,8 @@ def _with_any_alignment(values: Any, name: str) -> Array:
             f"The {name} must be an array in memory, not shards ({values!r}), which only evaluate reads block by "
             "block. If all rows fit into memory, pass shards.read(0, n)."
         )
+    if type(values).__name__ == "LazyFrame":
+        raise InputError(f"The {name} must not be a lazy frame (LazyFrame), which has no rows yet. Call .collect().")
     if hasattr(values, "toarray"):
         raise InputError(
             f"The {name} must not be a sparse matrix ({type(values).__name__}). Convert it with .toarray()."

@@ -1,5 +1,7 @@
 """Categories of queries: their names, and the queries of each category."""
 
+import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -7,8 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError, about
+from tieproof.inputs.frames import COLUMNS, as_frame, column_called
 from tieproof.inputs.labels import as_labels, check_code_points
 from tieproof.inputs.options import check_choice
+from tieproof.inputs.readers import text
 from tieproof.ties import Array, BoolArray, IntArray
 
 Average = Literal["micro", "macro"]
@@ -105,3 +109,55 @@ def as_categories(values: Any, count: int, average: str, labels: Any = None) -> 
     if own.dtype.kind == "U":
         check_code_points(own, f"The {name}")
     return own
+
+
+def categories_of(values: Any, queries: Sequence[str], average: str) -> Array | None:
+    """Return the category of each query; None without categories.
+
+    >>> categories_of({"q1": "dogs", "q2": "cats"}, ["q2"], "micro").tolist()
+    ['cats']
+    """
+    if values is None:
+        return as_categories(None, len(queries), average)
+    known = _by_query(values)
+    lacking = [query for query in queries if query not in known]
+    if lacking:
+        raise InputError(
+            f"The categories lack {len(lacking)} of {len(queries)} queries of the qrels; the first is "
+            f"'{lacking[0]}'. Give every query a category."
+        )
+    for query in queries:
+        if known[query] is None or known[query] != known[query]:
+            raise InputError(f"The category of query '{query}' is {known[query]}. Give every query a category.")
+    return as_labels([known[query] for query in queries], len(queries), "categories", "queries", columns=False)
+
+
+def _by_query(values: Any) -> dict[str, Any]:
+    """Return the category of each query by its name; the names 7 and "7" are the same."""
+    values = as_frame(values)
+    if isinstance(values, str | os.PathLike):
+        return dict(text.read(values, "query", "category"))
+    if isinstance(values, Mapping):
+        pairs = list(values.items())
+    elif hasattr(values, "columns"):
+        names = [name for name in COLUMNS["query"] if name in values.columns]
+        if not names or "category" not in values.columns:
+            raise InputError(
+                f"The categories must have the columns {' or '.join(COLUMNS['query'])}, and category. The columns "
+                f"are {', '.join(map(str, values.columns)) or 'none'}; rename them."
+            )
+        columns = (column_called(values, name, "The categories").tolist() for name in (names[0], "category"))
+        pairs = list(zip(*columns, strict=True))
+    else:
+        raise InputError(
+            "The categories of a run must be the path of a file, a dictionary {query: category} or a data frame, not "
+            f"{type(values).__name__}, because the queries of a run have names but no order."
+        )
+    categories: dict[str, Any] = {}
+    for query, category in pairs:
+        known = categories.setdefault(str(query), category)
+        if known is not category and known != category:
+            raise InputError(
+                f"The categories name query '{query}' twice, as {known!r} and as {category!r}. Keep one of them."
+            )
+    return categories

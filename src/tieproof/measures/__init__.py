@@ -26,7 +26,7 @@ from tieproof.measures.weighted_ranks import AUC, F1, RBP, P, R, RelP, Rprec, nD
 # Help texts and docs list the measures in the order of their registration, the most common ones first.
 from tieproof.measures.cascade import ERR
 from tieproof.measures.interpolated import IPrec
-from tieproof.measures.preferences import bpref
+from tieproof.measures.preferences import BinG, bpref
 from tieproof.measures.retrieved import (
     Judged,
     NumQ,
@@ -56,6 +56,7 @@ __all__ = [
     "RBP",
     "REGISTRY",
     "RR",
+    "BinG",
     "Definition",
     "Estimates",
     "IPrec",

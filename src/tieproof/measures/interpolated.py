@@ -3,7 +3,8 @@
 It is the largest j / rank(j) of the j-th relevant item in the ranking, over all j that reach the recall. Ties are
 independent, and the value of a query is the largest of those of its ties. In a tie, the largest precision is that of
 its last relevant item if all of them come first, and also if all come last; so only a tie whose best value is above
-the worst value of the query can change it.
+the worst value of the query can change it. These two orders are the bounds: a relevant item that moves up raises the
+precision at the ranks that it passes and lowers none, and so it lowers no maximum of precisions.
 
 The expected value and the variance come from the distribution of the largest precision: for each value x that it may
 have, a walk down the tie adds up the probability of a precision of x or more, and that of none, in l m steps. Both
@@ -24,13 +25,18 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
-_MOST_STEPS = 2**33
-"""The most steps of all ties together, which take about half a minute."""
+_MOST_STEPS = 2**37
+"""The most steps of all ties together, which take about a minute."""
 
-_BLOCK = 2**12
+_BLOCK = 64
 """The values of x that are walked at a time."""
+
+
+class TooManyOrdersError(InputError):
+    """Ties have so many orders that the expected value would take minutes; a set of measures then leaves it out."""
 
 
 def _reaching(measure: Measure, n_relevant: IntArray) -> IntArray:
@@ -64,7 +70,7 @@ def _interpolated_precision(ties: Ties, measure: Measure) -> Estimates:
     values = {row: _values(ties, row, int(first[row]), lower[ties.query[row]]) for row in rows.tolist()}
     steps = sum(float(ties.l[row]) * float(ties.m[row]) * len(values[row]) for row in values)
     if steps > _MOST_STEPS:
-        raise InputError(
+        raise TooManyOrdersError(
             f"'{measure}' would take minutes: ties of up to {ties.largest:,} items have too many orders. Use P at a "
             "cutoff, or leave the measure out."
         )
@@ -99,22 +105,21 @@ def _values(ties: Ties, row: int, first: int, above: float) -> FloatArray:
 def _chances(ties: Ties, row: int, first: int, at: FloatArray) -> FloatArray:
     """Return the probabilities that no precision in a tie, and that any one, is at least each value, (2, X)."""
     k, n, l, m = (int(column[row]) for column in (ties.k, ties.n, ties.l, ties.m))
-    hits = np.arange(m)[:, None]  # before a place
     chances = np.empty((2, len(at)))
-    for start in range(0, len(at), _BLOCK):
-        block = slice(start, start + _BLOCK)
-        there, reached = np.zeros((m + 1, len(at[block]))), np.zeros(len(at[block]))
-        there[0] = 1.0  # the probability of so many hits, if no precision was x or more
-        for place in range(1, l + 1):
-            moved = there[:-1] * (np.maximum(m - hits, 0) / (l - place + 1))
-            there *= np.append(np.clip((l - place + 1 - m + hits) / (l - place + 1), 0.0, 1.0), 1.0)[:, None]
-            # No more than one number of hits reaches a value at a place, so the order of the sum does not matter.
-            reaches = moved[first - 1 :] * (at[block] <= (n + 1 + hits[first - 1 :]) / (k + place))
-            reached += reaches.sum(axis=0)
-            moved[first - 1 :] -= reaches
-            there[1:] += moved
-        chances[:, block] = there[m], reached
+    chances_of_precisions(k, n, l, m, first, at, np.empty((m + 1, _BLOCK)), chances)
     return chances
+
+
+@native
+def chances_of_precisions(
+    k: int, n: int, l: int, m: int, first: int, at: FloatArray, room: Output[FloatArray], chances: Output[FloatArray]
+) -> None:
+    """Write the rows of `chances`, (2, X): the probabilities that no precision, and that any one, reaches a value.
+
+    first : the number of the tie's hit from which on precisions count
+    at : (X,) the values, in ascending order
+    room : (m + 1, values that are walked at a time)
+    """
 
 
 IPrec = define(

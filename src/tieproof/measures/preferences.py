@@ -1,12 +1,13 @@
-"""bpref, a measure of judged items only: how many items judged not relevant are ranked above each relevant item.
+"""Measures of how many items that are not relevant are ranked above each relevant item: bpref, and BinG.
 
-Items without a judgment are left out of the ranking before its ties are formed, so the letters below are those of the
-judged items (`Ties.judged`). A relevant item with c items that are not relevant above it counts max(D - c, 0) / D
-with D = min(N, R). A tie contains o = l - m items that are not relevant, and c = k - n such items are ranked above
-the tie. The number of items of the tie that are ranked above one of its relevant items is uniform on 0 … o, so that
-all values follow from sums of whole numbers. For two of its relevant items these numbers, sorted, are uniform on all
-pairs 0 <= a <= b <= o. Therefore their covariance is v / (o + 2), where v is the variance of the count of one item,
-and the variance of the sum of all m is m v (l + 1) / (o + 2).
+bpref counts judged items only. Items without a judgment are left out of the ranking before its ties are formed, so
+the letters below are then those of the judged items (`Ties.judged`). A relevant item with c items that are not
+relevant above it counts max(D - c, 0) / D with D = min(N, R) in bpref, and 1 / log2(c + 2) in BinG. A tie contains o
+= l - m items that are not relevant, and c = k - n such items are ranked above the tie. The number of items of the tie
+that are ranked above one of its relevant items is uniform on 0 … o, so that all values follow from sums over these
+numbers. For two of its relevant items these numbers, sorted, are uniform on all pairs 0 <= a <= b <= o. Therefore
+their covariance is v / (o + 2), where v is the variance of the value of one item, and the variance of the sum of all
+m is m v (l + 1) / (o + 2).
 
 >>> import numpy as np
 >>> a = np.array
@@ -20,6 +21,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, define
 from tieproof.measures.numbers import add_by_query
+from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
 from tieproof.ties import CutOffTies, FloatArray, IntArray, Ties
 
 
@@ -34,16 +36,36 @@ def _binary_preference(ties: Ties, measure: Measure) -> Estimates:
     counted = np.minimum(first, others + 1)  # the positions between the others at which an item counts more than 0
     total = counted * first - counted * (counted - 1) // 2
 
-    def by_query(values: FloatArray | IntArray) -> FloatArray:
-        return add_by_query(ties.query, values, ties.n_queries)
-
-    sums = Estimates(
-        by_query(m * last),
-        by_query(m * total / (others + 1)),
-        by_query(m * first),
-        by_query(m * _variance(counted, others) * ((ties.l + 1) / (others + 2))),
-    )
+    sums = _sums(ties, last, m * total / (others + 1), first, _variance(counted, others))
     return sums.divided_by(divisor * np.maximum(ties.n_relevant, 1.0))
+
+
+def _binary_gain(ties: Ties, measure: Measure) -> Estimates:
+    before, others = ties.k - ties.n, ties.l - ties.m
+    end = before + others + 1
+    first, last = (LOGARITHMIC.sum(place, place + 1).hi for place in (before, end - 1))
+    mean = ties.m * (LOGARITHMIC.sum(before, end).hi / (others + 1))
+    sums = _sums(ties, last, mean, first, spread_in_tie(LOGARITHMIC, before, others + 1, end) / (others + 1))
+    lower, expected, upper, variance = sums.divided_by(np.maximum(ties.n_relevant, 1.0))
+    return Estimates(lower, np.clip(expected, lower, upper), upper, variance)
+
+
+def _sums(
+    ties: Ties,
+    last: FloatArray | IntArray,
+    total: FloatArray | IntArray,
+    first: FloatArray | IntArray,
+    variance: FloatArray,
+) -> Estimates:
+    """Return the sums over the relevant items of each query, from the values of one item of each tie (T,).
+
+    last, first : its value after and before all other items of the tie
+    total : the mean of the sum of all m in a random order
+    variance : of its value in a random order
+    """
+    m, others = ties.m, ties.l - ties.m
+    terms = (m * last, total, m * first, m * variance * ((ties.l + 1) / (others + 2)))
+    return Estimates(*(add_by_query(ties.query, values, ties.n_queries) for values in terms))
 
 
 def _variance(counted: IntArray, others: IntArray) -> FloatArray:
@@ -77,5 +99,17 @@ bpref = define(
         formula="(1/R) sum over relevant items of 1 - min(others judged above it, R) / min(others judged, R)",
         source="Buckley and Voorhees 2004; the divisor min(others judged, R) is that of trec_eval",
         judged_only=True,
+    )
+)
+
+BinG = define(
+    Definition(
+        name="BinG",
+        compute=_binary_gain,
+        meaning="Binary gain: a relevant item gains less, the more items that are not relevant are ranked above it; "
+        "relevant items above it cost nothing. BinG is the mean over the relevant items, and one that is not in the "
+        "list counts 0.",
+        formula="(1/R) sum over relevant items of 1 / log2(2 + others above it)",
+        source="trec_eval (binG), 2008, as an experimental measure",
     )
 )

@@ -68,7 +68,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
             SAMPLED: "infAP",
             "a sum of hits and other documents with weights, which nothing bounds": "utility",
             "precision at multiples of R": "Rprec_mult Rprec_mult_0.{k} Rprec_mult_1.{k} Rprec_mult_2.{k}",
-            "a variant of nDCG that trec_eval alone has": "G binG ndcg_rel Rndcg",
+            "a variant of nDCG that trec_eval alone has": "G ndcg_rel Rndcg",
             "a text": "relstring runid",
         },
     ),

@@ -10,6 +10,7 @@ from tieproof.errors import warn
 NAMES = {
     "AP": "map",
     "AP@{k}": "map_cut_{k} map_cut.{k}",
+    "BinG": "binG",
     "IPrec(recall=0.{k},hits=nearest)": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
     "IPrec(recall=1,hits=nearest)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
     "NumQ": "num_q",

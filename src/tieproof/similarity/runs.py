@@ -8,8 +8,8 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.documents import DocumentTable
-from tieproof.inputs.judged_runs import RUN, Source, checked, decoded
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import RUN, Source, checked, decoded
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.similarity.overlap import NUMBERS, TREATMENTS, Overlap, Persistence, RankBiasedOverlap, overlap_of

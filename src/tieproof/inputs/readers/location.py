@@ -270,7 +270,7 @@ BEGINNINGS = {
 
 
 @contextmanager
-def reading(path: File, kind: str) -> Iterator[None]:
+def reading(path: File | Piped, kind: str) -> Iterator[None]:
     """Turn any exception of a library into an InputError which says that the file is not of its kind."""
     try:
         yield

@@ -1,5 +1,6 @@
 """Text: labels, one per line (.txt) or as a list (.json), and lines of names with their values."""
 
+import io
 import json
 import math
 import os
@@ -12,7 +13,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import from_integers, from_strings, from_text, holds
-from tieproof.inputs.readers.location import File, Location, broken, check, reading
+from tieproof.inputs.readers.location import File, Location, Piped, broken, check, reading
 from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
@@ -78,17 +79,19 @@ def _kind(value: Any) -> str:
     return KINDS.get(type(value), "null")
 
 
-def read(location: str | os.PathLike[str], name: str, value: str) -> dict[str, str]:
+def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dict[str, str]:
     """Read the value of each name; a value extends to the end of the line, and may contain blanks.
 
     name, value : the words for both in messages
 
     Raises InputError, with the line, if a line has no value, or if a name has two values.
     """
-    path, kind = Path(location), f"UTF-8 text with a {name} and its {value} on each line"
-    check(path)
-    with reading(path, kind), path.open(encoding=ENCODING) as file:
-        lines = [line.strip() for line in file]
+    path: Path | Piped = location if isinstance(location, Piped) else Path(location)
+    kind = f"UTF-8 text with a {name} and its {value} on each line"
+    if isinstance(path, Path):
+        check(path)
+    with reading(path, kind), path.open("rb") as file:
+        lines = [line.strip() for line in io.TextIOWrapper(file, ENCODING)]
     values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         first, *rest = line.split(None, 1) or [""]

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
 from tieproof.errors import InputError
-from tieproof.inputs.judged_runs import decoded, read_qrels
+from tieproof.inputs.judged_runs import read_qrels
 from tieproof.inputs.readers import trec
+from tieproof.inputs.sources import decoded
 
 SUFFIX = "_predictions.json"
 MODEL, CONVENTIONS = "mteb_model_meta", "tieproof_conventions"

@@ -12,6 +12,7 @@
 #include "first_and_last.h"
 #include "guide.h"
 #include "intervals.h"
+#include "largest_precisions.h"
 #include "levels.h"
 #include "lines.h"
 #include "order.h"

@@ -1,0 +1,196 @@
+"""Reads and checks the documents and values of judgments (qrels) or of a run, whatever they came as.
+
+Both come as a file, a dictionary, a data frame, a table of Arrow or an object of ranx.
+"""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.documents import Documents, DocumentTable, documents_called
+from tieproof.inputs.frames import as_frame, column_for
+from tieproof.inputs.lists import in_float64
+from tieproof.inputs.readers import ir_datasets, predictions, trec
+from tieproof.inputs.readers.location import Piped
+from tieproof.inputs.readers.trec import Numbers, TrecLayout
+from tieproof.inputs.responses import of_responses
+from tieproof.ties import FloatArray, IntArray
+
+
+class Role(NamedTuple):
+    """The role of an input, qrels or run: its name in messages, the layout of its file, and its kind of values."""
+
+    name: str
+    verb: str
+    layout: TrecLayout
+    value: Literal["grade", "score"]
+
+
+QRELS = Role("The qrels", "are", trec.QRELS, "grade")
+RUN = Role("The run", "is", trec.RUN, "score")
+
+
+class Source(NamedTuple):
+    """The documents and values of a file, a dictionary or a data frame.
+
+    name : the name of the source in messages
+    place : returns the position of given rows in words, such as ", on line 3"
+    ids : the ids of the documents; None for a file, where they are bytes
+    """
+
+    documents: Documents
+    value: FloatArray
+    name: str
+    place: Callable[[Sequence[int]], str]
+    ids: list[str] | None = None
+
+
+def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
+    """Read and check a source, and make the table of its documents."""
+    values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
+    if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
+        source = _from_dictionary(ir_datasets.read(values), role, queries)._replace(name=values)
+    elif isinstance(values, str | os.PathLike):
+        name = os.fsdecode(values).lower()
+        if role.value == "score" and name.endswith(predictions.EXTENSIONS):
+            source = _from_predictions(values, queries)
+        elif name.endswith(predictions.DICTIONARIES) or (
+            isinstance(values, Piped) and predictions.is_dictionary(values)
+        ):
+            read = predictions.read_dictionary(values, role.value)
+            source = _from_dictionary(read, role, queries)._replace(name=os.fsdecode(values))
+        else:
+            source = _from_trec(values, role, queries)
+    elif isinstance(values, Mapping):
+        source = _from_dictionary(values, role, queries)
+    elif hasattr(values, "columns"):
+        source = _from_frame(values, role, queries)
+    elif type(values).__module__.partition(".")[0] == "ranx":
+        given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
+        if given != expected:
+            raise InputError(
+                f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
+                "first, then the run."
+            )
+        source = _from_dictionary(values.to_dict(), role, queries)
+    else:
+        raise InputError(
+            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
+            f"data frame or a table of Arrow, not {type(values).__name__}."
+        )
+
+    def names_of(row: int) -> tuple[str, str]:
+        """Return the ids of a row's query and document, as text."""
+        query, document = list(queries)[source.documents.query[row]], source.documents.id(row)
+        return query.decode(errors="replace"), document.decode(errors="replace")
+
+    finite = np.isfinite(source.value)
+    if not finite.all():
+        row = int(np.argmin(finite))
+        query, document = names_of(row)
+        raise InputError(
+            f"{source.name}: the {role.value} of document '{document}' for query '{query}' is "
+            f"{source.value[row]}{source.place([row])}. Every {role.value} must be a finite number; leave out "
+            f"documents without a {role.value}."
+        )
+    table = DocumentTable(source.documents, len(queries))
+    if table.twice is not None:
+        query, document = names_of(table.twice[0])
+        raise InputError(
+            f"{source.name}: document '{document}' occurs twice for query '{query}'{source.place(table.twice)}. Keep "
+            "one of them."
+        )
+    return source, table
+
+
+def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
+    documents, value = trec.read(location, role.layout, queries)
+
+    def place(rows: Sequence[int]) -> str:
+        return _located("line", [trec.line_at(documents.text, documents.at[row]) for row in rows])
+
+    return Source(documents, value, os.fsdecode(location), place)
+
+
+def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers) -> Source:
+    lines = predictions.read(location)
+    query = numbered(lines.query, queries, RUN)
+
+    def place(rows: Sequence[int]) -> str:
+        return _located("line", sorted({lines.line[row] for row in rows}))
+
+    documents = documents_called(lines.document, query)
+    return Source(documents, np.array(lines.score), os.fsdecode(location), place, lines.document)
+
+
+def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) -> Source:
+    for name, inner in values.items():
+        if not isinstance(inner, Mapping):
+            raise InputError(
+                f"{role.name} must be {{query: {{document: {role.value}}}}}, but the value of query {name!r} is "
+                f"{type(inner).__name__}. Pass a dictionary for each query."
+            )
+    lengths = [len(inner) for inner in values.values()]
+    query = np.repeat(numbered(list(values), queries, role), lengths)
+    names = as_ids([name for inner in values.values() for name in inner], role, "document")
+    value = _as_values([value for inner in values.values() for value in inner.values()], role)
+    return Source(documents_called(names, query), value, role.name, lambda rows: "", names)
+
+
+def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
+    query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
+    names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
+    values = _as_values(column_for(frame, role.value, role.name), role)
+    return Source(documents_called(names, query), values, role.name, lambda rows: _located("row", rows), names)
+
+
+def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
+    """Return the numbers of queries, which are assigned in the order of first use."""
+    ids = (name.encode(errors="surrogatepass") for name in as_ids(names, role, "query"))
+    return np.fromiter(map(queries.__getitem__, ids), np.int64, len(names))
+
+
+def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
+    """Return names, which are strings or integers, as strings; 7 and "7" are the same."""
+    kinds = set(map(type, names))
+    for kind in kinds - {str, int}:
+        wrong = next(name for name in names if type(name) is kind)
+        if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
+            raise InputError(
+                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Convert "
+                "the names with .astype(str), and leave out rows without a name."
+            )
+    return names if kinds == {str} else list(map(str, names))
+
+
+def _as_values(values: Any, role: Role) -> FloatArray:
+    """Convert scores or grades to float64 without changing the order of integers."""
+    if len(values) == 0:
+        raise InputError(f"{role.name} {role.verb} empty. Pass at least one {role.value}.")
+    numbers = as_numbers(values, f"{role.value}s")
+    whole = numbers.dtype.kind in "iu"
+    return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+
+
+def _located(what: str, numbers: Sequence[int]) -> str:
+    """Return the positions of rows in words, such as ", on lines 3 and 7"."""
+    preposition = "on" if what == "line" else "in"
+    return f", {preposition} {what}{'s' if len(numbers) > 1 else ''} {' and '.join(map(str, numbers))}"
+
+
+def decoded(name: bytes) -> str:
+    """A query's id as text."""
+    if name.endswith(b"\0"):
+        raise InputError(
+            f"The query {name.decode(errors='replace')!r} ends in a NUL character, which NumPy drops. Rename it."
+        )
+    try:
+        return name.decode()
+    except UnicodeDecodeError:
+        raise InputError(
+            f"The query '{name.decode(errors='replace')}' is not encoded in UTF-8. Convert the file to UTF-8."
+        ) from None
