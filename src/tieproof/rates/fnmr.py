@@ -14,8 +14,9 @@ from tieproof.exact.reals import least_rounding_to
 from tieproof.inputs.arrays import as_numbers, check_finite, unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
 from tieproof.problem import Progress
-from tieproof.rates.counting import Pool, order_statistics, relevant_beyond
+from tieproof.rates.counting import order_statistics, relevant_beyond
 from tieproof.rates.crossing import equal_error_rate
+from tieproof.rates.pool import Pool
 from tieproof.rates.result import METHODS, ErrorRates, Method, OperatingPoint
 from tieproof.ties import Estimate, FloatArray
 
