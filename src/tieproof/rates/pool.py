@@ -46,6 +46,7 @@ class Pool:
         self.members = np.argsort(identity, kind="stable")
         self.first_member = pointers(identity[self.members], self.height)
         self.listed_at_most = relevance.at_most() + 1
+        self.memory = budget.memory
         share = budget.memory // 4 // self.threads
         self.pairs_at_a_time = max(1, share // BYTES_PER_PAIR)
         rows = min(LARGEST_STRIPE, max(1, share // BYTES_PER_ENTRY // self.width), -(-self.height // self.threads))
