@@ -574,9 +574,9 @@ def test_fnmr_is_that_of_the_library(run: Run) -> None:
 
 def test_fnmr_with_a_curve(run: Run) -> None:
     rates = tp.fnmr_at_fmr(VECTORS, LABELS, curve=True)
-    assert run(*"fnmr embeddings.npy labels.npy --curve".split()) == (0, f"{rates}\n", "")
+    assert run("fnmr", "embeddings.npy", "labels.npy", "--curve") == (0, f"{rates}\n", "")
     assert "minDCF (0.05)" in str(rates)
-    assert run(*"fnmr embeddings.npy labels.npy --curve --json -".split()) == (0, f"{rates.to_json()}\n", "")
+    assert run("fnmr", "embeddings.npy", "labels.npy", "--curve", "--json", "-") == (0, f"{rates.to_json()}\n", "")
 
 
 def test_fnmr_with_a_gallery(run: Run) -> None:
