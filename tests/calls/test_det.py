@@ -312,7 +312,7 @@ def test_curve_of_embeddings_as_of_their_distances() -> None:
         assert f"TAR at FAR 0.1 {whole.tar(0.1).lower:.4f} to {whole.tar(0.1).upper:.4f}" in " ".join(
             str(rates).split()
         )
-    half = {"gallery": data[80:], "gallery_labels": labels[80:], "distance": "hamming", "curve": True}
+    half: dict[str, Any] = {"gallery": data[80:], "gallery_labels": labels[80:], "distance": "hamming", "curve": True}
     rates = tp.fnmr_at_fmr(data[:80], labels[:80], **half)
     relevant = labels[:80, None] == labels[None, 80:]
     assert rates.curve is not None

@@ -16,7 +16,8 @@ from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from tieproof.distances import gauge
 from tieproof.rates import counting, pool
-from tieproof.rates.fnmr import between, linear_place, tied_estimate
+from tieproof.rates.curve import tied_estimate
+from tieproof.rates.fnmr import between, linear_place
 from tieproof.rates.result import METHODS
 
 Array = npt.NDArray[Any]

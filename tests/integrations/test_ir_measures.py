@@ -538,13 +538,13 @@ def diverse(ties: bool) -> tuple[list[Any], Judgments]:
     """Judgments of twelve queries for up to three subtopics, and scores of some documents for eleven of them."""
     random = np.random.default_rng(9)
     _, run = data(ties)
-    rows = {
+    rows: dict[tuple[str, str, str], int] = {
         (f"q{q}", f"d{d}", str(subtopic)): int(random.integers(0, 3))
         for q in range(QUERIES)
         for subtopic in range(q % 3 + 1)
         for d in random.permutation(DOCUMENTS)[:12]
     }
-    rows |= {key: 0 for key in rows if key[0] == "q3"}  # no relevant document
+    rows |= dict.fromkeys((key for key in rows if key[0] == "q3"), 0)  # no relevant document
     return [ir_measures.Qrel(q, d, grade, subtopic) for (q, d, subtopic), grade in rows.items()], run
 
 

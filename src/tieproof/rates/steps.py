@@ -58,8 +58,8 @@ def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tup
         inside += total.others[key]
     if rows[-1][1] < n_others:
         rows.append((np.inf, n_others, 0))
-    thresholds, matches, misses = zip(*rows, strict=True)
-    return np.array(thresholds), np.array(matches, dtype=np.int64), np.array(misses, dtype=np.int64)
+    thresholds, *counts = map(np.array, zip(*rows, strict=True))
+    return thresholds, counts[0], counts[1]
 
 
 def _windows(pool: Pool, progress: Progress) -> tuple[FloatArray, FloatArray]:

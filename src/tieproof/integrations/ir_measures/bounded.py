@@ -113,6 +113,8 @@ _IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
 class WithBound(TheirMeasure):  # type: ignore[misc]
     """A measure of ir_measures with the parameter `bound`, which selects the value over all orderings of ties."""
 
+    __name__: str
+
     def __repr__(self) -> str:
         """Return the spelling of ir_measures, with unknown parameters too."""
         given = {
