@@ -548,11 +548,11 @@ def diverse(ties: bool) -> tuple[list[Any], Judgments]:
     return [ir_measures.Qrel(q, d, grade, subtopic) for (q, d, subtopic), grade in rows.items()], run
 
 
-DIVERSE = [
+DIVERSE: list[tuple[str, dict[str, Any]]] = [
     (name, {**more, "cutoff": cutoff})
     for name in DIVERSITY
     for cutoff in (5, 20)
-    for more in ({}, {"rel": 2}, *([{"alpha": 0.25}] if name.startswith("alpha") else []))
+    for more in PARAMETERS[:2] + ([{"alpha": 0.25}] if name.startswith("alpha") else [])
 ]
 
 
