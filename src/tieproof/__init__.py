@@ -87,7 +87,7 @@ if TYPE_CHECKING:
     from tieproof.neighbors.truth import truth as truth
     from tieproof.neighbors.verification import TruthVerification as TruthVerification
     from tieproof.neighbors.verification import verify_truth as verify_truth
-    from tieproof.rates.det import DetCurve as DetCurve
+    from tieproof.rates.curve import DetCurve as DetCurve
     from tieproof.rates.det import det_curve as det_curve
     from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
     from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances

@@ -254,6 +254,81 @@ def test_not_asked_for() -> None:
     assert "eer" not in rates.to_dict()
 
 
+# The curve of embeddings
+
+
+def check_curve(data: Array, distance: str, labels: Array, **options: Any) -> None:
+    """Compare the curve with that of the places of all pairs, which are ordered by distances in fractions."""
+    count = len(data)
+    pairs = [(q, i, bool(labels[q] == labels[i])) for q in range(count) for i in range(count) if q != i]
+    rows = [list(map(Fraction, row)) for row in data.tolist()]
+    relevant, others = fnmr_oracle.pairs(distance, rows, rows, pairs)
+    place = {key: at for at, key in enumerate(sorted({*relevant, *others}))}
+    whole = tp.det_curve([place[key] for key in relevant], [place[key] for key in others])
+    rates = tp.fnmr_at_fmr(data, labels, distance=distance, curve=True, **options)
+    curve = rates.curve
+    assert curve is not None
+    assert curve.eer == rates.eer == tp.fnmr_at_fmr(data, labels, distance=distance, eer=True).eer
+    for far in (0.0, 0.01, 0.1, 0.3, 1.0):
+        assert curve.tar(far) == whole.tar(far)
+    best = oracle.points("".join("r" * relevant.count(key) + "o" * others.count(key) for key in place))
+    for p in (Fraction(1, 2), Fraction(1, 20), Fraction(9, 10)):
+        bounds = curve.min_dcf(float(p))
+        assert bounds == whole.min_dcf(float(p))
+        for value, points in ((bounds.lower, best), (bounds.upper, oracle.thresholds(relevant, others))):
+            assert value == pytest.approx(float(oracle.min_dcf(points, p, Fraction(1), Fraction(1))), rel=1e-12)
+    of_whole = set(zip(whole.false_matches.tolist(), whole.false_non_matches.tolist(), strict=True))
+    of_curve = set(zip(curve.false_matches.tolist(), curve.false_non_matches.tolist(), strict=True))
+    assert of_curve <= of_whole
+    assert {misses for _, misses in of_curve} == {misses for _, misses in of_whole}
+    assert {fnmr_oracle.distance(distance, key) for key in relevant} <= set(curve.thresholds.tolist())
+    assert (np.diff(curve.thresholds) >= 0).all()
+
+
+@pytest.mark.parametrize("distance", fnmr_oracle.DISTANCES)
+@pytest.mark.parametrize("name", HARD_SETS)
+def test_curve_of_embeddings_by_the_definition(name: str, distance: str) -> None:
+    random = np.random.default_rng(20)
+    data, labels = HARD_SETS[name](random, (9, 3)), random.integers(0, 3, size=9)
+    try:
+        check_curve(data, distance, labels, threads=2)
+    except InputError as error:
+        if "exceeds the largest float64" not in str(error) or abs(data.astype(float)).max() < 1e150:
+            raise
+
+
+def test_curve_of_embeddings_as_of_their_distances() -> None:
+    random = np.random.default_rng(21)
+    data, labels = random.integers(0, 2, size=(200, 12)).astype(bool), random.integers(0, 20, size=200)
+    distances = (data[:, None] != data[None]).sum(axis=2)
+    same, other = labels[:, None] == labels[None], ~np.eye(200, dtype=bool)
+    whole = tp.det_curve(distances[same & other], distances[~same])
+    counted = lambda a, b: (a[:, None] != b[None]).sum(axis=2)  # noqa: E731
+    for distance in ("hamming", counted):
+        rates = tp.fnmr_at_fmr(data, labels, distance=distance, curve=True, memory="16MiB", threads=2)
+        assert rates.curve is not None
+        assert rates.curve.to_dict() == whole.to_dict()
+        assert rates.to_dict()["curve"] == whole.to_dict()
+        assert f"TAR at FAR 0.1 {whole.tar(0.1).lower:.4f} to {whole.tar(0.1).upper:.4f}" in " ".join(
+            str(rates).split()
+        )
+    half: dict[str, Any] = {"gallery": data[80:], "gallery_labels": labels[80:], "distance": "hamming", "curve": True}
+    rates = tp.fnmr_at_fmr(data[:80], labels[:80], **half)
+    relevant = labels[:80, None] == labels[None, 80:]
+    assert rates.curve is not None
+    assert (
+        rates.curve.to_dict() == tp.det_curve(distances[:80, 80:][relevant], distances[:80, 80:][~relevant]).to_dict()
+    )
+
+
+def test_refused_curve() -> None:
+    points = np.random.default_rng(22).normal(size=(300, 2))
+    with pytest.raises(InputError, match="all 44,700 relevant pairs, about 22,886,400 bytes"):
+        tp.fnmr_at_fmr(points, np.arange(300) % 2, curve=True, memory="2MiB")
+    with pytest.raises(InputError, match="curve must be True or False"):
+        tp.fnmr_at_fmr(points, np.arange(300) % 2, curve="yes")  # type: ignore[arg-type]
+
+
 # The picture
 
 

@@ -15,8 +15,9 @@ import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
 from tieproof.distances import gauge
-from tieproof.rates import counting
-from tieproof.rates.fnmr import between, linear_place, tied_estimate
+from tieproof.rates import counting, pool
+from tieproof.rates.curve import tied_estimate
+from tieproof.rates.fnmr import between, linear_place
 from tieproof.rates.result import METHODS
 
 Array = npt.NDArray[Any]
@@ -185,7 +186,7 @@ def test_guesses_decide_nothing(
     monkeypatch.setattr(counting, "SAMPLE_MARGIN", margin)
     monkeypatch.setattr(gauge, "COLUMNS", 7)
     monkeypatch.setattr(gauge, "CHUNK_PAIRS", 7)
-    monkeypatch.setattr(counting, "LARGEST_STRIPE", 11)
+    monkeypatch.setattr(pool, "LARGEST_STRIPE", 11)
     found = [tp.fnmr_at_fmr(data, labels, fmr=FMR, method=method).to_json() for method in ("linear", "exact")]
     assert found == expected
 

@@ -572,6 +572,13 @@ def test_fnmr_is_that_of_the_library(run: Run) -> None:
     assert json.loads(Path("rates.json").read_text()) == json.loads(rates.to_json())
 
 
+def test_fnmr_with_a_curve(run: Run) -> None:
+    rates = tp.fnmr_at_fmr(VECTORS, LABELS, curve=True)
+    assert run("fnmr", "embeddings.npy", "labels.npy", "--curve") == (0, f"{rates}\n", "")
+    assert "minDCF (0.05)" in str(rates)
+    assert run("fnmr", "embeddings.npy", "labels.npy", "--curve", "--json", "-") == (0, f"{rates.to_json()}\n", "")
+
+
 def test_fnmr_with_a_gallery(run: Run) -> None:
     outcome = run("fnmr", "queries.npz", "--gallery", "gallery.npz", "-d", "euclidean")
     rates = tp.fnmr_at_fmr(VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, distance="euclidean")

@@ -1,6 +1,7 @@
 """tieproof.compat.torchmetrics, compared with torchmetrics, alone, and in two processes."""
 
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -9,6 +10,7 @@ from fractions import Fraction
 from inspect import signature
 from itertools import pairwise, permutations
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -18,6 +20,7 @@ import tieproof as tp
 
 torch = pytest.importorskip("torch")
 original: Any = pytest.importorskip("torchmetrics.retrieval")
+functional: Any = pytest.importorskip("torchmetrics.functional.retrieval")
 ours: Any = pytest.importorskip("tieproof.compat.torchmetrics")
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore")]
@@ -348,34 +351,69 @@ def test_refused() -> None:
     ignored = ours.RetrievalMAP(ignore_index=1)
     ignored.update(one, target, index)
     calls: dict[str, Callable[[], Any]] = {
-        "one shape": lambda: ours.RetrievalMAP().update(one, target, torch.tensor([0, 1])),
-        "indexes must be integers": lambda: ours.RetrievalMAP().update(one, target, one),
-        "target must be 0 or 1": lambda: ours.RetrievalMAP().update(one, target + 1, index),
-        "target must be at least 0": lambda: ours.RetrievalNormalizedDCG().update(one, -target, index),
+        "of the same shape, but": lambda: ours.RetrievalMAP().update(one, target, torch.tensor([0, 1])),
+        "not torch.float32": lambda: ours.RetrievalMAP().update(one, target, one),
+        "`binary` values, 0 or 1, but ranges from 2 to 2": lambda: ours.RetrievalMAP().update(one, target + 1, index),
+        "contain numbers of at least 0": lambda: ours.RetrievalNormalizedDCG().update(one, -target, index),
         "NaN or infinity": lambda: ours.RetrievalMAP().update(one / 0, target, index),
         "nothing to compute": lambda: ours.RetrievalMAP().compute(),
         "There is nothing to compute": lambda: ignored.compute(),
         "Unknown ties='best'": lambda: ours.RetrievalMAP(ties="best"),
-        "Unknown empty_target_action": lambda: ours.RetrievalMAP(empty_target_action="no"),
+        "wrong value `no`. Known: neg, pos, skip, error": lambda: ours.RetrievalMAP(empty_target_action="no"),
         "Unknown aggregation": lambda: ours.RetrievalMAP(aggregation="sum"),
         "needs aggregation='mean'": lambda: ours.RetrievalMAP(aggregation="max", ties="interval"),
-        "top_k must be": lambda: ours.RetrievalMAP(top_k=0),
-        "adaptive_k must be": lambda: ours.RetrievalPrecision(adaptive_k=1),
-        "max_k must be": lambda: ours.RetrievalPrecisionRecallCurve(max_k=0),
-        "scores, not booleans": lambda: ours.RetrievalMAP().update(one > 0, target, index),
-        "top_k must be .* not 0": lambda: ours.RetrievalAUROC(top_k=0),
+        "top_k` has .*, not 0": lambda: ours.RetrievalMAP(top_k=0),
+        "True or False, not 1": lambda: ours.RetrievalPrecision(adaptive_k=1),
+        "max_k` has to be .*, not 0": lambda: ours.RetrievalPrecisionRecallCurve(max_k=0),
+        "not booleans": lambda: ours.RetrievalMAP().update(one > 0, target, index),
+        "top_k` has to be .*, not True": lambda: ours.RetrievalAUROC(top_k=True),
         "above 0 and at most 1, or None, not 0": lambda: ours.RetrievalAUROC(max_fpr=0),
         "at most 1, or None, not nan": lambda: ours.RetrievalAUROC(max_fpr=float("nan")),
         "at most 1, or None, not True": lambda: ours.RetrievalAUROC(max_fpr=True),
-        "empty or a single number": lambda: ours.retrieval_recall(one[:0], target[:0]),
+        "Pass the scores of all items of a query": lambda: ours.retrieval_recall(one[:0], target[:0]),
         "min_precision must be": lambda: ours.RetrievalRecallAtFixedPrecision(min_precision=2.0),
         "a cutoff has no interval": lambda: ours.RetrievalRecallAtFixedPrecision(ties="interval"),
-        "ignore_index must be": lambda: ours.RetrievalMAP(ignore_index="x"),
-        "number of queries without a relevant item is 1": lambda: error.compute(),
+        "`ignore_index` must be an integer or None, not 'x'": lambda: ours.RetrievalMAP(ignore_index="x"),
+        "no positive target. The number of such queries is 1": lambda: error.compute(),
     }
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):
             call()
+
+
+ONE, MANY = torch.tensor([0.5]), torch.tensor([0.5, 0.25])
+NONE, HIT = torch.tensor([0]), torch.tensor([1])
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda library: library.RetrievalMAP(empty_target_action="casual"),
+        lambda library: library.RetrievalMAP(ignore_index=-100.0),
+        lambda library: library.RetrievalRecall(top_k=-10),
+        lambda library: library.RetrievalRecall(top_k=4.0),
+        lambda library: library.RetrievalPrecisionRecallCurve(max_k=0),
+        lambda library: library.RetrievalPrecision(adaptive_k=None),
+        lambda library: library.RetrievalMAP()(ONE, HIT, indexes=None),
+        lambda library: library.RetrievalMAP()(MANY, HIT, indexes=NONE),
+        lambda library: library.RetrievalMAP()(ONE[:0], HIT[:0], indexes=NONE[:0]),
+        lambda library: library.RetrievalMAP()(ONE, HIT, indexes=NONE.bool()),
+        lambda library: library.RetrievalMAP()(ONE.bool(), HIT, indexes=NONE),
+        lambda library: library.RetrievalMAP()(ONE, HIT + 1, indexes=NONE),
+        lambda library: library.RetrievalMAP(empty_target_action="error")(ONE, NONE, indexes=NONE),
+        lambda library: library.RetrievalFallOut(empty_target_action="error")(ONE, HIT, indexes=NONE),
+        lambda library: library.retrieval_recall(MANY, HIT),
+        lambda library: library.retrieval_recall(ONE[:0], HIT[:0]),
+        lambda library: library.retrieval_recall(ONE.bool(), HIT),
+        lambda library: library.retrieval_recall(ONE, HIT + 1),
+    ],
+)
+def test_errors_have_the_words_of_torchmetrics(call: Callable[[Any], Any]) -> None:
+    library = SimpleNamespace(**{**vars(functional), **vars(original)})
+    with pytest.raises(ValueError, match=r"`\w+`") as theirs:
+        call(library)
+    with pytest.raises(tp.InputError, match=re.escape(str(theirs.value).rstrip("."))):
+        call(ours)
 
 
 def test_all_queries_skipped() -> None:

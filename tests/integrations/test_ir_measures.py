@@ -20,7 +20,8 @@ pd = pytest.importorskip("pandas")
 from tieproof.integrations import ir_measures as ours  # noqa: E402
 from tieproof.integrations.ir_measures import __main__ as command_line  # noqa: E402
 from tieproof.integrations.ir_measures.bounded import MEASURES  # noqa: E402
-from tieproof.integrations.ir_measures.provider import SHARED  # noqa: E402
+from tieproof.integrations.ir_measures.diverse import DIVERSITY  # noqa: E402
+from tieproof.integrations.ir_measures.provider import ALL, SHARED  # noqa: E402
 
 pytestmark = [
     pytest.mark.heavy,
@@ -512,13 +513,13 @@ def test_the_page_lists_all_parameters() -> None:
         for name in names:
             if "which" not in name:
                 listed[name.strip().removeprefix("and ")] = {each.strip() for each in parameters} - {""}
-    assert listed == {name: set(measure.SUPPORTED_PARAMS) - {"bound"} for name, measure in MEASURES.items()}
+    assert listed == {name: set(measure.SUPPORTED_PARAMS) - {"bound"} for name, measure in ALL.items()}
 
 
 def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], pipeline: list[Any]) -> None:
     text = PAGE.read_text(encoding="utf-8")
     first, *others = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    (printed,) = re.findall(r"```text\n(nDCG.*?)```", text, flags=re.DOTALL)
+    printed, of_subtopics = re.findall(r"```text\n((?:alpha_)?nDCG.*?)```", text, flags=re.DOTALL)
     (renamed,) = re.findall(r"`a` `z` instead, and it prints ([0-9.]+)", text)
     exec(first.replace('"a"', '"z"'), {})
     assert capsys.readouterr().out == "".join([*printed.splitlines(keepends=True)[:3], f"nDCG@10 {renamed}\n"])
@@ -527,3 +528,115 @@ def test_examples_of_the_page_run(capsys: pytest.CaptureFixture[str], pipeline: 
     assert capsys.readouterr().out == printed
     for code in others:
         exec(code, names)
+    assert capsys.readouterr().out.startswith(of_subtopics)
+
+
+# Measures of diversity
+
+
+def diverse(ties: bool) -> tuple[list[Any], Judgments]:
+    """Judgments of twelve queries for up to three subtopics, and scores of some documents for eleven of them."""
+    random = np.random.default_rng(9)
+    _, run = data(ties)
+    rows: dict[tuple[str, str, str], int] = {
+        (f"q{q}", f"d{d}", str(subtopic)): int(random.integers(0, 3))
+        for q in range(QUERIES)
+        for subtopic in range(q % 3 + 1)
+        for d in random.permutation(DOCUMENTS)[:12]
+    }
+    rows |= dict.fromkeys((key for key in rows if key[0] == "q3"), 0)  # no relevant document
+    return [ir_measures.Qrel(q, d, grade, subtopic) for (q, d, subtopic), grade in rows.items()], run
+
+
+DIVERSE: list[tuple[str, dict[str, Any]]] = [
+    (name, {**more, "cutoff": cutoff})
+    for name in DIVERSITY
+    for cutoff in (5, 20)
+    for more in PARAMETERS[:2] + ([{"alpha": 0.25}] if name.startswith("alpha") else [])
+]
+
+
+@pytest.mark.parametrize(("name", "parameters"), DIVERSE, ids=[f"{name}{parameters}" for name, parameters in DIVERSE])
+def test_what_pyndeval_computes(name: str, parameters: dict[str, Any]) -> None:
+    """Without ties the same values, and with ties values within the interval."""
+    pytest.importorskip("pyndeval")
+    measure = getattr(ir_measures, name)(**parameters)
+    for ties in (False, True):
+        qrels, run = diverse(ties)
+        theirs = values(ir_measures.pyndeval, measure, qrels, run)
+        assert len(set(theirs.values())) > 5
+        lower, expected, upper = (
+            values(ir_measures, DIVERSITY[name](bound=bound, **parameters), qrels, run) for bound in BOUNDS
+        )
+        assert lower.keys() == expected.keys() == upper.keys() == theirs.keys()
+        assert (lower != upper) == ties
+        for query, value in theirs.items():
+            assert lower[query] - 1e-12 <= value <= upper[query] + 1e-12
+            assert ties or expected[query] == pytest.approx(value, rel=1e-12)
+        if not ties:
+            mean = ir_measures.pyndeval.calc_aggregate([measure], qrels, run)[measure]
+            assert DIVERSITY[name](bound="upper", **parameters).calc_aggregate(qrels, run) == pytest.approx(mean)
+
+
+@pytest.mark.parametrize("name", DIVERSITY)
+def test_diversity_as_evaluate_diversity_has_it(name: str) -> None:
+    qrels, run = diverse(ties=True)
+    judged: Any = {}
+    for row in qrels:
+        judged.setdefault(row.query_id, {}).setdefault(row.iteration, {})[row.doc_id] = row.relevance
+    result = tp.evaluate_diversity(judged, run, measures=[f"{name}@7"])
+    for bound in BOUNDS:
+        asked = DIVERSITY[name](bound=bound) @ 7
+        for form in (qrels, iter(qrels), pd.DataFrame(qrels)):
+            found = values(ir_measures, asked, form, run)
+            assert {query: found[query] for query in result.queries} == {
+                query: getattr(each[f"{name}@7"], bound) for query, each in result.queries.items()
+            }
+        assert {found[query] for query in ("q0", "q3")} == {0.0}
+        assert ir_measures.parse_measure(str(asked)) == pickle.loads(pickle.dumps(asked)) == asked
+        assert ir_measures.parse_measure(f"{name}(bound='{bound}')@7") == asked
+
+
+def test_only_judged_documents_are_ranked() -> None:
+    qrels, run = diverse(ties=True)
+    judged = {(row.query_id, row.doc_id) for row in qrels}
+    kept = {q: {d: score for d, score in scores.items() if (q, d) in judged} for q, scores in run.items()}
+    asked = ours.alpha_nDCG(bound="lower") @ 10
+    found = values(ir_measures, asked(judged_only=True), qrels, run)
+    assert found == values(ir_measures, asked, qrels, kept) != values(ir_measures, asked, qrels, run)
+
+
+def test_diversity_beside_other_measures(pipeline: list[Any]) -> None:
+    """With one subtopic, both kinds read the same judgments; a document of two subtopics has no single grade."""
+    qrels, run = diverse(ties=True)
+    single = [row for row in qrels if row.query_id in ("q0", "q3", "q6", "q9")]
+    asked = [ours.alpha_nDCG(bound="lower") @ 10, ours.AP(bound="lower")]
+    with pytest.warns(tp.InputWarning, match="more than one subtopic"):
+        found = ir_measures.calc_aggregate(asked, single, run)
+    assert found[asked[1]] == asked[1].calc_aggregate(single, run)
+    ours.first_choice("lower")
+    assert pipeline[0].supports(ir_measures.ERR_IA @ 5)
+    assert not pipeline[0].supports(ir_measures.ERR_IA)  # pyndeval has no cutoff by default, either
+    assert not pipeline[0].supports(ir_measures.StRecall @ 5)
+    first = ir_measures.calc_aggregate([ir_measures.ERR_IA @ 5], qrels, run)[ir_measures.ERR_IA @ 5]
+    assert first == pytest.approx((ours.ERR_IA(bound="lower") @ 5).calc_aggregate(qrels, run), rel=1e-12)
+    with pytest.raises(tp.InputError, match="occurs twice for query"):
+        ir_measures.calc_aggregate(asked, qrels, run)
+
+
+def test_refused_diversity() -> None:
+    qrels, run = diverse(ties=True)
+    calls = {
+        "cutoff from 1 to 100": ours.ERR_IA(bound="lower"),
+        r"ERR_IA\(bound='lower'\)@101' needs": ours.ERR_IA(bound="lower") @ 101,
+        "bound must be one of": ours.ERR_IA @ 10,
+        "has no parameter 'alpha'": ours.ERR_IA(bound="lower", alpha=0.5) @ 10,
+        "alpha must be a number of at least 0 and below 1": ours.alpha_DCG(bound="lower", alpha=1) @ 10,
+        "rel, the lowest relevant grade": ours.nERR_IA(bound="lower", rel=0) @ 10,
+    }
+    for message, measure in calls.items():
+        with pytest.raises(tp.InputError, match=message):
+            measure.calc_aggregate(qrels, run)
+    with pytest.raises(tp.InputError, match="two grades for document"):
+        (ours.ERR_IA(bound="lower") @ 10).calc_aggregate([*qrels, qrels[0]], run)
+    assert (ours.ERR_IA(bound="lower") @ 10).calc_aggregate(qrels, {}) == 0.0

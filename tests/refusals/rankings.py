@@ -112,6 +112,14 @@ CASES: dict[str, Case] = {
         ),
         r"The statistic must be a finite number, not nan",
     ),
+    "curve= that is neither true nor false": Case(
+        lambda: tp.fnmr_at_fmr([[0.0], [1.0], [2.0]], ["a", "a", "b"], curve="no"),  # type: ignore[arg-type]
+        r"curve must be True or False, not 'no'",
+    ),
+    "curve= with more relevant pairs than fit into memory=": Case(
+        lambda: tp.fnmr_at_fmr(np.zeros((300, 1)), ["a", "b"] * 150, curve=True, memory="2MiB"),
+        r"of all 44,700 relevant pairs, about 22,886,400 bytes, but the memory is 2,097,152 bytes",
+    ),
     "eer= that is neither true nor false": Case(
         lambda: tp.fnmr_at_fmr([[0.0], [1.0], [2.0]], ["a", "a", "b"], eer="no"),  # type: ignore[arg-type]
         r"eer must be True or False, not 'no'",

@@ -19,6 +19,7 @@ EXAMPLES = (
     "tieproof fnmr embeddings.npy labels.npy --fmr 0.1",
     "tieproof fnmr queries.npz --gallery gallery.npz --fmr 0.01 --fmr 0.001 --method exact",
     "tieproof fnmr data.npz --eer --json rates.json",
+    "tieproof fnmr data.npz --curve",
 )
 
 
@@ -31,6 +32,7 @@ EXAMPLES = (
     method="How quantiles are taken. linear interpolates between two distances; exact takes one of the distances, "
     "and reports the interval that ties leave open.",
     eer="Find the equal error rate, too, with its bounds over all orderings of tied pairs.",
+    curve="Count both rates at every threshold, too, for minDCF and TAR at FAR with their bounds.",
     **shared("gallery gallery_labels distance groups gallery_groups bits memory threads json"),
 )
 def fnmr(outputs: Outputs, **settings: Any) -> None:

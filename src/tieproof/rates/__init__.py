@@ -1,8 +1,10 @@
 """Error rates over the pairs of all queries together, which are counted and never stored.
 
-    fnmr.py ─► counting.py: stripes of pairs, their order statistics, and relevant pairs beyond them ─► result.py
+    fnmr.py ─► counting.py: order statistics of all pairs, and relevant pairs beyond them ─► result.py
+          └──► crossing.py: where both rates are equal
+          └──► steps.py: both rates at every relevant pair ─► curve.py ◄─ det.py: both rates of given distances
                         │
-             crossing.py: where both rates are equal      det.py: both rates of given distances
+             pool.py: stripes of pairs
                         │
              distances/gauge.py: values and their errors, exact keys; of a function, the floats that it returns
                         │

@@ -12,9 +12,6 @@ from tieproof.rates.counting import (
     EVERYTHING,
     FEW,
     Bins,
-    Pool,
-    Stripe,
-    Table,
     Window,
     check_window,
     empty_bins,
@@ -24,6 +21,7 @@ from tieproof.rates.counting import (
     tabulated,
     widened,
 )
+from tieproof.rates.pool import Pool, Stripe, Table
 from tieproof.rates.result import EqualErrorRate
 
 

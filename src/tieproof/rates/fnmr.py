@@ -14,12 +14,15 @@ from tieproof.exact.reals import least_rounding_to
 from tieproof.inputs.arrays import as_numbers, check_finite, unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
 from tieproof.problem import Progress
-from tieproof.rates.counting import Pool, order_statistics, relevant_beyond
+from tieproof.rates.counting import order_statistics, relevant_beyond
 from tieproof.rates.crossing import equal_error_rate
+from tieproof.rates.curve import DetCurve, tied_estimate
+from tieproof.rates.pool import Pool
 from tieproof.rates.result import METHODS, ErrorRates, Method, OperatingPoint
+from tieproof.rates.steps import steps
 from tieproof.ties import Estimate, FloatArray
 
-PASSES, PASSES_OF_EER = 2, 4
+PASSES, PASSES_OF_EER, PASSES_OF_CURVE = 2, 4, 2
 """The usual numbers of passes over all pairs, if the sample of pairs gives the right windows at once."""
 
 
@@ -34,6 +37,7 @@ def fnmr_at_fmr(
     fmr: float | Iterable[float] = (0.1,),
     method: Method = "linear",
     eer: bool = False,
+    curve: bool = False,
     relevance: Any = None,
     groups: Any = None,
     gallery_groups: Any = None,
@@ -64,6 +68,9 @@ def fnmr_at_fmr(
         of the pairs that are not relevant. FNMR is an error, so `upper` is the value to report.
     eer : whether to find the equal error rate, too, without any rounding; this takes about four more passes over all
         pairs. `rates.eer` is then an `EqualErrorRate`.
+    curve : whether to count both rates at the distances of all relevant pairs, too, without any rounding; this finds
+        the equal error rate, and takes two more passes over all pairs and about 512 bytes of memory for each relevant
+        pair. `rates.curve` is then a `DetCurve`, as `det_curve` returns it, with `min_dcf`, `tar` and `plot`.
     memory, threads, progress :
         As in `evaluate`.
 
@@ -95,8 +102,9 @@ def fnmr_at_fmr(
     """
     rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
     check_choice("method", method, METHODS)
-    if not isinstance(eer, int | np.bool_):
-        raise InputError(f"eer must be True or False, not {eer!r}.", "eer")
+    for name, asked in (("eer", eer), ("curve", curve)):
+        if not isinstance(asked, int | np.bool_):
+            raise InputError(f"{name} must be True or False, not {asked!r}.", name)
     problem = in_memory(
         make_problem(
             Side(embeddings, labels, groups),
@@ -109,17 +117,18 @@ def fnmr_at_fmr(
         )
     )
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
-    passes = PASSES + (PASSES_OF_EER if eer else 0)
+    passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
     with watched(progress)(passes * pool.entries) as advance, pool.products():
         n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
             check_counts(n_relevant, n_others)
         find = _linear_points if method == "linear" else _exact_points
         points = tuple(find(pool, rates, n_relevant, n_others, advance))
-        equal = equal_error_rate(pool, n_relevant, n_others, advance) if eer else None
+        equal = equal_error_rate(pool, n_relevant, n_others, advance) if eer or curve else None
         if equal is not None:
             _check_threshold(equal.threshold, equal.after[0])
-        return ErrorRates(method, problem.called, n_relevant, n_others, points, equal)
+        counted = DetCurve(*steps(pool, n_relevant, n_others, advance), _eer=equal) if curve else None
+        return ErrorRates(method, problem.called, n_relevant, n_others, points, equal, counted)
 
 
 @unchanged_files
@@ -272,28 +281,3 @@ def _exact_rank(fmr: float, count: int) -> int:
     (0, 1, 0)
     """
     return max(0, math.ceil(Fraction(repr(fmr)) * count) - 1)
-
-
-def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
-    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
-
-    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
-    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
-        relevant and exactly at the threshold
-
-    When the tied pairs are in random order, each relevant one is behind the threshold with probability
-    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
-    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
-    tied p (1 - p) (others + 1 + tied) / (others + 2).
-
-    >>> tied_estimate(1, 2, 4, 1, 1)
-    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
-    """
-    p = Fraction(others + 1 - place, others + 1)
-    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
-    return Estimate(
-        beyond / total,
-        float((beyond + tied * p) / total),
-        (beyond + tied) / total,
-        math.sqrt(variance),
-    )

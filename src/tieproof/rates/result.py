@@ -1,15 +1,18 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tieproof.errors import InputError
 from tieproof.show.pages.page import write_page
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
 from tieproof.show.shown import Shown, Table, text
 from tieproof.ties import Estimate
+
+if TYPE_CHECKING:
+    from tieproof.rates.curve import DetCurve
 
 Method = Literal["linear", "exact"]
 METHODS: tuple[str, ...] = get_args(Method)
@@ -77,7 +80,7 @@ class EqualErrorRate:
 
 @dataclass(frozen=True, repr=False)
 class ErrorRates(Shown):
-    """False non-match rates by false match rate, and the equal error rate `eer` if it was asked for.
+    """False non-match rates by false match rate, and the equal error rate `eer` and the `curve` if asked for.
 
     >>> import tieproof as tp
     >>> rates = tp.fnmr_at_fmr_of_distances([0, 0, 1, 1, 2, 2, 5, 5, 9, 9], [3, 3, 4, 4, 6, 6, 7, 7, 8, 8])
@@ -102,6 +105,7 @@ class ErrorRates(Shown):
     other_pairs: int
     points: tuple[OperatingPoint, ...]
     eer: EqualErrorRate | None = None
+    curve: "DetCurve | None" = field(default=None, compare=False)
 
     def __getitem__(self, fmr: float) -> Estimate[float]:
         """The false non-match rate at a false match rate that was asked for."""
@@ -113,10 +117,12 @@ class ErrorRates(Shown):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        whole = asdict(self)
-        del whole["eer"]
-        equal = {} if self.eer is None else {"eer": self.eer.to_dict()}
-        return {**whole, "points": list(whole["points"]), **equal}
+        whole = asdict(replace(self, eer=None, curve=None))
+        asked = {name: getattr(self, name) for name in ("eer", "curve")}
+        for name, found in asked.items():
+            del whole[name]
+            whole |= {} if found is None else {name: found.to_dict()}
+        return {**whole, "points": list(whole["points"])}
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
@@ -133,6 +139,11 @@ class ErrorRates(Shown):
                 f"pairs, {self.eer.interpolated:.4f} by interpolation; the rates cross at the distance "
                 f"{self.eer.threshold:.6g}."
             )
+        if self.curve is not None:
+            figures = [
+                f"{name} {bounds.lower:.4f} to {bounds.upper:.4f}" for name, bounds in self.curve.figures().items()
+            ]
+            notes.append(f"Over all orderings of tied pairs: {', '.join(figures[1:])}.")
         return Table(header, [rows], notes, header)
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_whole
 from tieproof.ties import Array, Estimate, IntArray
 
 
@@ -35,8 +34,7 @@ class RetrievalAUROC(RetrievalMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        if top_k is not None:
-            check_whole("top_k", top_k, beside=", or None")
+        check_cutoff("top_k", top_k)
         number = isinstance(max_fpr, int | float) and not isinstance(max_fpr, bool)
         if max_fpr is not None and not (number and 0 < max_fpr <= 1):
             raise InputError(f"max_fpr must be a number above 0 and at most 1, or None, not {max_fpr!r}.", "max_fpr")

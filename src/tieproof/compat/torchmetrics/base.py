@@ -1,8 +1,12 @@
-"""`RetrievalMetric`: the state, the arguments and the means that all metrics of torchmetrics share."""
+"""`RetrievalMetric`: the state, the arguments and the means that all metrics of torchmetrics share.
+
+Errors have the words of torchmetrics, by which a program may recognize them, and add what arrived and what to do.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import astuple, fields
+from numbers import Integral
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -16,7 +20,6 @@ from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
 from tieproof.errors import InputError
 from tieproof.evaluation.lists import evaluate_scores
 from tieproof.inputs.arrays import as_array
-from tieproof.inputs.options import check_choice
 from tieproof.ties import Array, Estimate, FloatArray
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
@@ -32,6 +35,17 @@ _AGGREGATIONS: dict[Any, Callable[..., Tensor]] = {
 """How the queries' values are aggregated, besides their mean."""
 
 _STATES = ("indexes", "preds", "target")
+
+
+def check_cutoff(name: str, value: Any) -> None:
+    """Refuse a cutoff that is neither a whole number of at least 1 nor None.
+
+    >>> check_cutoff("top_k", 0)
+    Traceback (most recent call last):
+    tieproof.errors.InputError: `top_k` has to be a positive integer or None, not 0.
+    """
+    if value is not None and (isinstance(value, bool) or not isinstance(value, Integral) or value < 1):
+        raise InputError(f"`{name}` has to be a positive integer or None, not {value!r}.", name)
 
 
 class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
@@ -56,6 +70,7 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
     plot_lower_bound: ClassVar[float] = 0.0
     plot_upper_bound: ClassVar[float] = 1.0
     graded: ClassVar[bool] = False  # whether targets may be other than 0 and 1
+    sought: ClassVar[str] = "positive"  # the targets that are counted
 
     def __init__(
         self,
@@ -67,9 +82,13 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
     ) -> None:
         super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
         check_ties(ties)
-        check_choice("empty_target_action", empty_target_action, _EMPTY)
+        if empty_target_action not in _EMPTY:
+            raise InputError(
+                f"Argument `empty_target_action` received a wrong value `{empty_target_action}`. Known: "
+                f"{', '.join(_EMPTY)}."
+            )
         if ignore_index is not None and not isinstance(ignore_index, int):
-            raise InputError(f"ignore_index must be an integer or None, not {ignore_index!r}.")
+            raise InputError(f"Argument `ignore_index` must be an integer or None, not {ignore_index!r}.")
         if aggregation != "mean" and aggregation not in _AGGREGATIONS and not callable(aggregation):
             raise InputError(
                 f"Unknown aggregation={aggregation!r}. Known: mean, {', '.join(_AGGREGATIONS)}, a function."
@@ -86,28 +105,32 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
 
     def update(self, preds: Tensor, target: Tensor, indexes: Tensor) -> None:
         """Add items: their scores (larger is nearer), targets and query indices, three tensors of one shape."""
-        if indexes is None or not preds.shape == target.shape == indexes.shape:
-            shapes = [None if values is None else tuple(values.shape) for values in (preds, target, indexes)]
+        if indexes is None:
+            raise InputError("Argument `indexes` cannot be None. Pass the query index of each item.")
+        if not preds.shape == target.shape == indexes.shape:
             raise InputError(
-                "preds, target and indexes must have one shape, but have the shapes "
-                f"{shapes[0]}, {shapes[1]} and {shapes[2]}."
+                "`indexes`, `preds` and `target` must be of the same shape, but have the shapes "
+                f"{tuple(indexes.shape)}, {tuple(preds.shape)} and {tuple(target.shape)}."
             )
         if preds.dtype == torch.bool:
             raise InputError(
-                "preds must be scores, not booleans, which cannot rank items. Pass the scores themselves."
+                "`preds` must be a tensor of floats or integers, not booleans, which cannot rank items. Pass the "
+                "scores themselves."
             )
         if torch.uint64 in (indexes.dtype, target.dtype):
             raise InputError(
                 "indexes and target must not be uint64, whose values may exceed int64. Convert them with .long()."
             )
         if indexes.is_floating_point() or indexes.dtype == torch.bool:
-            raise InputError(f"indexes must be integers, the query index of each item, not {indexes.dtype}.")
+            raise InputError(
+                f"`indexes` must be a tensor of long integers, the query index of each item, not {indexes.dtype}."
+            )
         kept = torch.ones_like(target, dtype=torch.bool) if self.ignore_index is None else target != self.ignore_index
         given = target[kept]
         allowed = (given >= 0).all() if self.graded else ((given == 0) | (given == 1)).all()
         if not allowed:
-            expected = "at least 0" if self.graded else "0 or 1"
-            raise InputError(f"target must be {expected}, but ranges from {given.min()} to {given.max()}.")
+            expected = "numbers of at least 0" if self.graded else "`binary` values, 0 or 1"
+            raise InputError(f"`target` must contain {expected}, but ranges from {given.min()} to {given.max()}.")
         if not preds[kept].isfinite().all():
             raise InputError(
                 "preds must contain only finite numbers, but contains NaN or infinity. Find out why the model "
@@ -167,8 +190,8 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
             full = (relevance > 0).any(axis=1)
             if not full.all() and self.empty_target_action == "error":
                 raise InputError(
-                    f"The number of queries without a relevant item is {np.count_nonzero(~full)}. Leave them out, "
-                    "or pass empty_target_action='skip'."
+                    f"`compute` method was provided with a query with no {self.sought} target. The number of such "
+                    f"queries is {np.count_nonzero(~full)}. Leave them out, or pass empty_target_action='skip'."
                 )
             values[:, places[full]] = self.measured(scores, relevance, longest)[:, full]
         return values[:, ~np.isnan(values[0, :, 0])]
@@ -181,7 +204,10 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
 
     def rankings(self) -> Iterator[tuple[Any, Array, Array]]:
         """Yield queries with equally many items, fewest first: their positions, scores and relevance (q, n)."""
-        nothing = InputError("There is nothing to compute: call update(preds, target, indexes) first.")
+        nothing = InputError(
+            "There is nothing to compute: call update(preds, target, indexes) first. `indexes`, `preds` and `target` "
+            "must be non-empty and non-scalar tensors."
+        )
         if not len(self.indexes):  # a list, or a tensor where the states of all processes are gathered
             raise nothing
         indexes, preds, target = (as_array(dim_zero_cat(getattr(self, name)), name) for name in _STATES)

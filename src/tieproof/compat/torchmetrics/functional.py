@@ -21,7 +21,10 @@ from tieproof.errors import InputError
 def _of_one_query(metric: RetrievalMetric, preds: Tensor, target: Tensor) -> Any:
     """The value of the metric for a query with these items."""
     if not preds.numel() or not preds.ndim:
-        raise InputError("preds is empty or a single number. Pass the scores of all items of a query.", "preds")
+        raise InputError(
+            "`preds` and `target` must be non-empty and non-scalar tensors. Pass the scores of all items of a query.",
+            "preds",
+        )
     metric.update(preds, target, torch.zeros_like(target, dtype=torch.long))
     return type(metric).compute(metric)  # the metric's own compute would turn a curve of one point into a number
 

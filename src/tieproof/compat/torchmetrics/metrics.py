@@ -6,16 +6,15 @@ import torch
 from torch import Tensor
 
 from tieproof.compat.ties import TieChoice
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric
+from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_whole
 from tieproof.ties import Array
 
 
 def _check_adaptive(adaptive_k: Any) -> None:
     """Refuse all but bools: a number may be a cutoff that was passed as the wrong argument."""
     if not isinstance(adaptive_k, bool):
-        raise InputError(f"adaptive_k must be True or False, not {adaptive_k!r}.")
+        raise InputError(f"`adaptive_k` has to be a boolean, True or False, not {adaptive_k!r}.")
 
 
 class _CutOff(RetrievalMetric):
@@ -32,8 +31,7 @@ class _CutOff(RetrievalMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        if top_k is not None:
-            check_whole("top_k", top_k, beside=", or None")
+        check_cutoff("top_k", top_k)
         self.top_k = top_k
 
     def measures(self, length: int, longest: int) -> list[str]:
@@ -118,6 +116,7 @@ class RetrievalFallOut(_CutOff):
 
     whole = cut = "R@{k}"
     higher_is_better = False
+    sought = "negative"
 
     def __init__(
         self,
@@ -157,8 +156,7 @@ class RetrievalPrecisionRecallCurve(RetrievalMetric):
         **kwargs: Any,
     ) -> None:
         super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        if max_k is not None:
-            check_whole("max_k", max_k, beside=", or None")
+        check_cutoff("max_k", max_k)
         _check_adaptive(adaptive_k)
         self.max_k, self.adaptive_k = max_k, adaptive_k
 

@@ -50,6 +50,7 @@ from tieproof.integrations.ir_measures.bounded import (
     Unjudged,
     nDCG,
 )
+from tieproof.integrations.ir_measures.diverse import ERR_IA, alpha_DCG, alpha_nDCG, nERR_IA
 from tieproof.integrations.ir_measures.provider import TieproofProvider, first_choice
 
 __all__ = [
@@ -57,6 +58,7 @@ __all__ = [
     "AP_TRAPEZOID",
     "AUC",
     "ERR",
+    "ERR_IA",
     "F1",
     "INP",
     "RBP",
@@ -81,6 +83,9 @@ __all__ = [
     "Success",
     "TieproofProvider",
     "Unjudged",
+    "alpha_DCG",
+    "alpha_nDCG",
     "first_choice",
     "nDCG",
+    "nERR_IA",
 ]

@@ -6,7 +6,7 @@ from typing import NoReturn
 from ir_measures.__main__ import main_cli
 
 from tieproof.errors import TieproofError
-from tieproof.integrations.ir_measures.bounded import MEASURES
+from tieproof.integrations.ir_measures.provider import ALL
 from tieproof.show.printable import in_one_line
 
 
@@ -22,7 +22,7 @@ def main() -> None:
             "'query Q0 document rank score name'."
         )
     except (AssertionError, KeyError) as error:  # from ir_measures, if a measure has no such parameter
-        fail(f"ir_measures does not accept this measure: {error}. These have the bound: {', '.join(MEASURES)}.")
+        fail(f"ir_measures does not accept this measure: {error}. These have the bound: {', '.join(ALL)}.")
 
 
 def fail(message: object) -> NoReturn:

@@ -95,6 +95,11 @@ def by_query(converter: Any, what: Literal["qrels", "run"]) -> ByQuery:
 
 BOUNDS: tuple[str, ...] = get_args(Bound)
 
+BOUND = ParamInfo(dtype=str, required=True, choices=BOUNDS, desc="over all orderings of tied documents")
+REL = ParamInfo(dtype=int, default=1, desc="minimum relevance score to be considered relevant")
+JUDGED_ONLY = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
+"""The descriptions, for ir_measures, of parameters of many measures."""
+
 _OF_GRADES_THERE = {"RBP"}
 """Measures that sum grades in ir_measures unless `rel` is given, so that `rel` has no default here."""
 
@@ -105,7 +110,48 @@ _IDENTIFIERS = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
 """Names of tieproof that ir_measures cannot parse or spells differently, and the names used instead."""
 
 
-class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
+class WithBound(TheirMeasure):  # type: ignore[misc]
+    """A measure of ir_measures with the parameter `bound`, which selects the value over all orderings of ties."""
+
+    __name__: str
+
+    def __repr__(self) -> str:
+        """Return the spelling of ir_measures, with unknown parameters too."""
+        given = {
+            name: value
+            for name, value in self.params.items()
+            if name != self.AT_PARAM
+            and (name not in self.SUPPORTED_PARAMS or value != self.SUPPORTED_PARAMS[name].default)
+        }
+        parameters = ",".join(f"{name}={self._param_repr(value)}" for name, value in given.items())
+        cutoff = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
+        return self.__name__ + (f"({parameters})" if parameters else "") + cutoff
+
+    def aggregator(self) -> Agg:
+        """Return the aggregator that computes the mean over queries."""
+        return _ExactMean()
+
+    def validate_params(self) -> None:
+        """Refuse unknown parameters, and values that no measure accepts."""
+        params = self.params
+        for name in params:
+            if name not in self.SUPPORTED_PARAMS:
+                known = ", ".join(self.SUPPORTED_PARAMS)
+                raise InputError(f"'{self}': {self.__name__} has no parameter '{name}'; its parameters: {known}.")
+        if params.get("bound") not in BOUNDS:
+            raise InputError(
+                f"'{self}': bound must be one of {', '.join(BOUNDS)}. It selects a value over all orderings of tied "
+                f"documents; write for example {self(bound='lower')}."
+            )
+        rel = params.get("rel", 1)
+        if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
+            raise InputError(f"'{self}': rel, the lowest relevant grade, must be a whole number of at least 1.")
+        for name, choices in (("judged_only", (False, True)), ("dcg", tuple(_GAINS))):
+            if name in params and params[name] not in choices:
+                raise InputError(f"'{self}': {name} must be one of {', '.join(map(str, choices))}.")
+
+
+class BoundedMeasure(WithBound):
     """A measure of tieproof as a measure of ir_measures; `bound` selects the value over all orderings of ties.
 
     ours : the name of the measure in tieproof
@@ -127,34 +173,14 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
         """Return the measure with these parameters added."""
         return BoundedMeasure(self.definition.name, **{**self.params, **params})
 
-    def __repr__(self) -> str:
-        """Return the spelling of ir_measures, with unknown parameters too."""
-        given = {
-            name: value
-            for name, value in self.params.items()
-            if name != self.AT_PARAM
-            and (name not in self.SUPPORTED_PARAMS or value != self.SUPPORTED_PARAMS[name].default)
-        }
-        parameters = ",".join(f"{name}={self._param_repr(value)}" for name, value in given.items())
-        cutoff = f"@{self.params[self.AT_PARAM]}" if self.AT_PARAM in self.params else ""
-        return self.__name__ + (f"({parameters})" if parameters else "") + cutoff
-
     def aggregator(self) -> Agg:
         """Return the aggregator that computes the mean over queries, or the sum of counts."""
-        return SumAgg() if self.definition.total else _ExactMean()
+        return SumAgg() if self.definition.total else super().aggregator()
 
     def validate_params(self) -> None:
         """Refuse parameters for which the measure is not defined."""
+        super().validate_params()
         params = self.params
-        for name in params:
-            if name not in self.SUPPORTED_PARAMS:
-                known = ", ".join(self.SUPPORTED_PARAMS)
-                raise InputError(f"'{self}': {self.__name__} has no parameter '{name}'; its parameters: {known}.")
-        if params.get("bound") not in BOUNDS:
-            raise InputError(
-                f"'{self}': bound must be one of {', '.join(BOUNDS)}. It selects a value over all orderings of tied "
-                f"documents; write for example {self(bound='lower')}."
-            )
         if "rel" not in params and self.definition.name in _OF_GRADES_THERE:
             raise InputError(
                 f"'{self}' needs rel, the lowest grade that is relevant: without rel, ir_measures sums grades, which "
@@ -162,16 +188,10 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
             )
         if self.definition.name == "IPrec" and "recall" not in params:
             raise InputError(f"'{self}' needs the smallest recall that counts; write for example {self @ 0.1}.")
-        rel = params.get("rel", 1)
-        if isinstance(rel, bool) or not isinstance(rel, int) or rel < 1:
-            raise InputError(f"'{self}': rel, the lowest relevant grade, must be a whole number of at least 1.")
         if not isinstance(params.get("gains", {}), Mapping):
             raise InputError(
                 f"'{self}': gains must be a dictionary of grades and their gains, such as {{1: 1, 2: 3}}."
             )
-        for name, choices in (("judged_only", (False, True)), ("dcg", tuple(_GAINS))):
-            if name in params and params[name] not in choices:
-                raise InputError(f"'{self}': {name} must be one of {', '.join(map(str, choices))}.")
         self.ours()
 
     def ours(self) -> Measure:
@@ -194,9 +214,7 @@ class BoundedMeasure(TheirMeasure):  # type: ignore[misc]
 
 def _parameters_of(definition: Definition) -> dict[str, Any]:
     """The descriptions of a measure's parameters for ir_measures."""
-    described = {
-        "bound": ParamInfo(dtype=str, required=True, choices=BOUNDS, desc="over all orderings of tied documents"),
-    }
+    described = {"bound": BOUND}
     if definition.cutoff != "none":
         required = definition.cutoff == "required"
         described["cutoff"] = ParamInfo(dtype=int, required=required, desc="ranking cutoff threshold")
@@ -204,10 +222,10 @@ def _parameters_of(definition: Definition) -> dict[str, Any]:
         described["dcg"] = ParamInfo(dtype=str, choices=list(_GAINS), default="log2", desc="DCG formulation")
         described["gains"] = ParamInfo(dtype=dict, desc="custom gain mapping (int-to-int)")
     if not definition.graded:
-        default = {"required": True} if definition.name in _OF_GRADES_THERE else {"default": 1}
-        described["rel"] = ParamInfo(dtype=int, desc="minimum relevance score to be considered relevant", **default)
+        required = definition.name in _OF_GRADES_THERE
+        described["rel"] = ParamInfo(dtype=int, required=True, desc=REL.desc) if required else REL
     if not (definition.judged_only or definition.unjudged or definition.total):
-        described["judged_only"] = ParamInfo(dtype=bool, default=False, desc="ignore documents without a judgment")
+        described["judged_only"] = JUDGED_ONLY
     for name in _own_parameters(definition):
         parameter = definition.parameter(name)
         kind = str if parameter.choices else float

@@ -13,11 +13,21 @@ from tieproof.errors import InputError, warn
 from tieproof.evaluation.intervals import Bound
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice
-from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, by_query
+from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, WithBound, by_query
+from tieproof.integrations.ir_measures.diverse import (
+    DIVERSITY,
+    DiversityMeasure,
+    DiversityView,
+    by_subtopic,
+    scores,
+)
+
+ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}
+"""All measures with a bound, by their names in ir_measures."""
 
 SHARED: dict[type, str] = {
     type(getattr(ir_measures, name)): name
-    for name in MEASURES
+    for name in ALL
     # SetRelP is SetP(relative=True) there, and NumRelRet is NumRet(rel=1).
     if hasattr(ir_measures, name) and name not in ("SetRelP", "NumRelRet")
 }
@@ -27,7 +37,7 @@ SHARED: dict[type, str] = {
 class _SpelledMeasure(TheirMeasure):  # type: ignore[misc]
     """An entry in the registry of ir_measures: its own measure, or the measure of tieproof if a bound is given."""
 
-    def __init__(self, plain: Any, bounded: BoundedMeasure) -> None:
+    def __init__(self, plain: Any, bounded: WithBound) -> None:
         super().__init__(**plain.params)
         self.plain, self.bounded = plain, bounded
         self.__name__, self.NAME = plain.__name__, plain.NAME
@@ -49,7 +59,7 @@ class TieproofProvider(Provider):  # type: ignore[misc]
     """
 
     NAME = "tieproof"
-    SUPPORTED_MEASURES = tuple(MEASURES.values())
+    SUPPORTED_MEASURES = tuple(ALL.values())
 
     def __init__(self, bound: Bound = "lower") -> None:
         check_choice("bound", bound, BOUNDS)
@@ -59,22 +69,20 @@ class TieproofProvider(Provider):  # type: ignore[misc]
     def supports(self, measure: Any) -> bool:
         """Return whether the measure has a bound."""
         measure.validate_params()
-        return isinstance(measure, BoundedMeasure)
+        return isinstance(measure, WithBound)
 
-    def bounded(self, measure: Any) -> BoundedMeasure:
+    def bounded(self, measure: Any) -> WithBound:
         """Return the measure with a bound, after checking its parameters."""
-        if not isinstance(measure, BoundedMeasure):
+        if not isinstance(measure, WithBound):
             name = SHARED.get(type(getattr(measure, "plain", measure)))
             if name is None:
-                raise InputError(
-                    f"tieproof does not compute '{measure}'; for ir_measures it has {', '.join(MEASURES)}."
-                )
+                raise InputError(f"tieproof does not compute '{measure}'; for ir_measures it has {', '.join(ALL)}.")
             params = dict(measure.params)
             name = "SetRelP" if params.pop("relative", False) else name
             name = "NumRelRet" if name == "NumRet" and "rel" in params else name
-            measure = MEASURES[name](bound=self.bound, **params)
+            measure = ALL[name](bound=self.bound, **params)
         measure.validate_params()
-        checked: BoundedMeasure = measure
+        checked: WithBound = measure
         return checked
 
     def _evaluator(self, measures: Iterable[Any], qrels: Any) -> "_TieproofEvaluator":
@@ -86,7 +94,7 @@ class _FirstChoice(TieproofProvider):
 
     def supports(self, measure: Any) -> bool:
         """Return whether the measure has no bound and tieproof can compute it."""
-        if isinstance(measure, BoundedMeasure):
+        if isinstance(measure, WithBound):
             return False
         try:
             self.bounded(measure)
@@ -102,28 +110,37 @@ class _TieproofEvaluator(Evaluator):  # type: ignore[misc]
     qrels : judgments in any form that ir_measures accepts
     """
 
-    def __init__(self, measures: Mapping[Any, BoundedMeasure], qrels: Any) -> None:
-        self.qrels = by_query(QrelsConverter(qrels), "qrels")
-        self.names = {str(query): query for query in self.qrels}
+    def __init__(self, measures: Mapping[Any, WithBound], qrels: Any) -> None:
         self.views: dict[View, dict[Any, BoundedMeasure]] = defaultdict(dict)
+        self.of_subtopics: dict[DiversityView, dict[Any, DiversityMeasure]] = defaultdict(dict)
         for asked, measure in measures.items():
-            self.views[measure.view()][asked] = measure
-        super().__init__(list(measures), set(self.qrels))
+            if isinstance(measure, DiversityMeasure):
+                self.of_subtopics[measure.view()][asked] = measure
+            elif isinstance(measure, BoundedMeasure):
+                self.views[measure.view()][asked] = measure
+        first, second = QrelsConverter(qrels).tee(2)
+        self.subtopics = by_subtopic(first.as_namedtuple_iter()) if self.of_subtopics else {}
+        self.qrels = by_query(second, "qrels") if self.views else {}
+        self.names = {str(query): query for query in (*self.subtopics, *self.qrels)}
+        super().__init__(list(measures), {*self.subtopics, *self.qrels})
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Yield the values of the queries with judgments; ir_measures adds 0 for queries without a value."""
         ranked = by_query(RunConverter(run), "run")
         judged = {query: documents for query, documents in self.qrels.items() if documents}
-        names = {str(query) for query in judged}
-        if judged and ranked and not any(str(query) in names for query in ranked):
+        names = {str(query) for query in (*judged, *self.subtopics)}
+        if names and ranked and not any(str(query) in names for query in ranked):
             warn(
                 f"The run has no query of the qrels, so everything scores 0: the qrels have queries such as "
                 f"'{min(names)}', but the run has queries such as '{min(map(str, ranked))}'. Check that they belong "
                 "together."
             )
+        for of_view, of_diversity in self.of_subtopics.items():
+            for query, asked, value in scores(of_diversity, of_view, self.subtopics, ranked):
+                yield ir_measures.Metric(self.names[query], asked, value)
         for view, measures in self.views.items():
             kept = view.of_run(ranked, self.qrels)
-            if not any(scores and str(query) in names for query, scores in kept.items()):
+            if not any(of_query and str(query) in names for query, of_query in kept.items()):
                 continue
             ours = [measure.ours() for measure in measures.values()]
             result = evaluate_run(view.of_qrels(judged), kept, measures=ours, missing="zero", empty="zero")
@@ -166,7 +183,7 @@ def first_choice(bound: Bound = "lower") -> None:
 def _register() -> None:
     """Register the provider, and the measures under all names that ir_measures has for them."""
     registry = ir_measures.measures.registry
-    for name, bounded in MEASURES.items():
+    for name, bounded in ALL.items():
         plain = getattr(ir_measures, name, None)
         for known in [known for known, measure in registry.items() if measure is plain] or [name]:
             registry[known] = _SpelledMeasure(plain, bounded) if plain else bounded
