@@ -8,7 +8,7 @@ medians. Figures are written to cityblock.json unless sizes or cases are chosen.
 
 from functools import partial
 
-from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting, where
+from measuring import Call, Case, Measured, clustered, compare, evaluation, parse, render_ratios, report, where
 
 SIZES = {"count": 5_000, "dimensions": 512}
 CASES = {"about 5 relevant": 5, "about 100 relevant": 100}
@@ -40,11 +40,8 @@ def main() -> None:
         "count": options.count,
         "dimensions": options.dimensions,
         "cases": compare(chosen),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

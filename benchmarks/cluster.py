@@ -22,7 +22,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import ceil, sqrt
-from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
@@ -34,11 +33,10 @@ from measuring import (
     Measured,
     at_most,
     clustered,
-    keep,
     missed,
     processor_seconds,
+    report,
     seconds,
-    setting,
     table,
     take_turns,
     where,
@@ -322,10 +320,8 @@ def main() -> None:
         "simulated": schedules(Machine(pair, task)),
         "pair": pair,
         "driver": DRIVER * ITEMS,
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    keep(str(Path(__file__)), measured)
+    report(__file__, render, measured)
 
 
 if __name__ == "__main__":

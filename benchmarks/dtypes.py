@@ -10,7 +10,7 @@ from functools import partial
 
 import numpy as np
 
-from measuring import Call, Case, Measured, clustered, compare, evaluation, keep, parse, render_ratios, setting, where
+from measuring import Call, Case, Measured, clustered, compare, evaluation, parse, render_ratios, report, where
 
 SIZES = {"count": 20_000, "dimensions": 512}
 RELEVANT = 100
@@ -43,11 +43,8 @@ def main() -> None:
         "count": options.count,
         "dimensions": options.dimensions,
         "cases": compare(chosen),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

@@ -18,11 +18,10 @@ from measuring import (
     clustered,
     cores,
     evaluation,
-    keep,
     missed,
     parse,
     product,
-    setting,
+    report,
     table,
     take_turns,
     where,
@@ -110,11 +109,8 @@ def main() -> None:
     measured = {
         "families": {name: measure(points[name]) for name in options.only},
         "at_most": MOST_GROWTH,
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

@@ -19,10 +19,9 @@ from measuring import (
     clustered,
     cores,
     evaluation,
-    keep,
     missed,
     parse,
-    setting,
+    report,
     table,
     take_turns,
     where,
@@ -97,10 +96,8 @@ def main() -> None:
                 "runs": len(times),
             }
         )
-    measured = {"cases": cases, "setting": setting()}
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    measured = {"cases": cases}
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

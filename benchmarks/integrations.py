@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from measuring import Array, Call, Case, Measured, clustered, compare, keep, parse, render_ratios, setting, where
+from measuring import Array, Call, Case, Measured, clustered, compare, parse, render_ratios, report, where
 from tieproof.evaluation.runs import evaluate_run
 
 SIZES = {"queries": 1_000, "documents": 20_000, "dimensions": 384}
@@ -154,10 +154,8 @@ def main() -> None:
     options, whole = parse(__doc__, SIZES, list(BESIDE))
     sizes = {size: getattr(options, size) for size in SIZES}
     found = compare(cases(make_data(**sizes), options.only))
-    measured = {"setting": {**sizes, **setting()}, "cases": found}
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    measured = {"setting": sizes, "cases": found}
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

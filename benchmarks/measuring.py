@@ -256,7 +256,10 @@ def parse(
     return found, whole
 
 
-def keep(script: str, measured: Measured) -> None:
-    """Write figures to a file next to the script that measured them."""
-    with atomic_write(Path(script).with_suffix(".json")) as file:
-        file.write_text(json.dumps(measured, indent=2) + "\n")
+def report(script: str, render: Callable[[Measured], str], measured: Measured, whole: bool = True) -> None:
+    """Print figures, to which it adds the setting, and if `whole` write them to a file next to the script."""
+    measured = {**measured, "setting": {**measured.get("setting", {}), **setting()}}
+    print(render(measured), end="")
+    if whole:
+        with atomic_write(Path(script).with_suffix(".json")) as file:
+            file.write_text(json.dumps(measured, indent=2) + "\n")

@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from measuring import Measured, clustered, evaluation, keep, missed, setting, table, where
+from measuring import Measured, clustered, evaluation, missed, report, table, where
 from tieproof.inputs.options import parse_memory
 
 MIB = 2**20
@@ -99,11 +99,9 @@ def main() -> None:
     chosen = FULL if options.full else USUAL
     measured = {
         "cases": [row for name, data in chosen.items() for row in measure(name, data)],
-        "setting": setting(),
     }
-    print(render(measured), end="")
     script = Path(__file__)
-    keep(str(script.with_stem(f"{script.stem}-full") if options.full else script), measured)
+    report(str(script.with_stem(f"{script.stem}-full") if options.full else script), render, measured)
 
 
 if __name__ == "__main__":

@@ -20,10 +20,9 @@ from measuring import (
     Measured,
     compare,
     evaluation,
-    keep,
     parse,
     render_ratios,
-    setting,
+    report,
     where,
     white,
 )
@@ -79,11 +78,8 @@ def main() -> None:
         "count": options.count,
         "dimensions": options.dimensions,
         "cases": compare(chosen),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

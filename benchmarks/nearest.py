@@ -25,7 +25,7 @@ import numpy as np
 from threadpoolctl import threadpool_info
 
 import tieproof as tp
-from measuring import Array, Call, Measured, keep, parse, processor_seconds, setting, table, take_turns, where, white
+from measuring import Array, Call, Measured, parse, processor_seconds, report, table, take_turns, where, white
 from tieproof.distances import find_distance, make_space
 from tieproof.distances.space import FLOAT32, Resources
 from tieproof.engine.plan import LONG, cheapest_for_nearest
@@ -179,13 +179,9 @@ def main() -> None:
         "gallery": options.gallery,
         "cases": [timed(name, options.queries, options.gallery) for name in options.only],
         "compared": [compared(name) for name in HARD],
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
-    elif (options.queries, options.gallery) == (MANY, SIZES["gallery"]):
-        keep(str(Path(__file__).with_stem("nearest-full")), measured)
+    full = (options.queries, options.gallery) == (MANY, SIZES["gallery"])
+    report(str(Path(__file__).with_stem("nearest-full")) if full else __file__, render, measured, whole or full)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,10 @@ from measuring import (
     Measured,
     at_most,
     clustered,
-    keep,
     missed,
     parse,
     processor_seconds,
-    setting,
+    report,
     table,
     where,
 )
@@ -133,11 +132,8 @@ def main() -> None:
         "perturbed": perturbed(options.moves),
         "simulated": simulated(options.orders),
         "brackets": brackets(options.queries),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

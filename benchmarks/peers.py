@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tieproof as tp
-from measuring import WIDTH, Array, Measured, clustered, keep, parse, setting, table, take_turns, where
+from measuring import WIDTH, Array, Measured, clustered, parse, report, table, take_turns, where
 from runs import DEPTH, QUERIES, generate
 
 SIZES = {"count": 5_000, "dimensions": 512}
@@ -337,10 +337,8 @@ def main() -> None:
             else:
                 rows = measure(peers, embeddings(*size), embeddings(300, options.dimensions))
         cases.append({"title": title(name, *size), "measure": wanted, "rows": rows})
-    measured = {"cases": cases, "setting": setting()}
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    measured = {"cases": cases}
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

@@ -23,11 +23,10 @@ from measuring import (
     clustered,
     compare,
     evaluation,
-    keep,
     parse,
     product,
     render_ratios,
-    setting,
+    report,
     where,
     white,
 )
@@ -195,11 +194,8 @@ def main() -> None:
         "count": options.count,
         "dimensions": options.dimensions,
         "cases": compare(chosen),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

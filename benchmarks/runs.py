@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from measuring import Call, Case, Measured, at_most, compare, keep, missed, seconds, setting, table, where
+from measuring import Call, Case, Measured, at_most, compare, missed, report, seconds, table, where
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.readers import trec
 
@@ -163,9 +163,8 @@ def render(measured: Measured) -> str:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    measured = {"setting": {"lines": QUERIES * DEPTH, **setting()}, **measure()}
-    print(render(measured), end="")
-    keep(__file__, measured)
+    measured = {"setting": {"lines": QUERIES * DEPTH}, **measure()}
+    report(__file__, render, measured)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 
 import tieproof as tp
-from measuring import Call, Case, Measured, at_most, compare, keep, missed, parse, setting, table, where
+from measuring import Call, Case, Measured, at_most, compare, missed, parse, report, table, where
 
 SIZES = {"queries": 1_000, "items": 1_000}
 CASES = {
@@ -63,11 +63,8 @@ def main() -> None:
         "queries": options.queries,
         "items": options.items,
         "cases": compare(chosen),
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tieproof
-from measuring import Measured, at_most, keep, missed, setting, table, where
+from measuring import Measured, at_most, missed, report, table, where
 
 PACKAGE = Path(tieproof.__file__).resolve().parent
 
@@ -115,10 +115,8 @@ def main() -> None:
     measured = {
         "import": imports(),
         "50 items": {distance: evaluations(distance) for distance in DISTANCES},
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    keep(__file__, measured)
+    report(__file__, render, measured)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import numpy as np
 
 import tieproof as tp
 from cluster import MACHINES, Machine, Shape, simulate
-from measuring import Array, Call, Measured, keep, parse, processor_seconds, setting, table, take_turns, where, white
+from measuring import Array, Call, Measured, parse, processor_seconds, report, table, take_turns, where, white
 from tieproof.cluster import Local
 from tieproof.cluster.layout import BYTES_BESIDE
 from tieproof.evaluation.problems import unwatched
@@ -166,11 +166,8 @@ def main() -> None:
         "planned": {"queries": QUERIES, "items": ITEMS},
         "prices": prices,
         "plan": [plan(price, machines) for price in prices for machines in MACHINES],
-        "setting": setting(),
     }
-    print(render(measured), end="")
-    if whole:
-        keep(__file__, measured)
+    report(__file__, render, measured, whole)
 
 
 if __name__ == "__main__":

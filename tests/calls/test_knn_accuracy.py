@@ -21,18 +21,30 @@ def seeded(name: str) -> np.random.Generator:
     return np.random.default_rng(zlib.crc32(name.encode()))
 
 
-def by_definition(
-    name: str, train: Any, train_labels: Any, test: Any, test_labels: Any, k: int, weights: Any
-) -> list[tuple[Fraction, Fraction, Fraction]]:
-    """The chances of each query; without `test`, each item is a query for the others."""
+Far = list[list[tuple[int, Fraction, float]]]
+"""For each query, every item that may vote, with its key and its distance."""
+
+
+def far_apart(name: str, train: Any, test: Any) -> Far:
+    """The distances by their definition; without `test`, each item is a query for the others."""
     items = fractions(train)
-    rows, labels = (items, train_labels) if test is None else (fractions(test), test_labels)
+    found: Far = []
+    for query, row in enumerate(items if test is None else fractions(test)):
+        keys = [
+            (item, KEYS[name](row, items[item])) for item in range(len(items)) if test is not None or item != query
+        ]
+        found.append([(item, key, distance(name, key)) for item, key in keys])
+    return found
+
+
+def by_definition(
+    far: Far, train_labels: Any, test_labels: Any, k: int, weights: Any
+) -> list[tuple[Fraction, Fraction, Fraction]]:
+    """The chances of each query."""
     found = []
-    for query, (row, label) in enumerate(zip(rows, labels, strict=True)):
-        voters = [item for item in range(len(items)) if test is not None or item != query]
-        keys = [KEYS[name](row, items[item]) for item in voters]
-        far = [distance(name, key) for key in keys]
-        found.append(knn_oracle.vote(keys, far, [train_labels[item] for item in voters], label, k, weights))
+    for voters, label in zip(far, train_labels if test_labels is None else test_labels, strict=True):
+        items, keys, distances = zip(*voters, strict=True)
+        found.append(knn_oracle.vote(keys, distances, [train_labels[item] for item in items], label, k, weights))
     return found
 
 
@@ -57,16 +69,15 @@ def test_hard_data(called: str, name: str) -> None:
     far = tp.nearest(rows, k=11, distance=called).distances
     with np.errstate(invalid="ignore"):  # infinite distances have no weights
         spread = float(np.nanmax(far) / 8 - np.nanmin(far) / 8)
+    alone, beside = far_apart(called, rows, None), far_apart(called, rows[:8], rows[8:])
     for weights in (None, "distance", spread or 1.0):
         if weights is not None and (np.isinf(far).any() or (weights == "distance" and np.nanmin(far) < 0)):
             continue
         for k in (1, 4, 20):
             options: dict[str, Any] = {"k": k, "weights": weights, "distance": called}
-            assert_accuracy(
-                tp.knn_accuracy(rows, labels, **options), by_definition(called, rows, labels, None, None, k, weights)
-            )
-            sides = rows[:8], labels[:8], rows[8:], labels[8:]
-            assert_accuracy(tp.knn_accuracy(*sides, **options), by_definition(called, *sides, k, weights))
+            assert_accuracy(tp.knn_accuracy(rows, labels, **options), by_definition(alone, labels, None, k, weights))
+            found = tp.knn_accuracy(rows[:8], labels[:8], rows[8:], labels[8:], **options)
+            assert_accuracy(found, by_definition(beside, labels[:8], labels[8:], k, weights))
 
 
 @pytest.mark.parametrize("weights", [None, "distance", 0.5, 2])
@@ -77,17 +88,18 @@ def test_many_ties(weights: Any) -> None:
         train, test = random.integers(0, 3, size=(11, 2)), random.integers(0, 3, size=(6, 2))
         labels, own = random.integers(0, 4, size=11).astype(str), random.integers(0, 5, size=6).astype(str)
         for called in ("euclidean", "cityblock"):
+            far = far_apart(called, train, test)
             for k in (1, 2, 5):
                 result = tp.knn_accuracy(train, labels, test, own, k=k, weights=weights, distance=called)
                 given = None if weights is None else weights if weights == "distance" else float(weights)
-                assert_accuracy(result, by_definition(called, train, labels, test, own, k, given))
+                assert_accuracy(result, by_definition(far, labels, own, k, given))
 
 
 def test_bits() -> None:
     random = seeded("bits")
     codes, labels = random.random((14, 9)) < 0.5, random.integers(0, 3, size=14)
     result = tp.knn_accuracy(np.packbits(codes, axis=1), labels, k=3, distance="hamming", bits=9, weights="distance")
-    assert_accuracy(result, by_definition("hamming", codes, labels, None, None, 3, "distance"))
+    assert_accuracy(result, by_definition(far_apart("hamming", codes, None), labels, None, 3, "distance"))
     assert result.left_open > 0
 
 

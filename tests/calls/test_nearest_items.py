@@ -1,8 +1,8 @@
 """`nearest` compared with sorting fractions, for all distances and on hard data, and what its result says."""
 
 import zlib
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -20,27 +20,37 @@ pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
 
 
 def assert_nearest(
-    found: tp.Neighbors, queries: Any, gallery: Any = None, left_out: Sequence[set[int]] | None = None
+    call: Callable[[int], tp.Neighbors],
+    several: Sequence[int],
+    queries: Any,
+    gallery: Any = None,
+    left_out: Sequence[set[int]] | None = None,
 ) -> None:
-    """Every field is that of the definition; `left_out` has, besides the query itself, the items not to be ranked."""
+    """For several k, every field is that of the definition.
+
+    left_out : the items that are not ranked, besides the query itself
+    """
+    results = [call(k) for k in several]
     rows = fractions(queries)
     items = rows if gallery is None else fractions(gallery)
-    assert found.n_items == len(items)
-    assert found.duplicates == nearest_oracle.duplicates(items)
-    assert found.ids.shape == found.distances.shape == (len(rows), found.k)
+    for found in results:
+        assert found.n_items == len(items)
+        assert found.duplicates == nearest_oracle.duplicates(items)
+        assert found.ids.shape == found.distances.shape == (len(rows), found.k)
     for query, row in enumerate(rows):
         without = set(left_out[query]) if left_out is not None else set()
-        expected = nearest_oracle.nearest(
-            found.distance, row, items, without | ({query} if gallery is None else set()), found.k
-        )
-        listed = len(expected.ids)
-        assert found.ids[query].tolist() == expected.ids + [-1] * (found.k - listed)
-        assert found.distances[query, :listed].tolist() == expected.distances
-        assert np.isnan(found.distances[query, listed:]).all()
-        assert found.tie_starts[query] == expected.tie_start
-        assert found.tie(query).tolist() == expected.tie
-        assert found.n_ties[query] == expected.n_ties
-        assert found.nearer[query].tolist() == expected.nearer + [-1] * (found.k - listed)
+        without |= {query} if gallery is None else set()
+        keys = nearest_oracle.keys(results[0].distance, row, items, without)
+        for found in results:
+            expected = nearest_oracle.nearest(found.distance, keys, found.k)
+            listed = len(expected.ids)
+            assert found.ids[query].tolist() == expected.ids + [-1] * (found.k - listed)
+            assert found.distances[query, :listed].tolist() == expected.distances
+            assert np.isnan(found.distances[query, listed:]).all()
+            assert found.tie_starts[query] == expected.tie_start
+            assert found.tie(query).tolist() == expected.tie
+            assert found.n_ties[query] == expected.n_ties
+            assert found.nearer[query].tolist() == expected.nearer + [-1] * (found.k - listed)
 
 
 def seeded(name: str) -> np.random.Generator:
@@ -51,9 +61,9 @@ def seeded(name: str) -> np.random.Generator:
 @pytest.mark.parametrize("name", HARD_SETS)
 def test_hard_data(name: str, distance: str) -> None:
     rows = HARD_SETS[name](seeded(name), (24, 5))
-    for k in (1, 4, 30):
-        assert_nearest(tp.nearest(rows, k=k, distance=distance), rows)
-        assert_nearest(tp.nearest(rows[:6], rows[6:], k, distance=distance), rows[:6], rows[6:])
+    several = (1, 4, 30)
+    assert_nearest(lambda k: tp.nearest(rows, k=k, distance=distance), several, rows)
+    assert_nearest(lambda k: tp.nearest(rows[:6], rows[6:], k, distance=distance), several, rows[:6], rows[6:])
 
 
 @pytest.mark.parametrize("distance", ["cosine", "dot", "euclidean"])
@@ -62,11 +72,13 @@ def test_near_duplicates(name: str, distance: str) -> None:
     rows = NEAR_DUPLICATES[name](seeded(name), (24, 6))
     groups = np.arange(24) % 5
     left_out = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
-    for k in (1, 5, 30):
-        assert_nearest(tp.nearest(rows, k=k, distance=distance), rows)
-        assert_nearest(tp.nearest(rows, k=k, distance=distance, groups=groups), rows, left_out=left_out)
-        for queries, gallery in ((rows[:6], rows[6:]), (rows[:6].astype(np.float64), rows[6:])):
-            assert_nearest(tp.nearest(queries, gallery, k, distance=distance), queries, gallery)
+    several = (1, 5, 30)
+    alone = partial(tp.nearest, rows, distance=distance)
+    assert_nearest(lambda k: alone(k=k), several, rows)
+    assert_nearest(lambda k: alone(k=k, groups=groups), several, rows, left_out=left_out)
+    for queries in (rows[:6], rows[:6].astype(np.float64)):
+        beside = partial(tp.nearest, queries, rows[6:], distance=distance)
+        assert_nearest(beside, several, queries, rows[6:])
 
 
 @pytest.mark.parametrize("distance", [*KEYS])
@@ -78,21 +90,20 @@ def test_groups_and_excluded_pairs(distance: str) -> None:
     listed = [{int(item) for query, item in pairs if query == number} for number in range(40)]
     of_groups = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
     left_out = [one | other for one, other in zip(listed, of_groups, strict=True)]
-    for k in (1, 5, 20):
-        alone = tp.nearest(rows, k=k, distance=distance, groups=groups, exclude=pairs)
-        assert_nearest(alone, rows, left_out=left_out)
-        beside = tp.nearest(
-            rows[:10],
-            rows[10:],
-            k,
-            distance=distance,
-            groups=groups[:10],
-            gallery_groups=camera,
-            exclude=pairs[pairs[:, 0] < 10],
-        )
-        of_cameras = [set(np.flatnonzero(camera == own).tolist()) for own in groups[:10]]
-        both = [one | other for one, other in zip(listed[:10], of_cameras, strict=True)]
-        assert_nearest(beside, rows[:10], rows[10:], both)
+    alone = partial(tp.nearest, rows, distance=distance, groups=groups, exclude=pairs)
+    assert_nearest(lambda k: alone(k=k), (1, 5, 20), rows, left_out=left_out)
+    beside = partial(
+        tp.nearest,
+        rows[:10],
+        rows[10:],
+        distance=distance,
+        groups=groups[:10],
+        gallery_groups=camera,
+        exclude=pairs[pairs[:, 0] < 10],
+    )
+    of_cameras = [set(np.flatnonzero(camera == own).tolist()) for own in groups[:10]]
+    both = [one | other for one, other in zip(listed[:10], of_cameras, strict=True)]
+    assert_nearest(beside, (1, 5, 20), rows[:10], rows[10:], both)
 
 
 @pytest.mark.parametrize("length", [3, 13, 70])
@@ -102,11 +113,11 @@ def test_packed_bits(length: int) -> None:
     bits[20:] = bits[:10]
     packed, groups = np.packbits(bits, axis=1), np.arange(30) % 4
     left_out = [set(np.flatnonzero(groups == own).tolist()) for own in groups]
-    for k in (1, 4, 40):
-        ranked = partial(tp.nearest, k=k, distance="hamming", bits=length)
-        assert_nearest(ranked(packed), bits)
-        assert_nearest(ranked(packed, groups=groups), bits, left_out=left_out)
-        assert_nearest(ranked(packed[:7], packed[7:]), bits[:7], bits[7:])
+    several = (1, 4, 40)
+    ranked = partial(tp.nearest, distance="hamming", bits=length)
+    assert_nearest(lambda k: ranked(packed, k=k), several, bits)
+    assert_nearest(lambda k: ranked(packed, k=k, groups=groups), several, bits, left_out=left_out)
+    assert_nearest(lambda k: ranked(packed[:7], packed[7:], k=k), several, bits[:7], bits[7:])
 
 
 @pytest.mark.parametrize("distance", DISTANCES)
@@ -116,9 +127,9 @@ def test_bfloat16(distance: str) -> None:
     rows = (1 + seeded(distance).integers(-3, 4, size=(30, 3)) / 128).astype(bfloat16)
     numbers = rows.astype(np.float64)
     assert len(np.unique(numbers)) == 7
-    for k in (1, 5, 40):
-        assert_nearest(tp.nearest(rows, k=k, distance=distance), numbers)
-        assert_nearest(tp.nearest(rows[:7], rows[7:], k, distance=distance), numbers[:7], numbers[7:])
+    several = (1, 5, 40)
+    assert_nearest(lambda k: tp.nearest(rows, k=k, distance=distance), several, numbers)
+    assert_nearest(lambda k: tp.nearest(rows[:7], rows[7:], k, distance=distance), several, numbers[:7], numbers[7:])
 
 
 def test_a_function() -> None:
@@ -193,23 +204,29 @@ HARDEST = (
 )
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("forced", FORCED)
-def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@cache
+def unforced(distance: str) -> list[tuple[Callable[..., tp.Neighbors], tp.Neighbors]]:
+    """Calls on the hardest data, each with what it returns by the method that the engine chooses."""
+    calls = []
     for name in HARDEST:
         rows = HARD_SETS[name](seeded(name), (30, 4))
-        calls = [
+        calls += [
             partial(tp.nearest, rows, k=3, distance=distance, groups=np.arange(30) // 4),
             partial(tp.nearest, rows, k=3, distance=distance, exclude=[(0, 1)]),
             partial(tp.nearest, rows[:8], rows[8:], 5, distance=distance),
         ]
-        for call in calls:
-            found = call()
-            with monkeypatch.context() as patch:
-                patch.setattr(neighbors, "FEWEST_DIMENSIONS", 0)
-                small_tiles(patch, 3)
-                FORCED[forced](patch)
-                assert_same(call(threads=2, memory="1B"), found)
+    return [(call, call()) for call in calls]
+
+
+@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize("forced", FORCED)
+def test_any_tiles_threads_and_memory(forced: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = unforced(distance)
+    monkeypatch.setattr(neighbors, "FEWEST_DIMENSIONS", 0)
+    small_tiles(monkeypatch, 3)
+    FORCED[forced](monkeypatch)
+    for call, found in expected:
+        assert_same(call(threads=2, memory="1B"), found)
 
 
 @pytest.mark.parametrize("room", [1, 8])

@@ -12,7 +12,8 @@ import tieproof as tp
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
 from tieproof.distances import codes, find_distance, make_space
-from tieproof.distances.space import FLOAT32, INT8, InnerSpace, Resources
+from tieproof.distances.inner_space import InnerSpace
+from tieproof.distances.space import FLOAT32, INT8, Resources
 
 DISTANCES = ("cosine", "dot", "euclidean")
 LARGE = ("gaussian float32", "sparse", "some rows zero", "sixty orders float32", "int8", "±1")

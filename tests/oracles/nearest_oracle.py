@@ -1,6 +1,8 @@
 """The nearest items by sorting fractions, from the definition; imports nothing of tieproof."""
 
+from collections import Counter
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import NamedTuple
 
 from exact_oracle import Vector
@@ -18,21 +20,25 @@ class Ranking(NamedTuple):
     nearer: list[int]
 
 
-def nearest(name: str, row: Vector, items: Sequence[Vector], left_out: set[int], k: int) -> Ranking:
-    """Rank all items that are not left out by their exact distances, tied items by their positions."""
-    keys = {item: KEYS[name](row, vector) for item, vector in enumerate(items) if item not in left_out}
+def keys(name: str, row: Vector, items: Sequence[Vector], left_out: set[int]) -> dict[int, Fraction]:
+    """The exact distances of all items that are not left out."""
+    return {item: KEYS[name](row, vector) for item, vector in enumerate(items) if item not in left_out}
+
+
+def nearest(name: str, keys: dict[int, Fraction], k: int) -> Ranking:
+    """Rank items by their exact distances, tied items by their positions."""
     ranking = sorted(keys, key=lambda item: (keys[item], item))
     listed = ranking[:k]
     if not listed:
         return Ranking([], [], 0, [], 0, [])
     last = keys[listed[-1]]
-    shared = {keys[item] for item in listed if list(keys.values()).count(keys[item]) > 1}
+    counts = Counter(keys.values())
     return Ranking(
         ids=listed,
         distances=[distance(name, keys[item]) for item in listed],
         tie_start=sum(key < last for key in keys.values()),
         tie=[item for item, key in keys.items() if key == last],
-        n_ties=len(shared),
+        n_ties=len({keys[item] for item in listed if counts[keys[item]] > 1}),
         nearer=[sum(key < keys[item] for key in keys.values()) for item in listed],
     )
 

@@ -11,15 +11,22 @@ import numpy as np
 
 def possible_orders(distances: Sequence[Fraction], errors: Sequence[Fraction]) -> Iterator[tuple[int, ...]]:
     """Every order of the items in which numbers within their errors of the distances can stand, ties in any order."""
+    near, far = ranks_of_ends(distances, errors)
     for order in permutations(range(len(distances))):
-        before = None
+        before = 0
         for item in order:
-            nearest = distances[item] - errors[item]
-            before = nearest if before is None else max(before, nearest)
-            if before > distances[item] + errors[item]:
+            before = max(before, near[item])
+            if before > far[item]:
                 break
         else:
             yield order
+
+
+def ranks_of_ends(distances: Sequence[Fraction], errors: Sequence[Fraction]) -> tuple[list[int], list[int]]:
+    """The smallest and the largest number of each item, as places among all of them: quick to compare."""
+    ends = [(each - error, each + error) for each, error in zip(distances, errors, strict=True)]
+    rank = {end: place for place, end in enumerate(sorted({end for both in ends for end in both}))}
+    return [rank[near] for near, _ in ends], [rank[far] for _, far in ends]
 
 
 def counts_of_others(
@@ -27,11 +34,9 @@ def counts_of_others(
 ) -> tuple[list[int], list[int]]:
     """The largest and the smallest number of other items before the first, second, … relevant item in any order.
 
-    All orders of the items are rows of one table. Ends of distances are compared as fractions, by their ranks.
+    All orders of the items are rows of one table.
     """
-    ends = [(each - error, each + error) for each, error in zip(distances, errors, strict=True)]
-    rank = {end: place for place, end in enumerate(sorted({end for both in ends for end in both}))}
-    near, far = (np.array([rank[both[side]] for both in ends], dtype=np.int16) for side in (0, 1))
+    near, far = (np.array(side, dtype=np.int16) for side in ranks_of_ends(distances, errors))
     orders = all_orders(len(distances))
     possible = (np.maximum.accumulate(near[orders], axis=1) <= far[orders]).all(axis=1)
     is_relevant = np.array(relevant, dtype=np.bool_)[orders[possible]]

@@ -22,7 +22,7 @@ from checks import assert_found, check_rates, expected_ties
 from exact_oracle import KEYS, average_precision, fractions
 from forced import FORCED, no_integers, small_tiles
 from fuzzing import CASES, FEW, KINDS, Data, arrays, data_sets, fuzz, integer_rows, sizes
-from nearest_oracle import duplicates, nearest
+from nearest_oracle import duplicates, keys, nearest
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.engine import neighbors
@@ -155,7 +155,7 @@ def test_nearest(distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
         rows = fractions(data.rows)
         items = rows if data.gallery is None else fractions(data.gallery)
         for query, row in enumerate(rows):
-            expected = nearest(distance, row, items, without[query], k)
+            expected = nearest(distance, keys(distance, row, items, without[query]), k)
             listed = len(expected.ids)
             assert found.ids[query].tolist() == expected.ids + [-1] * (k - listed)
             assert found.distances[query, :listed].tolist() == expected.distances

@@ -38,7 +38,7 @@ def near_duplicates(random: np.random.Generator) -> np.ndarray:
 
 
 NEIGHBORS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], int, int]] = {
-    "one-hot rows, each as near as all others": (lambda random: np.eye(1500, dtype=np.float32), 10, 48),
+    "one-hot rows, each as near as all others": (lambda random: np.eye(1000, dtype=np.float32), 10, 32),
     "equal rows, refused": (lambda random: np.ones((20_000, 16), dtype=np.float32), 10, 64),
     "small integers": (lambda random: random.integers(-2, 3, size=(4000, 12)).astype(np.int8), 100, 32),
     "many neighbors": (lambda random: random.normal(size=(1500, 16)), 1000, 32),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.distances import bits, codes, short_sums, space
+from tieproof.distances import bits, codes, inner_space, short_sums, space
 from tieproof.engine import counting, plan, ranking
 from tieproof.exact import rows
 
@@ -91,7 +91,7 @@ def bits_by_loop(patch: Patch) -> None:
 def bits_out_of_memory(patch: Patch) -> None:
     """Bits are packed for each tile."""
     make = bits.Bits
-    patch.setattr(space, "Bits", lambda rows, dtype, keep_bytes, threads: make(rows, dtype, 0, threads))
+    patch.setattr(inner_space, "Bits", lambda rows, dtype, keep_bytes, threads: make(rows, dtype, 0, threads))
 
 
 def codes_by_loop(patch: Patch) -> None:
@@ -109,7 +109,7 @@ def codes_out_of_memory(patch: Patch) -> None:
         made: codes.Codes = make(*others, 0, threads)
         return made
 
-    patch.setattr(space, "Codes", without_memory)
+    patch.setattr(inner_space, "Codes", without_memory)
 
 
 def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:

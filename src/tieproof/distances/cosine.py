@@ -1,15 +1,20 @@
-"""The order of cosines from exact inner products: squared sines in float64, for near-duplicates, and exact ratios.
-
-All rows contain a common row c: x = c + a, y = c + b.
-"""
+"""Cosine similarity, its ratios of integers, and the chord between rows of norm 1."""
 
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.cosine_sums import (
+    by_sines,
+    minus_squared_cosines,
+    minus_squared_sines,
+    ratio_length,
+    ratios,
+    squared_norms,
+)
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.gauge import (
     NEAR,
@@ -23,18 +28,18 @@ from tieproof.distances.gauge import (
     minus,
     widened,
 )
+from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
     FLOAT64,
     Error,
     Form,
-    InnerSpace,
     Resources,
     Scale,
     Space,
     make_error,
 )
-from tieproof.exact import bounds, reals, slices
+from tieproof.exact import bounds
 from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.exact.rows import Rows, as_integers
@@ -49,104 +54,7 @@ from tieproof.exact.twofold import (
     sum_error,
     twofold_products,
 )
-from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
-
-FLOAT64_ROUNDOFF = bounds.UNIT_ROUNDOFF[FLOAT64]
-
-
-def _squared_norms(exact: ExactRows, rows: slices.Slices) -> reals.Sums:
-    """|c + b|^2 = |b|^2 + 2 b.c + c.c."""
-    center = exact.center_slices
-    return _squares_about(center, slices.squares(rows), slices.dots_with(rows, center))
-
-
-def _squares_about(center: slices.Slices, squared: reals.Sums, with_center: reals.Sums) -> reals.Sums:
-    """Return |c + b|^2 from |b|^2 and b.c."""
-    return slices.added(squared, 2 * with_center, slices.squares(center))
-
-
-def _ratio_length(exact: ExactRows) -> int:
-    """Return the number of digits of a ratio in which distinct ratios differ (README, 7)."""
-    return reals.digit_count(exact.product_bits) + reals.digit_count(2 * exact.product_bits + 1)
-
-
-def ratios(exact: ExactRows, batch: PairBatch) -> Digits:
-    """sign(s) floor(s^2 2^K / n) with s = x.y = a.b + a.c + b.c + c.c and n = |y|^2."""
-    a_with_c, b_with_c, c_with_c = (
-        slices.dots_with(side, exact.center_slices) for side in (batch.x, batch.y, exact.center_slices)
-    )
-    s = exact.digits(batch.sums(slices.dots(*batch), 1, slices.added(a_with_c, c_with_c), b_with_c))
-    n = exact.digits(_squared_norms(exact, batch.y))
-    return reals.ratios(s, n, batch.columns, _ratio_length(exact))
-
-
-class _SineSums(NamedTuple):
-    """The sums of a squared sine (F^2 / X - E) / n: E and F of pairs, X of rows and n of columns (README, 8).
-
-    E = |y - x|^2 = |a|^2 + |b|^2 - 2 a.b, F = x.(y - x) = a.b + b.c - a.c - |a|^2, X = |x|^2 and n = |y|^2.
-    """
-
-    e: slices.Summands
-    f: slices.Summands
-    x_square: Digits
-    y_square: Digits
-
-    @classmethod
-    def of(cls, exact: ExactRows, batch: PairBatch) -> "_SineSums":
-        """The sums of the pairs of a batch."""
-        a_squared, b_squared = slices.squares(batch.x), slices.squares(batch.y)
-        center = exact.center_slices
-        a_with_c, b_with_c = (slices.dots_with(side, center) for side in (batch.x, batch.y))
-        pairs = slices.dots(*batch)
-        x_square, y_square = (
-            exact.digits(_squares_about(center, squared, with_center))
-            for squared, with_center in ((a_squared, a_with_c), (b_squared, b_with_c))
-        )
-        e = batch.summands(pairs, -2, a_squared, b_squared)
-        f = batch.summands(pairs, 1, -slices.added(a_with_c, a_squared), b_with_c)
-        return cls(e, f, x_square, y_square)
-
-
-def _minus_squared_sines(exact: ExactRows, batch: PairBatch) -> tuple[FloatArray, FloatArray]:
-    """Return minus the squared sine of the angle between x and y (if obtuse, the squared sine minus 2), and errors.
-
-    All sums are exact before they are rounded.
-    """
-    sums = _SineSums.of(exact, batch)
-    e, e_error = sums.e.rounded(exact.bits)
-    f, f_error = sums.f.rounded(exact.bits)
-    x_square, y_square = (reals.rounded_digits(square) for square in (sums.x_square, sums.y_square))
-    relative = 32 * reals.digit_count(exact.product_bits) * FLOAT64_ROUNDOFF
-    combine(e, e_error, f, f_error, x_square[batch.rows], y_square[batch.columns], relative)
-    return e, e_error
-
-
-def _by_sines(exact: ExactRows, batch: PairBatch, minus_cosine: Twofold) -> tuple[Twofold, FloatArray]:
-    """The distances of pairs at acute angles, as the squared sine divided by 1 plus the cosine, with error bounds."""
-    sums = _SineSums.of(exact, batch)
-    e, f = (of_digits(exact.digits(each.sums())) for each in (sums.e, sums.f))
-    x, y = of_digits(sums.x_square).at(batch.rows), of_digits(sums.y_square).at(batch.columns)
-    lost = f.times(f).over(x)
-    divisor = y.times(ones(len(batch.rows)).plus(-minus_cosine))
-    distance = e.plus(-lost).over(divisor)
-    nothing = np.zeros(len(batch.rows))
-    size = np.divide(e.high + lost.high, divisor.high, out=nothing, where=divisor.high > 0)
-    return distance, ERROR * (size + np.abs(distance.high))
-
-
-@native
-def combine(
-    e: Output[FloatArray],
-    e_error: Output[FloatArray],
-    f: FloatArray,
-    f_error: FloatArray,
-    x_square: FloatArray,
-    y_square: FloatArray,
-    relative: float,
-) -> None:
-    """Replace e by the key and e_error by its error, which is infinite if the sign of x.y is uncertain."""
-
 
 RATIO_EXACT = 2.0**50
 """If s^2 n is at most this, rounded quotients s |s| / n of distinct values are distinct (README, 4)."""
@@ -229,13 +137,13 @@ class Cosine(InnerSpace):
         exact = self.exact_rows
         if not exact.can_round:
             return None
-        of_batches = [_minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
+        of_batches = [minus_squared_sines(exact, batch) for batch in exact.batches(rows, columns, 4)]
         keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
 
     def key_length(self, exact: ExactRows) -> int:
         """Return the number of digits of an exact key, which is a ratio."""
-        return _ratio_length(exact)
+        return ratio_length(exact)
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
@@ -290,7 +198,7 @@ class CosineGauge(SpaceGauge):
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """Minus the signed squares of the similarities."""
-        return _minus_squared_cosines(self.space.exact_rows, rows, columns)
+        return minus_squared_cosines(self.space.exact_rows, rows, columns)
 
     def near(self, key: Real) -> float:
         """Return the value of a key: the key itself for integers, otherwise the similarity."""
@@ -319,13 +227,13 @@ class CosineGauge(SpaceGauge):
     def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
         """The distances from cosines or, where these are near 1, from sines, whichever is more exact."""
         product = of_digits(exact.digits(minus_products(exact, batch)))
-        x, y = (of_digits(exact.digits(_squared_norms(exact, side))) for side in (batch.x, batch.y))
+        x, y = (of_digits(exact.digits(squared_norms(exact, side))) for side in (batch.x, batch.y))
         minus_cosine = product.over(x.at(batch.rows).times(y.at(batch.columns)).root())
         distance, error = ones(len(batch.rows)).plus(minus_cosine), np.full(len(batch.rows), ERROR)
         near = np.flatnonzero(distance.high < 0.5)
         if len(near):
             some = batch._replace(rows=batch.rows[near], columns=batch.columns[near])
-            sharp, sharp_error = _by_sines(exact, some, minus_cosine.at(near))
+            sharp, sharp_error = by_sines(exact, some, minus_cosine.at(near))
             better = sharp_error < error[near]
             for part, of_sine in zip((*distance, error), (*sharp, sharp_error), strict=True):
                 part[near[better]] = of_sine[better]
@@ -412,17 +320,6 @@ class ChordGauge(CosineGauge):
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the key of the cosine distance of a chord."""
         return super().key_of(distance * abs(distance) / 2)
-
-
-def _minus_squared_cosines(exact: ExactRows, rows: IntArray, columns: IntArray) -> list[Fraction]:
-    """- s |s| / (|x|^2 |y|^2) with s = x.y of each pair; 0 for a zero vector."""
-    fractions = []
-    for batch in slices.key_batches(exact, rows, columns):
-        sums = (_squared_norms(exact, batch.x), _squared_norms(exact, batch.y), minus_products(exact, batch))
-        x_square, y_square, products = (slices.as_integers(each, exact.bits) for each in sums)
-        of_pairs = zip(products, batch.rows.tolist(), batch.columns.tolist(), strict=True)
-        fractions += [Fraction(s * abs(s), (x_square[row] * y_square[column]) or 1) for s, row, column in of_pairs]
-    return fractions
 
 
 COSINE = Distance(

@@ -7,8 +7,9 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
+from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
-from tieproof.distances.space import FLOAT64, Error, InnerSpace, Resources, Scale, Space, make_error
+from tieproof.distances.space import FLOAT64, Error, Resources, Scale, Space, make_error
 from tieproof.exact import bounds, slices
 from tieproof.exact.bounds import inner_products
 from tieproof.exact.reals import Digits, Sums, rounded

@@ -9,11 +9,11 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.gauge import NEAR, ROOT, SLACK, Curve, SpaceGauge, curve, widened
+from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import (
     FLOAT64,
     Error,
     Form,
-    InnerSpace,
     Resources,
     Scale,
     make_error,

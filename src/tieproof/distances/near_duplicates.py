@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.distances.space import FLOAT64, Error, Form, InnerSpace, Scale, Space, make_error
+from tieproof.distances.inner_space import InnerSpace
+from tieproof.distances.space import FLOAT64, Error, Form, Scale, Space, make_error
 from tieproof.exact import bounds
 from tieproof.exact.centered import centered
 from tieproof.exact.reals import Digits

@@ -1,25 +1,17 @@
-"""`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers.
-
-`InnerSpace` is the common base of the distances whose tiles are matrix products.
-"""
+"""`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
-from tieproof.distances.codes import CodedTile, Codes
-from tieproof.exact import bounds, reals, words
+from tieproof.distances.codes import CodedTile
 from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
-from tieproof.exact.reals import Digits
 from tieproof.exact.rows import Rows, spans
-from tieproof.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
-from tieproof.exact.words import SumOfWords
+from tieproof.exact.slices import LARGEST_BATCH, ExactRows
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -28,9 +20,6 @@ Entries = npt.NDArray[np.floating[Any]]
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)
 FLOAT64: np.dtype[Any] = np.dtype(np.float64)
 INT8: np.dtype[Any] = np.dtype(np.int8)
-
-NO_UNDERFLOW = 2.0**-60
-"""Products of two magnitudes of at least this size do not underflow, in float32 and in float64."""
 
 
 class Error(NamedTuple):
@@ -355,152 +344,3 @@ class Prepared:
     def __getitem__(self, span: slice | IntArray) -> Entries:
         """The rows of `span`."""
         return self.values(span).astype(self.dtype) if self.kept is None else self.kept[span]
-
-
-class InnerSpace(Space):
-    """A distance whose key is a function of the inner product and of the norms."""
-
-    codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
-    product_error: float  # the bound of |computed - x.y| / (|x| |y|)
-    code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
-
-    def __init__(
-        self,
-        queries: Rows,
-        items: Rows,
-        integers: bool,
-        normalize: bool,
-        fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
-    ) -> None:
-        self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
-        self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
-        self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
-        self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
-        self.each_bit = bits.two_values(queries, items) if integers else None
-        self.pair_error = bounds.inner_product(items.dimensions, items.dimensions, FLOAT64)
-        # If no entry is negative and nothing underflows, the error is relative to the product itself (README, 2).
-        self.relative = not (queries.negative or items.negative) and (
-            min(_smallest_ready(queries, normalize), _smallest_ready(items, normalize)) >= NO_UNDERFLOW
-        )
-
-    def choose_tiles(self, resources: Resources) -> None:
-        """Choose the type of the products, and how many dimensions are summed at a time."""
-        self.resources, self.bits, self.codes, self.finer = resources, None, None, None
-        if self.each_bit is not None:
-            self.choose_bits()
-        elif self.are_codes or (resources.dtype == INT8 and not self.integers):
-            self.choose_codes()
-        else:
-            self.tile_type = self.integer_type if self.integers else resources.dtype
-            self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
-            self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
-            self.prepare_rows(self.normalize)
-        self.describe_tiles()
-
-    def choose_bits(self) -> None:
-        """Compute tiles from the bits of rows of two values."""
-        self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
-
-        def bits_of(rows: Rows) -> Bits:
-            return Bits(rows, self.tile_type, self.resources.keep_bytes, self.resources.threads)
-
-        items = bits_of(self.items)
-        self.bits = items if self.symmetric else bits_of(self.queries), items
-
-    def choose_codes(self) -> None:
-        """Compute tiles from codes, exactly if the rows are integers."""
-        self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
-
-        def codes_of(rows: Rows) -> Codes:
-            keep_bytes = self.resources.keep_bytes
-            return Codes(rows, self.tile_type, self.normalize, self.integers, keep_bytes, self.resources.threads)
-
-        items = codes_of(self.items)
-        self.codes = items if self.symmetric else codes_of(self.queries), items
-        self.code_error = codes.product_errors(*self.codes)
-        self.product_error = float(self.code_error.max())
-        if not self.integers and items.keeps and self.codes[0].keeps:
-            finer = copy(self)
-            finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
-            finer.describe_tiles()
-            self.finer = finer
-
-    def level_offset(self) -> FloatArray | None:
-        """Return minus the squared norms of bits, since x.y = (|x|^2 + |y|^2 - |x - y|^2) / 2."""
-        return None if self.bits is None else -self.items.square
-
-    def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
-        """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""
-        return self.product_error if self.codes is None else self.code_error[rows]
-
-    def keep_rows(self) -> None:
-        """Prepare the rows, their bits or their codes."""
-        super().keep_rows()
-        for prepared in (self.bits, self.codes):
-            if prepared is not None:
-                queries, items = prepared
-                items.keep(in_blocks=True)
-                queries.keep(in_blocks=False)
-
-    def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
-        """Return inner products of prepared rows, summed in chunks of dimensions, or products of bits or codes."""
-        if self.bits is not None and self.each_bit is not None:
-            return bits.product(*self.bits, self.each_bit, rows, columns)
-        if self.codes is not None:
-            return codes.product(*self.codes, rows, columns)
-        queries, items = self.prepared
-        x, y = queries[rows], items[columns]
-        if self.tile_type == FLOAT32 and self.resources.chunk == short_sums.SUMMED and short_sums.sums_by_vectors():
-            return short_sums.product(x, y)
-        tile: Entries = x[:, : self.chunk] @ y[:, : self.chunk].T
-        for start in range(self.chunk, x.shape[1], self.chunk):
-            tile += x[:, start : start + self.chunk] @ y[:, start : start + self.chunk].T
-        return tile
-
-    def coded_tile(self, rows: slice, columns: slice) -> CodedTile | None:
-        """Return the codes of some rows."""
-        return None if self.codes is None else codes.coded_tile(*self.codes, rows, columns)
-
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
-        """Return keys from codes and finer codes."""
-        if self.codes is None or self.finer is None:
-            return None
-        keys = codes.products_of_pairs(*self.codes, rows, columns)
-        form, error = self.finer.form, self.finer.all_errors
-        if not self.finer.entries_are_nearness:
-            keys *= form.factor[columns]
-            keys -= form.shift[columns]
-        bound = error.row[rows] * error.column[columns] + error.constant[columns]
-        return keys, bound + error.relative * np.abs(keys)
-
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key."""
-        return reals.digit_count(exact.product_bits)
-
-    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Digits of integers made of exact inner products."""
-        exact = self.exact_rows
-        if (sum_of_words := self.sum_of_words()) is not None and words.are_short(exact):
-            return words.exact_keys(exact, rows, columns, sum_of_words)
-        batches = exact.batches(rows, columns, self.key_length(exact))
-        keys = [self.keys_of_batch(exact, batch) for batch in batches]
-        return keys[0] if len(keys) == 1 else np.concatenate(keys)
-
-    def sum_of_words(self) -> SumOfWords | None:
-        """Return the sum of short integers that has the order of the exact keys; None if there is no such sum."""
-        return None
-
-    @abstractmethod
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """Return the exact keys of the pairs of a batch."""
-
-
-def _largest(rows: Rows) -> float:
-    """Return the largest magnitude in the divided rows."""
-    return float((rows.largest / rows.divisor).max())
-
-
-def _smallest_ready(rows: Rows, normalize: bool) -> float:
-    """Return the smallest nonzero magnitude in the rows prepared for tiles."""
-    ready = rows.smallest / rows.divisor
-    return float((ready / np.where(rows.norm > 0, rows.norm, 1.0) if normalize else ready).min())

@@ -11,7 +11,7 @@ from tieproof.evaluation.scoring import score
 from tieproof.measures import parse
 from tieproof.neighbors.certificate import read_truth
 from tieproof.neighbors.result import Neighbors
-from tieproof.recall.lists import FoundItems, FoundLists
+from tieproof.recall.truths import FoundItems, FoundLists
 from tieproof.show.parts import count
 from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 

@@ -14,16 +14,9 @@ from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
 from tieproof.recall.certified import CertifiedTruth
-from tieproof.recall.lists import (
-    FoundLists,
-    ListedTruth,
-    RankedTruth,
-    Truth,
-    as_cutoffs,
-    as_found,
-    as_truth,
-)
+from tieproof.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.recall.result import NeighborRecall, RecallAtK
+from tieproof.recall.truths import FoundLists, ListedTruth, RankedTruth, Truth
 from tieproof.ties import Estimate
 
 
