@@ -40,7 +40,7 @@ def test_the_driver_gives_the_same_bits_here(recorded: Path) -> None:
 
 @pytest.mark.parametrize("processor", ["max", "cortex-a76", "cortex-a72"])
 def test_arm_gives_the_same_bits(recorded: Path, processor: str) -> None:
-    """The first multiplies small matrices of bytes, the second adds products of bytes to lanes, the last does neither."""
+    """The first multiplies small matrices of bytes, the second adds products to lanes, the last does neither."""
     if which("qemu-aarch64") is None:
         pytest.skip("qemu-aarch64 is not installed (Debian: qemu-user)")
     if which("aarch64-linux-gnu-gcc"):
