@@ -90,8 +90,8 @@ def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dic
     kind = f"UTF-8 text with a {name} and its {value} on each line"
     if isinstance(path, Path):
         check(path)
-    with reading(path, kind), path.open("rb") as file:
-        lines = [line.strip() for line in io.TextIOWrapper(file, ENCODING)]
+    with reading(path, kind), path.open("rb") as file, io.TextIOWrapper(file, ENCODING) as text:
+        lines = [line.strip() for line in text]
     values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         first, *rest = line.split(None, 1) or [""]
