@@ -28,6 +28,12 @@ several runs. Data with duplicates are compared with the same number of vectors 
 ```text
 {table}```
 
+The same with `OPENBLAS_CORETYPE=Haswell`, which limits the products of OpenBLAS to vectors of 256 bits, as on a processor
+without AVX-512; tieproof's own kernels are not limited:
+
+```text
+{limited}```
+
 `make bench` runs the other scripts, too. They measure other libraries side by side, city-block and Hamming distance,
 other number types, near-duplicates, growth, memory, run files, and the first evaluation of a process.
 
@@ -182,6 +188,7 @@ def render() -> str:
     machines = -(-core_hours // (CORES * HOURS))
     return PAGE_TEXT.format(
         table=table(product),
+        limited=table(figures("product-haswell")),
         cores=cores,
         dimensions=product["dimensions"],
         product=of_pair,
