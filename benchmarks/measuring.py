@@ -197,11 +197,11 @@ def setting() -> Measured:
 
 
 def processor() -> str:
-    """The name of the processor."""
+    """The name of the processor, with the numbers of its family and model, since a name may stand for generations."""
     with suppress(OSError):
-        named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-        if named:
-            return named[1]
+        described = dict(re.findall(r"^(.+?)\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE))
+        if {"model name", "cpu family", "model"} <= described.keys():
+            return f"{described['model name']} (family {described['cpu family']}, model {described['model']})"
     return platform.processor() or platform.machine()
 
 

@@ -5,11 +5,17 @@
 Measured from arrays to the result, with all default measures, after one call beforehand. Each case takes turns with
 the product of as many random vectors; data with duplicates take turns with an evaluation of as many distinct
 vectors, and bounds under noise with an evaluation without noise. Ratios are ratios of medians. Figures are written to
-product.json unless sizes or cases are chosen.
+product.json unless sizes or cases are chosen; and to product-haswell.json if
+
+    OPENBLAS_CORETYPE=Haswell python benchmarks/product.py
+
+limits OpenBLAS to vectors of 256 bits, as if the processor had no others. tieproof's own kernels are not limited.
 """
 
+import os
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -195,7 +201,9 @@ def main() -> None:
         "dimensions": options.dimensions,
         "cases": compare(chosen),
     }
-    report(__file__, render, measured, whole)
+    limited = os.environ.get("OPENBLAS_CORETYPE", "")
+    script = Path(__file__)
+    report(str(script.with_stem(f"{script.stem}-{limited.lower()}") if limited else script), render, measured, whole)
 
 
 if __name__ == "__main__":
