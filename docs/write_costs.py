@@ -2,6 +2,7 @@
 
 import json
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -142,6 +143,19 @@ lost to tasks that take five times as long as others, and to the last tasks, of 
 The driver keeps about 40 bytes for each item, {driver:.0f} GB here, until counting begins, and half of that afterwards:
 8 for its label, 4 for its class, 4 for its place among the items of its class, and at first 16 for the digest of its row.
 
+## The k nearest items
+
+`python benchmarks/nearest.py` compares `tp.nearest` with the products of its own tiles, with the float32 product and with
+faiss, in one thread each, and counts the neighbors of faiss that are wrong:
+
+```text
+{nearest}```
+
+With more queries, reading and encoding the gallery takes a smaller share:
+
+```text
+{many_nearest}```
+
 ## The true neighbors of a billion items
 
 `tp.truth` searches pieces of the gallery and merges their lists exactly ([vector
@@ -187,8 +201,10 @@ def render() -> str:
     core_hours = halves * of_pair * 1e-9 * pairs / 3600
     machines = -(-core_hours // (CORES * HOURS))
     return PAGE_TEXT.format(
-        table=table(product),
-        limited=table(figures("product-haswell")),
+        table=table("product"),
+        limited=table("product", "-haswell"),
+        nearest=table("nearest"),
+        many_nearest=table("nearest", "-full"),
         cores=cores,
         dimensions=product["dimensions"],
         product=of_pair,
@@ -231,14 +247,14 @@ def render() -> str:
     )
 
 
-def table(measured: dict[str, Any]) -> str:
-    """The ratios, as the benchmark prints them."""
+def table(name: str, variant: str = "") -> str:
+    """The figures of a benchmark, or of a variant of its run, as the benchmark prints them."""
     sys.path.insert(0, str(BENCHMARKS))
     try:
-        from product import render as printed
+        printed: str = import_module(name).render(figures(f"{name}{variant}"))
     finally:
         sys.path.remove(str(BENCHMARKS))
-    return printed(measured)
+    return printed
 
 
 def of_parts(found: dict[str, Any]) -> dict[str, Any]:

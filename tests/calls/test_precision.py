@@ -293,7 +293,9 @@ def test_same_bits(name: str, distance: str, monkeypatch: pytest.MonkeyPatch) ->
 
 
 TILES = [name for name in FORCED if "tiles" in name and name != "no_tiles"]
-BEFORE_ROUNDING = {name: FORCED[name] for name in (*TILES, "codes_by_loop", "codes_out_of_memory")}
+BEFORE_ROUNDING = {
+    name: FORCED[name] for name in (*TILES, "codes_sifted", "codes_written", "codes_by_loop", "codes_out_of_memory")
+}
 """The methods of counting that count distances before rounding."""
 
 BEFORE = ("cosine", "dot", "euclidean", "sqeuclidean")

@@ -36,33 +36,33 @@ def test_codes_change_nothing(name: str, dimensions: int, distance: str, monkeyp
         {"embeddings": data[:20], "labels": labels[:20], "gallery": data[20:], "gallery_labels": labels[20:]},
     ]
     results = []
-    for forced in ("no_codes", "tiles of codes", "codes_by_loop", "codes_out_of_memory"):
+    for forced in ("no_codes", "codes_sifted", "codes_written", "codes_by_loop", "codes_out_of_memory"):
         with monkeypatch.context() as patch:
             small_tiles(patch, 17)
             FORCED[forced](patch)
             results.append([tp.evaluate(**task, distance=distance).to_json() for task in tasks])
-    assert results[1:] == results[:1] * 3
+    assert results[1:] == results[:1] * 4
 
 
 def test_large_data_are_encoded(monkeypatch: Patch) -> None:
     """Where relevant items are clearly nearer than most others, and the processor multiplies codes."""
     monkeypatch.setattr(codes, "multiplies_codes", lambda: True)
-    multiplied = []
-    multiply = codes.multiply_codes
+    encoded = []
+    encode = codes.encode
 
     def noted(*call: Any) -> None:
-        multiplied.append(len(call))
-        multiply(*call)
+        encoded.append(len(call))
+        encode(*call)
 
-    monkeypatch.setattr(codes, "multiply_codes", noted)
+    monkeypatch.setattr(codes, "encode", noted)
     random = np.random.default_rng(0)
     labels = np.arange(2100) // 3
     data = random.normal(size=(700, 64))[labels] + 0.3 * random.normal(size=(2100, 64))
     tp.evaluate(data, labels, measures=["AP"])
-    assert multiplied
-    multiplied.clear()
+    assert encoded
+    encoded.clear()
     tp.evaluate(data[:1500], labels[:1500], measures=["AP"])
-    assert not multiplied
+    assert not encoded
 
 
 def fractions_of(rows: Any) -> list[list[Fraction]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import product
 from threading import Lock
 from typing import Any, NamedTuple
 
@@ -17,7 +18,8 @@ from kernels.placing import settle as settle_one_by_one
 from thresholds import guided, masks_of
 from tieproof.distances.codes import arrange_codes as codes_in_blocks
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, levels, ranked, resolve
+from tieproof.engine import counting, levels, pieces, ranked, resolve, sifting
+from tieproof.engine.sifting import NearPairs
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
@@ -188,9 +190,9 @@ every_width = pytest.mark.parametrize("width", WIDTHS)
 
 @pytest.fixture
 def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let `counting` call the kernels of a level."""
-    for kernel in (counting.count_in_rows, counting.count_in_columns, counting.add_up):
-        monkeypatch.setattr(counting, kernel.__name__, at(level, kernel))
+    """Let `pieces` call the kernels of a level."""
+    for kernel in (pieces.count_in_rows, pieces.count_in_columns, sifting.count_near, pieces.add_up):
+        monkeypatch.setattr(pieces, kernel.__name__, at(level, kernel))
 
 
 @pytest.mark.usefixtures("counting_at")
@@ -202,7 +204,7 @@ def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for known in every_case(dtype, width):
 
         def count(work: Work, room: Room, made: Made = known.made) -> Iterator[int]:
-            return counting.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
+            return pieces.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
 
         check(known, few, count)
 
@@ -219,7 +221,29 @@ def test_columns(width: int, dtype: Any) -> None:
         def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
             rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
             columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
-            return counting.count_columns(tile, made.error, work, columns, room, Lock())
+            return pieces.count_columns(tile, made.error, work, columns, room, Lock())
+
+        check(known, None, count)
+
+
+@pytest.mark.usefixtures("counting_at")
+@every_level
+@both_types
+@every_width
+def test_near_pairs(width: int, dtype: Any) -> None:
+    """Pairs that a tile of codes lists, with or without some that are not near."""
+    for known, share in product(every_case(dtype, width), (0.0, 0.5)):
+
+        def count(work: Work, room: Room, made: Made = known.made, share: float = share) -> Iterator[int]:
+            tile = made.tile
+            rows = slice(tile.row, tile.row + len(tile.entries))
+            columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
+            with np.errstate(over="ignore", invalid="ignore"):
+                near = tile.entries * tile.form.factor - tile.form.shift >= columns.lowest[:, None]
+            row, item = np.nonzero(near | (np.random.default_rng(1).random(near.shape) < share))
+            pairs = NearPairs(row.astype(np.int32), item.astype(np.int32), tile.entries[row, item])
+            unwritten = tile._replace(entries=tile.entries[:0])
+            return pieces.count_near_pairs(pairs, unwritten, made.error, work, columns, room, Lock())
 
         check(known, None, count)
 

@@ -14,7 +14,7 @@ import pytest
 
 from thresholds import guided, masks_of
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, resolve
+from tieproof.engine import counting, pieces, resolve
 from tieproof.engine.ranked import Masks, join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
@@ -146,7 +146,7 @@ def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
         with patched(counting, "DENSE", dense):
             limits = counting.limits_of(work.thresholds, case.tile.form.ratio, case.tile.entries.dtype)
         work, room = work._replace(limits=limits), room_of(case.tile, work)
-        yield from counting.count_rows(case.tile, case.error, work, 0, case.queries, room, Lock())
+        yield from pieces.count_rows(case.tile, case.error, work, 0, case.queries, room, Lock())
 
     return count
 
@@ -158,7 +158,7 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
     # the queries' first row.
     def count(work: Work) -> Iterator[int]:
         columns = columns_of(case, work)
-        yield from counting.count_columns(turned, case.error, work, columns, room_of(turned, work), Lock())
+        yield from pieces.count_columns(turned, case.error, work, columns, room_of(turned, work), Lock())
 
     return count
 
@@ -500,7 +500,7 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
         work = Work(targets, thresholds, limits, counts, counting.room_for_items(10**4))
         room = counting.make_room(len(near), 4, thresholds, np.float64)
-        assert not list(counting.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
+        assert not list(pieces.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
         for value, weight in zip(near, form.weight, strict=True):
             nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
             if nearer + equal < len(part):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tieproof.distances import bits, codes, inner_space, short_sums, space
-from tieproof.engine import counting, plan, ranking
+from tieproof.engine import counting, plan, ranking, sifting
 from tieproof.exact import rows
 
 Patch = pytest.MonkeyPatch
@@ -94,6 +94,19 @@ def bits_out_of_memory(patch: Patch) -> None:
     patch.setattr(inner_space, "Bits", lambda rows, dtype, keep_bytes, threads: make(rows, dtype, 0, threads))
 
 
+def codes_sifted(patch: Patch) -> None:
+    """Near pairs are listed while the products are computed, however many there are."""
+    chosen_tile(np.int8, 2**16)(patch)
+    patch.setattr(sifting, "SHARE", 1)
+
+
+def codes_written(patch: Patch) -> None:
+    """There is no room for near pairs, so that tiles are written."""
+    chosen_tile(np.int8, 2**16)(patch)
+    patch.setattr(sifting, "SHARE", 0)
+    patch.setattr(sifting, "SPARE", 0)
+
+
 def codes_by_loop(patch: Patch) -> None:
     chosen_tile(np.int8, 2**16)(patch)
     patch.setattr(codes, "FASTEST_WAY", 0)
@@ -155,12 +168,13 @@ FORCED: dict[str, Callable[[Patch], None]] = {
         neither_bits_nor_codes,
         bits_by_loop,
         bits_out_of_memory,
+        codes_sifted,
+        codes_written,
         codes_by_loop,
         codes_out_of_memory,
         short_sums_by_vectors,
     )
 } | {
-    "tiles of codes": chosen_tile(np.int8, 2**16),
     "float32 tiles": chosen_tile(np.float32, 2**16),
     "float32 tiles of short sums": chosen_tile(np.float32, 2),
     "float64 tiles": chosen_tile(np.float64, 2**16),

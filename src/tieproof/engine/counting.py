@@ -3,11 +3,11 @@
 Usually, few items are as near as a threshold of a query. All other items need no counting and are skipped. In each
 tile, near items are listed and then placed, or counted by buckets in rows with many of them.
 
-The results are first collected in a thread's own memory and then added to the counts under a lock.
+A tile of codes is not even written, if its near items are few: they are found while its products are computed.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from threading import Event, Lock
 from typing import NamedTuple
 
@@ -15,12 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Entries, Error, Space
+from tieproof.engine.pieces import count_columns, count_near_pairs, count_rows
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
+from tieproof.engine.sifting import NearPairs, Side, sift
 from tieproof.engine.structures import (
     Columns,
-    Counted,
     Limits,
     NearEntries,
     Placed,
@@ -129,6 +130,7 @@ class Desk(NamedTuple):
 
     work: Work
     room: Room
+    near: tuple[NearPairs, NearPairs]
 
 
 class TileLoop:
@@ -142,6 +144,8 @@ class TileLoop:
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
         self.desks: deque[Desk] = deque()  # as many as threads; each takes one for a tile and returns it
         self.stop = Event()
+        few = slice(0, 1)
+        self.sifts = space.coded_tile(few, few) is not None
 
     def run(self) -> None:
         """Count all tiles; an interruption stops every thread after its current tile."""
@@ -197,22 +201,47 @@ class TileLoop:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""
         if self.stop.is_set():
             return
-        entries = self.space.tile(stripe.rows, columns)
         desk = self.desks.pop()
         try:
-            self.count_rows(stripe, columns, entries, desk)
-            if other is not None:
-                self.count_columns(other, stripe.rows, entries, desk)
+            if not self.sift(stripe, columns, other, desk):
+                entries = self.space.tile(stripe.rows, columns)
+                self.count_rows(stripe, columns, entries, desk)
+                if other is not None:
+                    self.count_columns(other, stripe.rows, entries, desk)
         finally:
             self.desks.append(desk)
-        self.progress(entries.size * (1 if other is None else 2))
+        size = (stripe.rows.stop - stripe.rows.start) * (columns.stop - columns.start)
+        self.progress(size * (1 if other is None else 2))
+
+    def sift(self, stripe: Stripe, items: slice, other: Stripe | None, desk: Desk) -> bool:
+        """Count the near pairs of a tile of codes, if they are few; otherwise no later tile is tried, either."""
+        coded = self.space.coded_tile(stripe.rows, items) if self.sifts else None
+        if coded is None:
+            return False
+        work, room, near = desk
+        nothing = np.empty((0, 0), dtype=self.space.tile_type)
+        tile, error = self.tile(stripe, items, nothing)
+        turned, turned_error = (tile, error) if other is None else self.tile(other, stripe.rows, nothing)
+        rows = Side(tile.form, stripe.columns.lowest, near[0])
+        columns = Side(turned.form, nothing.ravel() if other is None else other.columns.lowest, near[1])
+        found = sift(coded, rows, columns)
+        if found.of_rows < 0:
+            self.sifts = False
+            return False
+        pairs = near[0].first(found.of_rows)
+        self.settle(stripe, count_near_pairs(pairs, tile, error, work, stripe.columns, room, stripe.lock), work)
+        if other is not None:
+            pairs = near[1].first(found.of_columns)
+            counted = count_near_pairs(pairs, turned, turned_error, work, other.columns, room, other.lock)
+            self.settle(other, counted, work)
+        return True
 
     def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a tile for the queries of a stripe."""
         tile, error = self.tile(stripe, items, entries)
-        work, room = desk
+        work, room, _ = desk
         counted = count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock)
-        self.settle(stripe, counted, work.undecided)
+        self.settle(stripe, counted, work)
 
     def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
         """Count a transposed tile for the queries of a stripe; a crowded tile is transposed back first."""
@@ -220,14 +249,14 @@ class TileLoop:
         if is_crowded(tile, stripe.columns, CROWDED):
             self.count_rows(stripe, items, transposed(entries), desk)
         else:
-            work, room = desk
+            work, room, _ = desk
             counted = count_columns(tile, error, work, stripe.columns, room, stripe.lock)
-            self.settle(stripe, counted, work.undecided)
+            self.settle(stripe, counted, work)
 
-    def settle(self, stripe: Stripe, counted: Iterator[int], undecided: Undecided) -> None:
+    def settle(self, stripe: Stripe, counted: Iterator[int], work: Work) -> None:
         """Resolve the undecided items of a tile, in the batches that counting yields."""
         for used in counted:
-            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in undecided)), stripe.lock)
+            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
             if self.stop.is_set():
                 return
 
@@ -242,7 +271,8 @@ class TileLoop:
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
         undecided = room_for_items(len(room.listed.query) + self.undecided)
         work = Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided)
-        return Desk(packed(work), packed(room))
+        near = [NearPairs.room(self.side if self.sifts else 0, self.space.tile_type) for _ in range(2)]
+        return Desk(packed(work), packed(room), (near[0], near[1]))
 
 
 def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
@@ -324,69 +354,3 @@ def transposed(entries: Array) -> Array:
 @native
 def transpose(entries: Array, out: Output[Array]) -> None:
     """Write the transpose in blocks that fit into the cache."""
-
-
-def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
-    """Count a tile for the queries start … stop-1, to which its rows belong.
-
-    Yields the number of undecided items at the end, and whenever there might be no room for more. The lock is held
-    while counts change.
-    """
-
-    def count(query: int, undecided: int) -> Counted:
-        return count_in_rows(tile, error, work, query, stop, undecided, room)
-
-    return _in_pieces(count, start, stop, error, work, room, lock)
-
-
-def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
-    """Count a transposed tile, whose rows are items and whose columns are query rows; yields as `count_rows`."""
-
-    def count(item: int, undecided: int) -> Counted:
-        return count_in_columns(tile, error, work, columns, item, undecided, room)
-
-    return _in_pieces(count, 0, len(tile.entries), error, work, room, lock)
-
-
-def _in_pieces(
-    count: Callable[[int, int], Counted],
-    start: int,
-    stop: int,
-    error: Error,
-    work: Work,
-    room: Room,
-    lock: Lock,
-) -> Iterator[int]:
-    """Count from `start` to `stop` in pieces whose results fit into the working memory."""
-    counted = Counted(start, 0, 0, 0)
-    most = len(work.undecided.query) - len(room.listed.query)
-    while counted.next < stop:
-        counted = count(counted.next, counted.undecided)
-        with lock:
-            add_up(work, room, counted.tallied, counted.placed, error.certain)
-        if counted.undecided > most or (counted.next == stop and counted.undecided):
-            yield counted.undecided
-            counted = counted._replace(undecided=0)
-
-
-@native
-def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room) -> Counted:
-    """Count a tile for the queries from `query` on; what is to be added to the counts is written to `room`.
-
-    undecided : the number of undecided items so far. Counting ends before `stop` if there might be no room for more.
-    """
-
-
-@native
-def count_in_columns(
-    tile: Tile, error: Error, work: Work, columns: Columns, item: int, undecided: int, room: Room
-) -> Counted:
-    """Count a transposed tile, whose rows are items, from `item` on, as `count_in_rows` does."""
-
-
-@native
-def add_up(work: Work, room: Room, tallied: int, placed: int, exact: bool) -> None:
-    """Add to the counts the results in `room`, for `tallied` queries and `placed` items.
-
-    exact : items at thresholds are tallied, too
-    """

@@ -11,3 +11,4 @@
 #include "exact_counting.h"
 #include "counting.h"
 #include "keeping.h"
+#include "sifting.h"

@@ -154,6 +154,44 @@ static inline bool near_codes(
     }
     return any != 0;
 }
+
+/* What a row is to the items of a tile, whose queries count it, too: its factor and shift. */
+typedef struct {
+    int32_t excess;
+    float scale, lowest, factor, shift;
+} RowOfCodes;
+
+/* For each of some rows: which of 32 items are near it, as `near_codes`, and of which items it is near, if
+   `lowest_of` are the limits of these items. Returns whether there are any. */
+static inline bool near_both_ways(
+    const int32_t (*products)[WIDEST], const RowOfCodes *rows, int64_t count, const void *of_item, const void *factor,
+    const void *shift, const void *lowest_of, uint32_t (*near)[2])
+{
+    __m512 item[2], times[2], minus[2], limit[2];
+    for (int part = 0; part < 2; part++) {
+        item[part] = _mm512_loadu_ps((const float *)of_item + 16 * part);
+        times[part] = _mm512_loadu_ps((const float *)factor + 16 * part);
+        minus[part] = _mm512_loadu_ps((const float *)shift + 16 * part);
+        limit[part] = lowest_of ? _mm512_loadu_ps((const float *)lowest_of + 16 * part) : _mm512_set1_ps(INFINITY);
+    }
+    uint32_t any = 0;
+    for (int64_t r = 0; r < count; r++) {
+        near[r][0] = near[r][1] = 0;
+        for (int part = 0; part < 2; part++) {
+            __m512i whole = _mm512_loadu_si512(products[r] + 16 * part);
+            whole = _mm512_sub_epi32(whole, _mm512_set1_epi32(rows[r].excess));
+            __m512 value = _mm512_mul_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(rows[r].scale));
+            value = _mm512_mul_ps(value, item[part]);
+            __m512 own = _mm512_sub_ps(_mm512_mul_ps(value, times[part]), minus[part]);
+            __m512 of_row = _mm512_mul_ps(value, _mm512_set1_ps(rows[r].factor));
+            of_row = _mm512_sub_ps(of_row, _mm512_set1_ps(rows[r].shift));
+            near[r][0] |= (uint32_t)_mm512_cmp_ps_mask(own, _mm512_set1_ps(rows[r].lowest), _CMP_GE_OQ) << 16 * part;
+            near[r][1] |= (uint32_t)_mm512_cmp_ps_mask(of_row, limit[part], _CMP_GE_OQ) << 16 * part;
+        }
+        any |= near[r][0] | near[r][1];
+    }
+    return any != 0;
+}
 #endif
 
 /* The items of some consecutive blocks that are in a tile. */

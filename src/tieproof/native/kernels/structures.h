@@ -80,4 +80,9 @@ typedef struct {
     int64_t next, tallied, placed, undecided;
 } Counted;
 
+/* The numbers of near pairs of a tile, for its rows and for its columns; -1 if there are too many. */
+typedef struct {
+    int64_t of_rows, of_columns;
+} Sifted;
+
 #endif
