@@ -70,6 +70,9 @@ FEW = 40
 FIRST_ROWS = 16
 """The number of rows of a transposed tile that are sampled to see whether it is crowded."""
 
+FEWEST_WRITTEN = 4
+"""So many more tiles of codes with many near pairs than with few are tried before all are written."""
+
 CROWDED = 0.03
 """The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
 
@@ -146,6 +149,7 @@ class TileLoop:
         self.stop = Event()
         few = slice(0, 1)
         self.sifts = space.coded_tile(few, few) is not None
+        self.sifted, self.written = 0, 0  # how many tiles had few near pairs, and too many
 
     def run(self) -> None:
         """Count all tiles; an interruption stops every thread after its current tile."""
@@ -214,8 +218,12 @@ class TileLoop:
         self.progress(size * (1 if other is None else 2))
 
     def sift(self, stripe: Stripe, items: slice, other: Stripe | None, desk: Desk) -> bool:
-        """Count the near pairs of a tile of codes, if they are few; otherwise no later tile is tried, either."""
-        coded = self.space.coded_tile(stripe.rows, items) if self.sifts else None
+        """Count the near pairs of a tile of codes, if they are few, as in most tiles; return whether they are.
+
+        Tiles of items of the same classes have many, because relevant items are near.
+        """
+        worth = self.sifts and self.written <= FEWEST_WRITTEN + self.sifted
+        coded = self.space.coded_tile(stripe.rows, items) if worth else None
         if coded is None:
             return False
         work, room, near = desk
@@ -226,8 +234,9 @@ class TileLoop:
         columns = Side(turned.form, nothing.ravel() if other is None else other.columns.lowest, near[1])
         found = sift(coded, rows, columns)
         if found.of_rows < 0:
-            self.sifts = False
+            self.written += 1
             return False
+        self.sifted += 1
         pairs = near[0].first(found.of_rows)
         self.settle(stripe, count_near_pairs(pairs, tile, error, work, stripe.columns, room, stripe.lock), work)
         if other is not None:
