@@ -574,6 +574,7 @@ MILLION = [
     "NumRet",
     "NumRel",
     "NumRelRet",
+    "NumNonRelJudgedRet",
 ]
 
 

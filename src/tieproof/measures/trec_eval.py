@@ -13,6 +13,7 @@ NAMES = {
     "BinG": "binG",
     "IPrec(recall=0.{k},hits=nearest)": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
     "IPrec(recall=1,hits=nearest)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
+    "NumNonRelJudgedRet": "num_nonrel_judged_ret",
     "NumQ": "num_q",
     "NumRel": "num_rel",
     "NumRelRet": "num_rel_ret",
