@@ -10,6 +10,7 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from peer_tests import PEERS
+from tieproof.comparison.same_queries import common_measures
 from tieproof.measures import parse
 from tieproof.measures.trec_eval import SETS, members
 
@@ -234,6 +235,16 @@ def test_a_set_leaves_out_interpolated_precision_where_it_would_take_minutes(cal
     assert result.measures == tuple(str(parse(ours)) for ours in left)
     assert result["NumRelRet"].lower == 1000
     assert result["P@1000"].expected == pytest.approx(1 / 3, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The set official|IPrec is left out")
+def test_a_set_compares_what_all_systems_have() -> None:
+    qrels, scores = {"q": {"0": 1, "1": 0}}, {"q": {"0": 2.0, "1": 1.0}}
+    results = {"tied": of_one_tie("run", "official"), "whole": tp.evaluate_run(qrels, scores, measures="official")}
+    with pytest.warns(tp.InputWarning, match=r"Not all results have these .* left out: IPrec\(hits=nearest\), IPrec"):
+        assert common_measures(results, ["official"]) == [*results["tied"].measures[4:]]
+    with pytest.raises(tp.InputError, match=r"This result has no measure 'IPrec\(hits=nearest\)'"):
+        common_measures(results, ["IPrec(hits=nearest)"])
 
 
 @pytest.mark.filterwarnings("ignore:The set official")
