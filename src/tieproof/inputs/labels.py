@@ -227,7 +227,7 @@ def _from_objects(array: Array, name: str) -> Array:
                 return labels
     if all(isinstance(value, list) for value in values):
         raise InputError(f"The {name} are lists of different lengths, which are probably batches. {JOIN}")
-    for at, value in enumerate(values):
+    for at, value in enumerate(values if array.ndim else ()):
         if value is None or (isinstance(value, float) and math.isnan(value)):
             row = at // (len(values) // len(array))
             raise InputError(
