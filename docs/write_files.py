@@ -89,12 +89,14 @@ with `#` are comments, and text after the tag of a run is not read. Files with t
 predictions of sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and
 pytrec_eval have it. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, which that library downloads (extra `ir-datasets`). The commands
-`run`, `compare` and `verify` also read qrels and runs from standard input, written `-`, and from pipes, in TREC
-format or as such a dictionary:
+`run`, `compare`, `verify`, `agree` and `diversity` also read qrels and runs from standard input, written `-`, and
+from pipes, in TREC format or as such a dictionary. `compare` calls a system as its file is called, unless
+`NAME=FILE` gives it another name:
 
 ```text
 ssh host cat run.gz | tieproof run qrels.txt -
 tieproof compare --qrels qrels.txt base.run <(unxz -c ours.run.xz)
+zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-
 ```
 
 Responses of Elasticsearch and OpenSearch are runs, too: pass `{{query: response}}`, such as

@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from tieproof.measures import BinG as BinG
     from tieproof.measures import IPrec as IPrec
     from tieproof.measures import Judged as Judged
+    from tieproof.measures import NumNonRelJudgedRet as NumNonRelJudgedRet
     from tieproof.measures import NumQ as NumQ
     from tieproof.measures import NumRel as NumRel
     from tieproof.measures import NumRelRet as NumRelRet

@@ -318,7 +318,10 @@ def of_evaluate(**options: Any) -> Callable[[], tp.Result]:
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "too few": (of_evaluate(categories=["a"]), r"number of categories is 1, but .* queries is 30. Pass exactly one"),
     "nan": (of_evaluate(categories=[*range(29), np.nan]), r"The categories must be .* row 29 contains nan"),
-    "none": (of_evaluate(categories=[*KINDS[:29].tolist(), None]), r"The categories .* contain NoneType, str"),
+    "none": (
+        of_evaluate(categories=[*KINDS[:29].tolist(), None]),
+        r"The categories .* row 29 is None\. Leave out rows without one",
+    ),
     "fractions": (of_evaluate(categories=np.arange(30) / 2), r"row 1 contains 0.5"),
     "columns": (of_evaluate(categories=np.zeros((30, 2), int)), r"categories must have the shape \(items,\)"),
     "unknown mean": (of_evaluate(average="median"), r"Unknown average='median'. Known: micro, macro"),

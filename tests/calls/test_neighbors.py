@@ -129,7 +129,12 @@ def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
     run = {f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i != q} for q in range(24)}
     # Measures in which unlisted items count, too.
     of_all = ("AUC", "bpref", "SetP", "SetRelP", "SetF", "SetAP", "NumRet")
-    of_judgments = ("Judged", "Unjudged", "RBPResidual")  # every item of a gallery counts as judged
+    of_judgments = (
+        "Judged",
+        "Unjudged",
+        "RBPResidual",
+        "NumNonRelJudgedRet",
+    )  # every item of a gallery counts as judged
     measures = [
         name for name in MEASURES if not name.startswith((*of_all, *of_judgments)) and "max_grade=1" not in name
     ]

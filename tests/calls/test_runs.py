@@ -325,6 +325,28 @@ FILES: dict[str, tuple[str, str, str]] = {
         BEIR_HEADER + "q1 d1 1\n",
         "RUN has 'score' as the rank on line 1, where a number is expected. " + MS_MARCO_COLUMNS,
     ),
+    "scores in three columns": (
+        GOOD_QRELS,
+        "q1 d1 2\nq1 d2 0.5\n",
+        "RUN has 0.5 as the rank on line 2, where a whole number is expected. "
+        + MS_MARCO_COLUMNS
+        + " Ranks are whole "
+        "numbers; write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag.",
+    ),
+    "a table with commas": (
+        GOOD_QRELS,
+        "query_id,doc_id,score\nq1,d1,0.5\n",
+        "RUN has 1 column on line 1: 'query_id,doc_id,score'. "
+        + RUN_COLUMNS
+        + " For a table with commas, pass the data "
+        "frame of pandas.read_csv to tp.evaluate_run.",
+    ),
+    "a file of another kind": (
+        GOOD_QRELS,
+        "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
+        "RUN cannot be read as a TREC run: it begins like a Git LFS pointer (run `git lfs pull`); give the right "
+        "file or extension.",
+    ),
     "qrels with three columns as a run": (
         GOOD_QRELS,
         "# a comment\nq1 d1 1\nq2 d1 1\nq1 d2 2\nq1 d3 1\n",
@@ -471,7 +493,22 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         {"q1": {"d1": "high"}},
         {},
-        "The scores must contain real numbers, not strings. Convert them to floats first.",
+        "The run: the score of document 'd1' for query 'q1' is 'high'. Every score must be a finite number; convert "
+        "texts to numbers, and leave out documents without a score.",
+    ),
+    "words as grades": (
+        {"q0": {"d1": 1}, "q1": {"d2": 2, "d1": "2"}},
+        RUN_OF_ONE,
+        {},
+        "The qrels: the grade of document 'd1' for query 'q1' is '2'. Every grade must be a finite number; convert "
+        "texts to numbers, and leave out documents without a grade.",
+    ),
+    "None": (
+        QRELS,
+        {"q1": {"d1": 0.5, "d2": None}},
+        {},
+        "The run: the score of document 'd2' for query 'q1' is None. Every score must be a finite number; convert "
+        "texts to numbers, and leave out documents without a score.",
     ),
     "nan": (
         QRELS,

@@ -63,6 +63,20 @@ def test_values_are_those_of_all_orders(measure: str) -> None:
             assert got.std[at] == pytest.approx(exact.std, rel=1e-12, abs=1e-15)
 
 
+def test_documents_that_were_judged_not_relevant_are_counted() -> None:
+    name = "num_nonrel_judged_ret"
+    for level, seed in itertools.product((1, 2), range(3)):
+        qrels, run = example(seed=seed)
+        result = tp.evaluate_run(qrels, run, measures=[name], level=level, empty="zero")
+        expected = [sum(0 <= qrels[query].get(each, -1) < level for each in run[query]) for query in sorted(qrels)]
+        (found,) = result.measures
+        assert result.per_query(found).lower.tolist() == result.per_query(found).upper.tolist() == expected
+        assert result[found].lower == sum(expected)
+        library = pytest.importorskip("pytrec_eval")
+        judge = library.RelevanceEvaluator(qrels, {name}, relevance_level=level)
+        assert [values[name] for _, values in sorted(judge.evaluate(run).items())] == expected
+
+
 def test_a_large_tie_with_few_judged_documents_loses_no_digits() -> None:
     run = {"q": {f"d{at}": 0.5 for at in range(100_000)}}
     result = tp.evaluate_run({"q": {"d7": 1}}, run, measures=["Judged@90000", "Unjudged@90000"])

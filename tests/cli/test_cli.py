@@ -1014,6 +1014,33 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "No tie changes any score: all orderings agree.",
         ],
     ),
+    "a tie of relevant items with different grades": (
+        lambda: tp.evaluate_scores([[0.5, 0.5, 0.1], [0.2, 0.3, 0.3]], [[1, 2, 0], [1, 2, 2]], measures=["nDCG"]),
+        [
+            "Evaluated 2 queries, ranking up to 3 items by the given scores.",
+            "No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
+            "a score of 1 of 2 queries.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
+        ],
+    ),
+    "the same tie for a measure without grades": (
+        lambda: tp.evaluate_scores([[0.5, 0.5, 0.1]], [[1, 2, 0]], measures=["AP"]),
+        [
+            "Evaluated 1 query, ranking up to 3 items by the given scores.",
+            "No tie changes any score: all orderings agree. The only tie holds only relevant items.",
+        ],
+    ),
+    "a tie of unjudged documents and others": (
+        lambda: tp.evaluate_run(
+            {"q": {"a": 1, "b": 0}}, {"q": {"b": 1.0, "c": 1.0, "a": 0.5}}, measures=["Judged@1"]
+        ),
+        [
+            "Evaluated 1 query, ranking up to 3 items by the given scores.",
+            "No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
+            "a score of 1 of 1 query.",
+            "The score to report is 'lower': no ordering of the tied items gives less.",
+        ],
+    ),
     "lists that were cut off": (
         lambda: tp.evaluate_scores([[0.5, 0.1, 0.1], [0.2, 0.3, 0.3]], [[1, 0, 1], [1, 0, 0]], n_relevant=[3, 1]),
         [

@@ -42,6 +42,16 @@ def test_embeddings(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert capsys.readouterr().out == f"{shown}\n"
 
 
+def test_names_are_given_to_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("a=b.npy").write_bytes(Path("noise.npy").read_bytes())
+    names = {"ours": "good", "all:of it": "bits", "a=b": "noise"}
+    expected = tp.compare({name: tp.evaluate(SYSTEMS[file], LABELS) for name, file in names.items()}, baseline="ours")
+    np.savez("all.npz", bits=SYSTEMS["bits"])
+    files = ("ours=good.npy", "all:of it=all.npz:bits", "a=b.npy")
+    assert run("compare", *files, "labels.npy", "--baseline", "ours") == 0
+    assert capsys.readouterr().out == f"{expected}\n"
+
+
 def test_labels_may_be_given_last(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez("all.npz", labels=LABELS, good=GOOD)
     Path("labels.txt").write_text("\n".join(map(str, LABELS)))
@@ -133,6 +143,11 @@ def test_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (["labels.npy", "good.npy", "bits.npy", "-m", "APP"], "--measure: Unknown measure 'APP'"),
         (["labels.npy", "good.npy", "bits.npy", "--baseline", "c"], "Unknown baseline='c'. Known: good, bits."),
         (["labels.npy", "good.npy", "absent.npy"], "absent.npy does not exist"),
+        (["labels.npy", "good.npy", "ours=absent.npy"], "ours=absent.npy does not exist"),
+        (
+            ["labels.npy", "a=good.npy", "a=bits.npy"],
+            "a is the name of two systems; give each another name as NAME=",
+        ),
     ],
 )
 def test_refused_in_one_line(

@@ -99,6 +99,12 @@ def test_compare_reads_judgments_from_a_pipe_once_for_all_systems(
     assert run("compare", "--qrels", "qrels.txt", "base.run", "-", "--baseline", "-") == 0
     renamed = {"base": results["base"], "standard input": results["ours"]}
     assert capsys.readouterr().out == f"{tp.compare(renamed, baseline='standard input')}\n"
+    with pipe(OURS.encode()) as ours:
+        assert run("compare", "--qrels", "qrels.txt", "base.run", f"ours={ours}", "--baseline", "ours") == 0
+    assert capsys.readouterr().out == f"{tp.compare(results, baseline='ours')}\n"
+    type_in(monkeypatch, OURS.encode())
+    assert run("compare", "--qrels", "qrels.txt", "base.run", "ours=-", "--baseline", "ours") == 0
+    assert capsys.readouterr().out == f"{tp.compare(results, baseline='ours')}\n"
 
 
 def test_categories_are_read_from_standard_input(

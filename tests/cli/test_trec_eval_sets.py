@@ -1,6 +1,8 @@
 """The sets of measures of trec_eval, and its lines; counts, which are added up; recall@k in runs."""
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from peer_tests import PEERS
+from tieproof.comparison.same_queries import common_measures
+from tieproof.measures import parse
 from tieproof.measures.trec_eval import SETS, members
 
 QRELS = """\
@@ -159,14 +163,14 @@ def test_the_members_of_a_set_are_whole(name: str) -> None:
     found = members(name)
     with pytest.warns(tp.InputWarning) as warned:
         result = tp.evaluate_scores([[3, 2, 1]], [[1, 0, 1]], measures=name)
-    assert result.measures == tuple(str(tp.measures.parse(ours)) for ours in found.measures.values())
+    assert result.measures == tuple(str(parse(ours)) for ours in found.measures.values())
     (said,) = warned
     assert str(said.message) == (
         f"The set {name} of trec_eval also has {', '.join(found.others)}, which tieproof does not have."
     )
     for theirs in found.others:
         with pytest.raises(tp.InputError, match="is not offered"):
-            tp.measures.parse(theirs)
+            parse(theirs)
 
 
 def test_what_trec_eval_prints_of_its_own_test_data(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,17 +201,78 @@ def test_a_set_leaves_out_bpref_where_nothing_is_judged_not_relevant() -> None:
         tp.evaluate_run(qrels, run, measures=["bpref"])
 
 
-def test_a_set_leaves_out_interpolated_precision_where_it_would_take_minutes() -> None:
-    run = {"q": {str(document): 0.0 for document in range(3000)}}
-    qrels = {"q": {str(document): int(document < 1000) for document in range(3000)}}
-    said = (
-        r"IPrec is left out of the set. 'IPrec\(hits=nearest\)' would take minutes: ties of up to 3,000 items "
-        "have too many orders."
-    )
-    with pytest.warns(tp.InputWarning, match="gm_map"), pytest.warns(tp.InputWarning, match=said):
-        names = [str(measure) for measure in tp.evaluate_run(qrels, run, measures="official").measures]
-    assert len(names) == len(members("official").measures) - 11
-    assert not any(name.startswith("IPrec") for name in names)
+TOO_MANY = (
+    r"IPrec is left out of the set. 'IPrec\(hits=nearest\)' would take minutes: ties of up to 3,000 items have too"
+)
+
+
+def of_one_tie(call: str, measures: Any) -> Any:
+    """A call with one query and a tie of 3,000 items, of which 1,000 are relevant."""
+    relevant = [int(item < 1000) for item in range(3000)]
+    if call == "run":
+        qrels = {str(document): grade for document, grade in enumerate(relevant)}
+        return tp.evaluate_run({"q": qrels}, {"q": dict.fromkeys(qrels, 0.0)}, measures=measures)
+    if call == "scores":
+        return tp.evaluate_scores([[0.0] * 3000], [relevant], measures=measures)
+    if call == "neighbors":
+        ids, zeros = [list(range(3000))], [[0.0] * 3000]
+        return tp.evaluate_neighbors(ids, zeros, labels=[1], gallery_labels=relevant, measures=measures)
+    evaluate: Callable[..., Any] = tp.evaluate if call == "embeddings" else tp.evaluate_answers
+    sides: dict[str, Any] = {
+        "embeddings": [[0.0]],
+        "labels": [1],
+        "gallery": [[0.0]] * 3000,
+        "gallery_labels": relevant,
+    }
+    return evaluate(**sides, distance="euclidean", measures=measures)
+
+
+@pytest.mark.parametrize("call", ["run", "scores", "neighbors", "embeddings", "answers"])
+def test_a_set_leaves_out_interpolated_precision_where_it_would_take_minutes(call: str) -> None:
+    with pytest.warns(tp.InputWarning, match="gm_map"), pytest.warns(tp.InputWarning, match=TOO_MANY):
+        result = of_one_tie(call, ["official", "AP"])
+    left = [ours for theirs, ours in members("official").measures.items() if not theirs.startswith("iprec")]
+    assert result.measures == tuple(str(parse(ours)) for ours in left)
+    assert result["NumRelRet"].lower == 1000
+    assert result["P@1000"].expected == pytest.approx(1 / 3, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:The set official|IPrec is left out")
+def test_a_set_compares_what_all_systems_have() -> None:
+    qrels, scores = {"q": {"0": 1, "1": 0}}, {"q": {"0": 2.0, "1": 1.0}}
+    results = {"tied": of_one_tie("run", "official"), "whole": tp.evaluate_run(qrels, scores, measures="official")}
+    with pytest.warns(tp.InputWarning, match=r"Not all results have these .* left out: IPrec\(hits=nearest\), IPrec"):
+        assert common_measures(results, ["official"]) == [*results["tied"].measures[4:]]
+    with pytest.raises(tp.InputError, match=r"This result has no measure 'IPrec\(hits=nearest\)'"):
+        common_measures(results, ["IPrec(hits=nearest)"])
+
+
+@pytest.mark.filterwarnings("ignore:The set official")
+@pytest.mark.parametrize("measures", ["IPrec@0.5", ["official", "IPrec@0.5"], "IPrec@0.5,official"])
+def test_a_measure_that_is_named_beside_a_set_is_not_left_out(measures: Any) -> None:
+    for call in ("run", "scores"):
+        with pytest.raises(tp.InputError, match=r"'IPrec\(recall=0.5\)' would take minutes"):
+            of_one_tie(call, measures)
+    with pytest.raises(tp.InputError, match="bpref"):
+        tp.evaluate_run({"q1": {"a": 1}}, {"q1": {"a": 1.0}}, measures=["official", "bpref"])
+
+
+def left_out(call: Callable[[], Any]) -> tuple[set[str], set[str]]:
+    """The measures of a result, by their names, and the first words of the warnings."""
+    with pytest.warns(tp.InputWarning) as warned:
+        result = call()
+    return {parse(measure).name for measure in result.measures}, {str(one.message).split()[0] for one in warned}
+
+
+def test_a_set_leaves_out_what_unseen_items_and_noise_leave_open(files: list[str]) -> None:
+    every = {parse(ours).name for ours in members("all_trec").measures.values()}
+    names, said = left_out(lambda: tp.evaluate_scores([[3, 2, 1]], [[2, 0, 1]], n_relevant=[4], measures="all_trec"))
+    assert (names, said) == (every - {"bpref", "nDCG", "RBP"}, {"The", "bpref", "nDCG", "RBP"})
+    of_unjudged = {"Unjudged", "RBPResidual", "NumNonRelJudgedRet"}
+    names, said = left_out(lambda: tp.evaluate_run(*files, truncated=True, measures="all_trec"))
+    assert (names, said) == (every - of_unjudged, {"The", "NumNonRelJudgedRet,"})
+    names, said = left_out(lambda: tp.evaluate_run(*files, noise=0.25, measures="all_trec"))
+    assert (names, said) == (every - of_unjudged - {"RBP"}, {"The", "NumNonRelJudgedRet,", "RBP"})
 
 
 def test_counts_are_totals(files: list[str]) -> None:

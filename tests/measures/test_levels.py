@@ -50,6 +50,10 @@ def with_level(spelling: str) -> str:
 @pytest.mark.parametrize("spelling", BINARY)
 @pytest.mark.parametrize("options", [{}, {"truncated": True}, {"truncated": True, "n_items": 30}])
 def test_smaller_grades_are_not_relevant(spelling: str, options: dict[str, Any]) -> None:
+    if options and parse(spelling).definition.unjudged:
+        with pytest.raises(tp.InputError, match="has no bounds over other lists"):
+            tp.evaluate_run(*lists(0), measures=[with_level(spelling)], **options)
+        return
     for seed in range(5):
         qrels, run = lists(seed)
         judged = at_least(LEVEL, qrels, keep="gain" in spelling)

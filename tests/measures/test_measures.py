@@ -228,6 +228,21 @@ def test_expected_average_precision_of_a_random_order(length: int, relevant: int
     assert_close(found.expected[0], (others + harmonic) / length, "expected")
 
 
+@pytest.mark.parametrize(("length", "relevant", "k"), [(50, 10, 10), (1000, 50, 6), (30, 3, 8), (20, 20, 5)])
+def test_average_precision_at_a_cutoff_of_a_random_order(length: int, relevant: int, k: int) -> None:
+    """The model of Manzhos, Ianevych and Melnyk 2025 (arXiv 2511.02571): k items are drawn without replacement.
+
+    Of d different ranks, all are relevant with the probability of `joint[d]`, and AP@k is a sum over pairs of ranks.
+    """
+    joint = [math.prod((Fraction(relevant - i, length - i) for i in range(d)), start=Fraction(1)) for d in range(5)]
+    pairs = [(rank, before) for rank in range(1, k + 1) for before in range(1, rank + 1)]
+    mean = sum(joint[len({*pair})] / pair[0] for pair in pairs) / relevant
+    square = sum(joint[len({*one, *other})] / (one[0] * other[0]) for one in pairs for other in pairs) / relevant**2
+    found = parse(f"AP@{k}")(one_tie(0, 0, length, relevant))
+    assert_close(found.expected[0], mean, "expected")
+    assert_close(found.variance[0], square - mean**2, "variance")
+
+
 # Large ties, compared with sums in decimals.
 
 
@@ -574,6 +589,7 @@ MILLION = [
     "NumRet",
     "NumRel",
     "NumRelRet",
+    "NumNonRelJudgedRet",
 ]
 
 

@@ -318,6 +318,7 @@ DEFINITIONS: dict[str, Definition] = {
     "NumRet": lambda ordering, context: Fraction(len(ordering)),
     "NumRel": lambda ordering, context: Fraction(context.n_relevant),
     "NumRelRet": lambda ordering, context: Fraction(hits(ordering)),
+    "NumNonRelJudgedRet": lambda ordering, context: Fraction(len(ordering) - hits(ordering)),
     # Without qrels every item counts as judged; tests/calls/test_unjudged.py has the definitions for runs.
     "Judged": lambda ordering, context: Fraction(1),
     "Unjudged": lambda ordering, context: Fraction(),

@@ -120,6 +120,19 @@ def test_loop_of_deep_hashing(follow: Any) -> None:
         assert found[measure].lower == found[measure].upper == pytest.approx(expected, rel=1e-12)
 
 
+def test_intervals_of_embeddings_over_subjects(follow: Any) -> None:
+    names, said = follow("pooled")
+    counted = tp.fnmr_at_fmr(names["voices"], names["speakers"], curve=True).curve
+    assert counted is not None
+    assert astuple(names["curve"].eer) == astuple(counted.eer)
+    assert names["curve"].tar(0.01) == counted.tar(0.01)
+    eer, tar = (re.fullmatch(r".+ ([0-9.]+) \[([0-9.]+), ([0-9.]+)\]", line) for line in said.splitlines())
+    assert eer is not None
+    assert tar is not None
+    for value, low, high in (eer.groups(), tar.groups()):
+        assert float(low) < float(value) < float(high)
+
+
 def test_similarity(follow: Any) -> None:
     names, said = follow("similarity")
     low, high = names["found"].lower.extrapolated, names["found"].upper.extrapolated

@@ -230,6 +230,21 @@ CASES: dict[str, Case] = {
     "a small archive that claims to contain four gigabytes": Case(
         npz_of_nothing, r"data.npz:labels is cut short", in_folder=True
     ),
+    "a score null in a run of JSON": Case(
+        text("run.json", b'{"q1": {"a": 0.5, "b": null}}', lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.json: the score of document 'b' for query 'q1' is None\. Every score must be a finite number; convert",
+        in_folder=True,
+    ),
+    "scores in a run of three columns": Case(
+        text("run.tsv", b"q1\ta\t0.5\nq1\tb\t0.2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.tsv has 0\.5 as the rank on line 1, where a whole number is expected.*write scores as a TREC run",
+        in_folder=True,
+    ),
+    "a NumPy array as a run": Case(
+        text("run.npy", b"\x93NUMPY\x01\0", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.npy cannot be read as a TREC run: it begins like a NumPy array",
+        in_folder=True,
+    ),
     "a run file with a line of over a megabyte": Case(
         text("run.txt", b"x" * (2**20 + 1), lambda path: tp.evaluate_run({"q": {"d": 1}}, path)),
         r"has more than 1,048,576 bytes on line 1: 'xxx",

@@ -37,7 +37,10 @@ CASES: dict[str, Case] = {
     "an array of objects with integer and string labels": Case(
         evaluate(labels=np.array([0, "a", 1, 1, 2, 2], dtype=object)), r"contain int, str"
     ),
-    "None as labels in a list": Case(evaluate(labels=[None] * 6), r"contain NoneType"),
+    "None as labels in a list": Case(evaluate(labels=[None] * 6), r"row 0 is None"),
+    "a label that is missing among strings": Case(
+        evaluate(labels=["a", "a", "b", "b", "c", float("nan")]), r"row 5 is nan\. Leave out rows without one"
+    ),
     "two columns of labels with values other than 0 and 1": Case(
         evaluate(labels=np.full((6, 2), 7)), r"one 0/1 column per class"
     ),

@@ -99,6 +99,12 @@ CASES: dict[str, Case] = {
     "a cost of detection that is not positive": Case(
         lambda: tp.det_curve([0.5], [0.7]).min_dcf(0.05, c_miss=0), r"c_miss=0, .* costs that are positive numbers"
     ),
+    "an interval of a curve of embeddings": Case(
+        lambda: tp.fnmr_at_fmr([[0.0], [1.0], [2.0]], ["a", "a", "b"], curve=True).curve.interval(  # type: ignore[union-attr]
+            lambda curve: curve.eer.upper
+        ),
+        r"counted from embeddings, and its pairs were not kept.*tp\.nearest with k=len\(gallery\)",
+    ),
     "an interval of a DET curve without subjects": Case(
         lambda: tp.det_curve([0.5], [0.7]).interval(lambda curve: curve.eer.upper), r"needs the subjects of all pairs"
     ),

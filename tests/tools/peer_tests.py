@@ -125,7 +125,7 @@ KNOWN = {
     "trec_eval": Peer(
         "10.0, values of its test data",
         reasons=(
-            ("is not offered", LACKING, "counts, interpolated precision, geometric means and others, by name"),
+            ("is not offered", LACKING, "precision at multiples of R, geometric means, utility and others, by name"),
             ("Unknown measure", LACKING, "parameters of such measures, and texts"),
         ),
     ),

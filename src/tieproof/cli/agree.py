@@ -9,9 +9,9 @@ from tieproof.inputs.readers.location import with_pipes_read
 
 HELP = (
     "Compare the rankings of two runs by rank-biased overlap, with its bounds over all orders of tied documents.\n\n"
-    "The files are runs as tieproof run reads them; no judgments are needed. The table has the means over the "
-    "queries that both runs have: lower, expected and upper over all orders of documents with equal scores, and the "
-    "treatments of ties w, a and b of Corsi and Urbano (2024)."
+    "The files are runs as tieproof run reads them, and one of them may be -, which is standard input; no judgments "
+    "are needed. The table has the means over the queries that both runs have: lower, expected and upper over all "
+    "orders of documents with equal scores, and the treatments of ties w, a and b of Corsi and Urbano (2024)."
 )
 
 EXAMPLES = (

@@ -1,5 +1,6 @@
 """`tieproof compare`."""
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -30,13 +31,14 @@ HELP = (
     "Compare systems on the same queries: how much of a difference ties can explain, how much the choice of queries "
     "can explain, and how much remains.\n\n"
     f"FILES are runs, with --qrels; or records ({EXTENSION}); or the embeddings of each system, before or after a "
-    "file of labels. The name of a system is that of its file, without folder and extension. The qrels or a run may "
-    "be -, which is standard input."
+    "file of labels. The name of a system is that of its file, without folder and extension; NAME=FILE gives it "
+    "another one. The qrels or a run may be -, which is standard input."
 )
 
 EXAMPLES = (
     "tieproof compare --qrels qrels.txt base.run ours.run theirs.run",
     "tieproof compare --qrels qrels.txt base.run ours.run --baseline base -m AP,nDCG@10",
+    "zcat ours.run.gz | tieproof compare --qrels qrels.txt base.run ours=-",
     "tieproof compare labels.npy ours.npy theirs.npy -d euclidean --test tukey",
     "tieproof compare ours.tieproof theirs.tieproof --json comparison.json --plot comparison.svg",
 )
@@ -70,7 +72,7 @@ TAKES = {
         "A measure, or several with commas between them; repeat it for more. Default for records: all of theirs."
     ),
     distance=options.distance("The distance between embeddings. Default: cosine."),
-    categories="The file with a category for each query.",
+    categories="The file with a category for each query; of runs it may be -, which is standard input.",
     average=Option(
         "micro: the mean over all queries; macro: the mean of the means of the categories. Default: micro.",
         choice(AVERAGES),
@@ -95,6 +97,8 @@ def compare(
     **evaluation: Text,
 ) -> None:
     """Read the files, evaluate and compare the systems, write and show the comparison."""
+    given = [_split_name(file) for file in files]
+    files, chosen = [file for _, file in given], {file: name for name, file in given if name}
     kind = _kind_of(files, qrels)
     measures = as_in_runs(measures) if kind == RUNS else measures
     check_options(measures=measures or None, distance=evaluation["distance"])
@@ -109,7 +113,7 @@ def compare(
     for name in settings:
         if name not in TAKES[kind]:
             raise InputError(f"--{name} does not apply to {kind}, which were given; leave it out.")
-    systems = named(files[1:] if kind == EMBEDDINGS else files)
+    systems = named(files[1:] if kind == EMBEDDINGS else files, chosen)
     how: dict[str, Any] = {
         "baseline": next((name for name, file in systems.items() if file == baseline), baseline),
         "test": test,
@@ -151,26 +155,48 @@ def _kind_of(files: Sequence[str], qrels: Text) -> str:
     return kind
 
 
-def named(files: Sequence[str]) -> dict[str, str]:
+def _split_name(file: str) -> tuple[str, str]:
+    """Return the name and the file of NAME=FILE; the name is empty if there is none.
+
+    A path that exists is a file, whatever signs it contains; FILE must exist, or be standard input.
+
+    >>> _split_name("ours=-"), _split_name("year=2024/part.npy")
+    (('ours', '-'), ('', 'year=2024/part.npy'))
+    """
+    name, _, path = file.partition("=")
+    if path and not os.path.exists(file) and (path == STANDARD_INPUT or os.path.exists(str(split(path).path))):
+        return name, path
+    return "", file
+
+
+def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
     """Return a dict from the name of each system to its file.
 
-    A name is that of the file without folder and extension; where two names would be the same, all are the paths
-    as given.
+    A name is the chosen one of the file, or that of the file without folder and extension; where two names would be
+    the same, all that nobody chose are the paths as given.
 
-    >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"])
+    >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"], {})
     {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small'}
-    >>> named(["a/run.txt", "b/run.txt"])
+    >>> named(["a/run.txt", "b/run.txt"], {})
     {'a/run.txt': 'a/run.txt', 'b/run.txt': 'b/run.txt'}
+    >>> named(["a/run.txt", "b/run.txt"], {"b/run.txt": "ours"})
+    {'run': 'a/run.txt', 'ours': 'b/run.txt'}
     """
     names = []
     for file in files:
         path, entry = split(file)
         name = Path(path.name.removesuffix(".gz")).stem
-        names.append(STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else f"{name}:{entry}" if entry else name)
+        own = STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else f"{name}:{entry}" if entry else name
+        names.append(chosen.get(file, own))
     if len(set(files)) < len(files):
         twice = next(file for file in files if files.count(file) > 1)
         raise InputError(f"{twice} is given twice, but a system cannot be compared with itself; leave one out.")
-    return dict(zip(names if len(set(names)) == len(names) else files, files, strict=True))
+    if len(set(names)) < len(names):
+        names = [chosen.get(file, file) for file in files]
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise InputError(f"{twice} is the name of two systems; give each another name as NAME=FILE.")
+    return dict(zip(names, files, strict=True))
 
 
 def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Callable[[Any], tieproof.Result]:

@@ -10,7 +10,8 @@ from tieproof.inputs.readers.location import with_pipes_read
 
 HELP = (
     "Score a run whose documents are judged for subtopics of each query, by alpha-nDCG and ERR-IA.\n\n"
-    "QRELS has lines of query, subtopic, document and grade, as for ndeval, and RUN is as tieproof run reads it. The "
+    "QRELS has lines of query, subtopic, document and grade, as for ndeval, and RUN is as tieproof run reads it. One "
+    "of them may be -, which is standard input. The "
     "table has the means over the queries of QRELS, as ndeval -c does: lower, expected and upper over all orders of "
     "documents with equal scores."
 )

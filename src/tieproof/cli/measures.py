@@ -16,8 +16,8 @@ LEGEND = (
     "relevant items; hits are the relevant items at ranks up to k, or all relevant items without a cutoff. Text in "
     "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
     "changes no formula: there are no further hits, and P@10 of five items still divides by 10. All measures but "
-    "nDCG, ERR, NumQ, NumRet and those of judgments also have rel, the smallest grade that is relevant, as in "
-    "AP(rel=2)@100; by default all grades above 0 are."
+    "nDCG, ERR, NumQ, NumRet, Judged, Unjudged and RBPResidual also have rel, the smallest grade that is relevant, "
+    "as in AP(rel=2)@100; by default all grades above 0 are."
 )
 
 LEGEND_OF_NAMES = (

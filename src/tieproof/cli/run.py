@@ -80,7 +80,8 @@ EXAMPLES = (
         "measure, query (all for the mean) and lower bound, as trec_eval -q does; --per-query writes the whole "
         "interval"
     ),
-    categories="The file with a line of query and category; the result of each category is shown, too.",
+    categories="The file with a line of query and category, or - for standard input; the result of each category is "
+    "shown, too.",
     **shared("average"),
     missing="How a query scores that has relevant documents but is missing from RUN.",
     **shared("empty"),

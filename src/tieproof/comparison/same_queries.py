@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import parse_measures
+from tieproof.evaluation.scoring import parse_with_sets
 from tieproof.measures import Measure, parse
 from tieproof.ties import IntArray
 
@@ -131,7 +131,13 @@ def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measur
     """Return the measures to compare: those wanted, or all, without counts; results that lack one are refused."""
     (first, one), *others = results.items()
     if wanted is not None:
-        names = [str(measure) for measure in parse_measures(wanted)]
+        measures, of_sets = parse_with_sets(wanted)
+        lacking = [
+            each for each in map(str, of_sets) if any(each not in result.measures for result in results.values())
+        ]
+        if lacking:
+            warn(f"Not all results have these measures of the set, which are left out: {', '.join(sorted(lacking))}.")
+        names = [str(measure) for measure in measures if str(measure) not in lacking]
         for result in results.values():
             for name in names:
                 result[name]  # refuses a measure that it does not have

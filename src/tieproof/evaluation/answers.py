@@ -15,7 +15,7 @@ from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.problems import Side, as_budget, as_distance, in_memory, make_problem, watched
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.labels import as_label_array, checked_groups, checked_labels
 from tieproof.inputs.options import check_choice
@@ -100,7 +100,7 @@ def evaluate_answers(
     [1.0, 1.0, 0.3333333333333333, 1.0, 1.0]
 
     """
-    wanted = parse_measures(measures)
+    wanted, optional = parse_with_sets(measures)
     if noise is not None:
         raise InputError(
             "noise does not apply to answers: an item without an answer may be at any distance. Leave out noise, or "
@@ -140,7 +140,7 @@ def evaluate_answers(
     counts = _Counts.of((of_queries, of_items), grouped, item_answered, items is None)
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
-    scores = score(rankings.noted(parts), wanted, len(own))
+    scores = score(rankings.noted(parts), wanted, len(own), optional=optional)
     origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
     return Result(as_evaluated(scores, setting, origin))
 

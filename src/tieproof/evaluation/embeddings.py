@@ -24,7 +24,7 @@ from tieproof.evaluation.problems import (
     with_own_labels,
 )
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score, warn_of_recall
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score, warn_of_recall
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
@@ -240,7 +240,7 @@ def evaluate(
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.1767766952966369)
 
     """
-    wanted = parse_measures(measures)
+    wanted, optional = parse_with_sets(measures)
     check_empty(empty)
     check_choice("average", average, AVERAGES)
     rounding = None if precision is None else find_format(precision)
@@ -295,6 +295,7 @@ def evaluate(
                 threads=budget.threads,
                 noisy=noise is not None,
                 most_kept=budget.memory / KEPT,
+                optional=optional,
             )
             if noise is not None and whole.relevance.graded:
                 from tieproof.evaluation.graded_noise import bracketed, levels_of

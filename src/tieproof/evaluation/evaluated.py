@@ -239,7 +239,8 @@ class TieSummary:
 
     queries : evaluated queries
     ties : ties of at least two items, one of them relevant
-    ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score
+    ambiguous_ties : ties that hold both relevant and other items, the only kind that changes a score, except for
+        measures that read grades (nDCG, or any measure with `rel`) or judgments (Judged)
     queries_with_ambiguous_ties : queries with at least one ambiguous tie
     largest_tie : items in the largest of all these ties; 0 if there is none
     zero_vectors : rows that are all zero, in queries and gallery together

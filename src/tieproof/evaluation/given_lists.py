@@ -11,7 +11,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.noise import check_noisy, parse_radius
-from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_measures, score
+from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
     JudgedLists,
@@ -50,7 +50,7 @@ def evaluate_lists(
     noise: Any = None,
 ) -> Evaluated:
     """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
-    wanted = parse_measures(measures)
+    wanted, optional = parse_with_sets(measures)
     check_empty(empty)
     radius = None if noise is None else parse_radius(noise, f"the {name}")
     rows = as_rows(values, name)
@@ -73,7 +73,7 @@ def evaluate_lists(
     )
     rankings = RankingDigests(len(rows))
     parts = list_parts(rows, judged, limits, name, name == "distances", radius)
-    scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None)
+    scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None, optional=optional)
     if radius is not None and not isinstance(judged, LabeledRows):
         from tieproof.evaluation.graded_noise import bracketed
 

@@ -13,7 +13,7 @@ from tieproof.evaluation.given_lists import as_counted_type, judged_by_grades
 from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_measures, score
+from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
@@ -134,7 +134,7 @@ def evaluate_neighbors(
     Estimate(lower=0.75, expected=0.75, upper=0.75, std=0.0)
 
     """
-    wanted = parse_measures(measures)
+    wanted, optional = parse_with_sets(measures)
     check_noisy((), cut_off=noise is not None)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
@@ -177,7 +177,7 @@ def evaluate_neighbors(
         average=average,
     )
     rankings = RankingDigests(count)
-    scored = score(rankings.noted(_neighbor_parts(lists, of_all, search)), wanted, count, estimate)
+    scored = score(rankings.noted(_neighbor_parts(lists, of_all, search)), wanted, count, estimate, optional=optional)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
         return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries))

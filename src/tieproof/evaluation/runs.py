@@ -10,7 +10,7 @@ nor the ranks in a file can change a number.
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -28,7 +28,7 @@ from tieproof.evaluation.scoring import (
     as_evaluated,
     check_empty,
     of_judged_items,
-    parse_measures,
+    parse_with_sets,
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
@@ -41,8 +41,6 @@ from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.interpolated import TooManyOrdersError
-from tieproof.measures.trec_eval import sets_in
 from tieproof.measures.unseen import estimate
 from tieproof.ties import BoolArray, IntArray
 
@@ -147,7 +145,7 @@ def evaluate_run(
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
         truncated=True would give.
         If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
-        measures that tieproof does not have, or has IPrec and ties of so many orders that it would take minutes. If a
+        measures that tieproof does not have, or that cannot be computed for this run, which are then left out. If a
         measure is called recall@k.
 
     Notes
@@ -169,28 +167,24 @@ def evaluate_run(
     ['q2']
 
     """
-    wanted = _at_level(parse_measures(as_in_runs(measures)), level)
-    judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
+    named, of_sets = parse_with_sets(as_in_runs(measures))
+    wanted, optional = _at_level(named, level), frozenset(_at_level(of_sets, level))
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
-        if given and of_unjudged:
-            raise InputError(
-                f"'{of_unjudged[0]}' describes the documents of a list as it is, and has no bounds over other lists. "
-                f"Leave out {option}, or the measure.",
-                option,
-            )
+        if given:
+            wanted = _without_unjudged(wanted, optional, option)
+    judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))
-    of_sets = sets_in([measures] if isinstance(measures, str) else measures)
     queries = trec.numbering()
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
-        if judged_only and of_sets:
+        if judged_only and optional.issuperset(judged_only):
             wanted, judged_only = _without_missing_judgments(judged, wanted, judged_only)
         _check_judged(judged, judged_only)
     with about("run"):
@@ -220,18 +214,10 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(truncated: bool) -> Result:
+    def evaluated(wanted: list[Measure], truncated: bool) -> Result:
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
-        bounded = [each for each in wanted if not (truncated and each in of_unjudged)]
-        try:
-            scored = score(parts, bounded, len(ids), estimate, noisy=off is not None)
-        except TooManyOrdersError as refused:
-            if not of_sets:
-                raise
-            warn(f"IPrec is left out of the set. {refused}")
-            wanted[:] = [each for each in wanted if each.name != "IPrec"]
-            return evaluated(truncated)
+        scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
         if off is not None:
             from tieproof.evaluation.graded_noise import bracketed
 
@@ -241,9 +227,10 @@ def evaluate_run(
             )
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
-    result = evaluated(truncated)
-    if not truncated and len(of_unjudged) < len(wanted) and is_cut_off(scores):
-        _warn_of_cut(result, evaluated(truncated=True), run)
+    result = evaluated(wanted, truncated)
+    bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
+    if not truncated and bounded and is_cut_off(scores):
+        _warn_of_cut(result, evaluated(bounded, truncated=True), run)
     return result
 
 
@@ -262,7 +249,7 @@ def as_in_runs(measures: Any) -> Any:
     return [re.sub(r"(?i)\brecall@", "R@", one) if isinstance(one, str) else one for one in given]
 
 
-def _at_level(measures: list[Measure], level: float) -> list[Measure]:
+def _at_level(measures: Iterable[Measure], level: float) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
     is_number = isinstance(level, int | float | np.integer | np.floating) and not isinstance(level, bool)
     if not is_number or not 0 < level <= sys.float_info.max:
@@ -270,7 +257,7 @@ def _at_level(measures: list[Measure], level: float) -> list[Measure]:
             f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"
         )
     if level == 1:
-        return measures
+        return list(measures)
 
     def has_own(measure: Measure) -> bool:
         return measure.definition.graded or is_graded(measure) or "rel" in dict(measure.parameters)
@@ -305,6 +292,24 @@ def _check_collection(truncated: bool, n_items: int | None) -> int | None:
     if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
         raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
     return int(n_items)
+
+
+def _without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
+    """Return the measures without those of judgments, which have no bounds if an option is given."""
+    found = [each for each in wanted if each.definition.unjudged]
+    for each in found:
+        if each not in optional:
+            raise InputError(
+                f"'{each}' describes the documents of a list as it is, and has no bounds over other lists. Leave out "
+                f"{option}, or the measure.",
+                option,
+            )
+    if found:
+        warn(
+            f"{', '.join(map(str, found))} are left out of the set, because they describe the documents of a list as "
+            f"it is, and {option} is about other lists."
+        )
+    return [each for each in wanted if each not in found]
 
 
 def _without_missing_judgments(

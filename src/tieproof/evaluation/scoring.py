@@ -15,7 +15,7 @@ from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
-from tieproof.measures.trec_eval import warn_of_others
+from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
@@ -41,19 +41,32 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     >>> parse_measures(["nDCG@10, AP", "AP", "P.5,10"])
     [nDCG@10, AP, P@5, P@10]
     """
+    return parse_with_sets(measures)[0]
+
+
+def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], frozenset[Measure]]:
+    """Parse measures as `parse_measures` does; also return those that only a set of trec_eval names."""
     if isinstance(measures, str | Measure):
         measures = [measures]
     if not isinstance(measures, Iterable) or getattr(measures, "ndim", 1) == 0:
         raise InputError(f"The measures must be a list of names such as 'AP', not {type(measures).__name__}.")
     if measures is DEFAULT_MEASURES:
-        return list(_default_measures())
+        return list(_default_measures()), frozenset()
     given = [*measures]
-    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in given)
-    wanted = list(dict.fromkeys(measure for several in named for measure in several))
+    wanted = _parse_each(given)
     warn_of_others(given)
     if not wanted:
         raise InputError(f"No measure was given. Pass at least one; the default is {', '.join(DEFAULT_MEASURES)}.")
-    return wanted
+    if not sets_in(given):
+        return wanted, frozenset()
+    rest = [without_sets(one) if isinstance(one, str) else one for one in given]
+    return wanted, frozenset(wanted) - frozenset(_parse_each([one for one in rest if one != ""]))
+
+
+def _parse_each(given: Iterable[str | Measure]) -> list[Measure]:
+    """Return the measures that measures and lists of names contain, each once."""
+    named = (parse_list(one) if isinstance(one, str) else [parse(one)] for one in given)
+    return list(dict.fromkeys(measure for several in named for measure in several))
 
 
 @cache
@@ -99,6 +112,7 @@ def score(
     threads: int = 1,
     noisy: bool = False,
     most_kept: float = np.inf,
+    optional: frozenset[Measure] = frozenset(),
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
@@ -106,6 +120,7 @@ def score(
     threads : the number of parts that are evaluated at a time
     noisy : whether the ties have the extreme rankings under noise
     most_kept : the memory in bytes for the ties that can change a score; if they need more, none is kept
+    optional : measures that are left out with a warning if they cannot be computed
     """
     values = np.zeros((len(measures), 4, count))
     bounds = np.zeros((len(measures), 2, count)) if noisy else None
@@ -113,16 +128,25 @@ def score(
     tie_counts = np.zeros((4, count), dtype=np.int64)
     kept: list[KeptTies] = []
     sizes: list[int] = []
+    uncomputable: dict[str, str] = {}
 
     def evaluate(part: tuple[IntArray, Ties]) -> None:
         queries, ties = _as_places(part[0]), part[1]
         n_relevant[queries] = ties.n_relevant
-        for of_measure, measure in zip(values, measures, strict=True):
-            computed = measure(ties) if estimate is None else estimate(measure, ties)
-            for row, estimates in zip(of_measure, computed, strict=True):
+        for at, measure in enumerate(measures):
+            if measure in optional and measure.name in uncomputable:
+                continue
+            try:
+                computed = measure(ties) if estimate is None else estimate(measure, ties)
+                if bounds is not None:
+                    bounds[at][:, queries] = bounds_under_noise(measure, ties, computed)
+            except InputError as error:
+                if measure not in optional:
+                    raise
+                uncomputable.setdefault(measure.name, str(error))
+                continue
+            for row, estimates in zip(values[at], computed, strict=True):
                 row[queries] = estimates
-            if bounds is not None:
-                bounds[measures.index(measure)][:, queries] = bounds_under_noise(measure, ties, computed)
         tie_counts[:, queries] = count_by_query(ties)
         if sum(sizes) <= most_kept:
             of_part = keep(part[0], ties)
@@ -134,7 +158,24 @@ def score(
     with growing_tables():
         for_each(evaluate, parts, threads)
     parts_kept = tuple(kept) if sum(sizes) <= most_kept else None
-    return Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
+    scores = Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
+    return _without(scores, optional, uncomputable) if uncomputable else scores
+
+
+def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
+    """Return the scores without those measures of sets that have one of these names, and say why."""
+    for name, why in uncomputable.items():
+        warn(f"{name} is left out of the set. {why}")
+    left = [
+        at
+        for at, measure in enumerate(scores.measures)
+        if measure not in optional or measure.name not in uncomputable
+    ]
+    return scores._replace(
+        measures=[scores.measures[at] for at in left],
+        values=scores.values[left],
+        noise=None if scores.noise is None else scores.noise[left],
+    )
 
 
 def count_by_query(ties: Ties) -> IntArray:

@@ -222,12 +222,18 @@ def about_ties(result: Measured) -> Iterator[str]:
     """Sentences on ties: how many there are, whether they matter, and whether cut-off lists may end in a tie."""
     ties = result.ties
     queries, touched, open_ends = ties.queries, ties.queries_with_ambiguous_ties, ties.queries_with_open_last_tie
+    changed = 0 if result.search is not None else _count_open(result)
     if ties.ambiguous_ties:
         yield (
             f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie, which "
             f"mixes relevant and other items. There {'is' if ties.ambiguous_ties == 1 else 'are'} "
             f"{count(ties.ambiguous_ties, 'ambiguous tie')}, and the largest tie holds "
             f"{count(ties.largest_tie, 'item')}."
+        )
+    elif changed:
+        yield (
+            f"No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
+            f"a score of {changed:,} of {count(queries, 'query')}."
         )
     else:
         harmless = {0: "", 1: " The only tie holds only relevant items."}
@@ -247,8 +253,15 @@ def about_ties(result: Measured) -> Iterator[str]:
             f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
             "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
         )
-    elif ties.ambiguous_ties or open_ends:
+    elif ties.ambiguous_ties or changed or open_ends:
         yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+
+
+def _count_open(result: Measured) -> int:
+    """Count the queries with a score that the order of the items in a list changes."""
+    values = np.array(list(result.evaluated.per_query.values()))
+    lower, _, upper, variance = values.transpose(1, 0, 2)
+    return int(((lower < upper) & (variance > 0)).any(axis=0).sum())
 
 
 def _about_noise(result: Measured) -> Iterator[str]:

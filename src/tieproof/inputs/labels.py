@@ -4,6 +4,7 @@ Labels and groups come one for each item or as columns, and are checked against 
 checked here for all inputs that have them.
 """
 
+import math
 import sys
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -226,6 +227,13 @@ def _from_objects(array: Array, name: str) -> Array:
                 return labels
     if all(isinstance(value, list) for value in values):
         raise InputError(f"The {name} are lists of different lengths, which are probably batches. {JOIN}")
+    for at, value in enumerate(values if array.ndim else ()):
+        if value is None or (isinstance(value, float) and math.isnan(value)):
+            row = at // (len(values) // len(array))
+            raise InputError(
+                f"The {name} must be all integers or all strings, but row {row} is {value}. Leave out rows without "
+                "one."
+            )
     kinds = sorted({type(value).__name__ for value in values})
     raise InputError(
         f"The {name} must be all integers or all strings, but contain {', '.join(kinds)}. Convert them first."

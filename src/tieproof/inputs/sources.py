@@ -5,6 +5,7 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -53,7 +54,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
     """Read and check a source, and make the table of its documents."""
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
     if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
-        source = _from_dictionary(ir_datasets.read(values), role, queries)._replace(name=values)
+        source = _from_dictionary(ir_datasets.read(values), role, queries, values)
     elif isinstance(values, str | os.PathLike):
         name = os.fsdecode(values).lower()
         if role.value == "score" and name.endswith(predictions.EXTENSIONS):
@@ -62,7 +63,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
             isinstance(values, Piped) and predictions.is_dictionary(values)
         ):
             read = predictions.read_dictionary(values, role.value)
-            source = _from_dictionary(read, role, queries)._replace(name=os.fsdecode(values))
+            source = _from_dictionary(read, role, queries, os.fsdecode(values))
         else:
             source = _from_trec(values, role, queries)
     elif isinstance(values, Mapping):
@@ -83,28 +84,33 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
             f"data frame or a table of Arrow, not {type(values).__name__}."
         )
 
-    def names_of(row: int) -> tuple[str, str]:
-        """Return the ids of a row's query and document, as text."""
-        query, document = list(queries)[source.documents.query[row]], source.documents.id(row)
-        return query.decode(errors="replace"), document.decode(errors="replace")
-
     finite = np.isfinite(source.value)
     if not finite.all():
         row = int(np.argmin(finite))
-        query, document = names_of(row)
         raise InputError(
-            f"{source.name}: the {role.value} of document '{document}' for query '{query}' is "
-            f"{source.value[row]}{source.place([row])}. Every {role.value} must be a finite number; leave out "
-            f"documents without a {role.value}."
+            f"{_named(source, role, queries, row)} is {source.value[row]}{source.place([row])}. Every {role.value} "
+            f"must be a finite number; leave out documents without a {role.value}."
         )
     table = DocumentTable(source.documents, len(queries))
     if table.twice is not None:
-        query, document = names_of(table.twice[0])
+        query, document = _names_of(source, queries, table.twice[0])
         raise InputError(
             f"{source.name}: document '{document}' occurs twice for query '{query}'{source.place(table.twice)}. Keep "
             "one of them."
         )
     return source, table
+
+
+def _names_of(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
+    """Return the ids of a row's query and document, as text."""
+    query, document = list(queries)[source.documents.query[row]], source.documents.id(row)
+    return query.decode(errors="replace"), document.decode(errors="replace")
+
+
+def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
+    """Return the name of a row's value, for messages."""
+    query, document = _names_of(source, queries, row)
+    return f"{source.name}: the {role.value} of document '{document}' for query '{query}'"
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
@@ -127,7 +133,7 @@ def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers
     return Source(documents, np.array(lines.score), os.fsdecode(location), place, lines.document)
 
 
-def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) -> Source:
+def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "") -> Source:
     for name, inner in values.items():
         if not isinstance(inner, Mapping):
             raise InputError(
@@ -137,15 +143,17 @@ def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers) ->
     lengths = [len(inner) for inner in values.values()]
     query = np.repeat(numbered(list(values), queries, role), lengths)
     names = as_ids([name for inner in values.values() for name in inner], role, "document")
-    value = _as_values([value for inner in values.values() for value in inner.values()], role)
-    return Source(documents_called(names, query), value, role.name, lambda rows: "", names)
+    given = [value for inner in values.values() for value in inner.values()]
+    source = Source(documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names)
+    return source._replace(value=_as_values(given, role, source, queries))
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     query = numbered(column_for(frame, "query", role.name).tolist(), queries, role)
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
-    values = _as_values(column_for(frame, role.value, role.name), role)
-    return Source(documents_called(names, query), values, role.name, lambda rows: _located("row", rows), names)
+    place = partial(_located, "row")
+    source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
+    return source._replace(value=_as_values(column_for(frame, role.value, role.name), role, source, queries))
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
@@ -167,11 +175,20 @@ def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
     return names if kinds == {str} else list(map(str, names))
 
 
-def _as_values(values: Any, role: Role) -> FloatArray:
-    """Convert scores or grades to float64 without changing the order of integers."""
+def _as_values(values: Any, role: Role, source: Source, queries: Numbers) -> FloatArray:
+    """Convert scores or grades to float64 without changing the order of integers; `source` has their documents."""
     if len(values) == 0:
         raise InputError(f"{role.name} {role.verb} empty. Pass at least one {role.value}.")
-    numbers = as_numbers(values, f"{role.value}s")
+    try:
+        numbers = as_numbers(values, f"{role.value}s")
+    except InputError as error:
+        row = next((row for row, value in enumerate(values) if value is None or isinstance(value, str | bytes)), -1)
+        if row < 0:
+            raise
+        raise InputError(
+            f"{_named(source, role, queries, row)} is {values[row]!r}{source.place([row])}. Every {role.value} must "
+            f"be a finite number; convert texts to numbers, and leave out documents without a {role.value}."
+        ) from error
     whole = numbers.dtype.kind in "iu"
     return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
 

@@ -29,6 +29,7 @@ from tieproof.measures.interpolated import IPrec
 from tieproof.measures.preferences import BinG, bpref
 from tieproof.measures.retrieved import (
     Judged,
+    NumNonRelJudgedRet,
     NumQ,
     NumRel,
     NumRelRet,
@@ -62,6 +63,7 @@ __all__ = [
     "IPrec",
     "Judged",
     "Measure",
+    "NumNonRelJudgedRet",
     "NumQ",
     "NumRel",
     "NumRelRet",

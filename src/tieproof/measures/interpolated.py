@@ -35,10 +35,6 @@ _BLOCK = 64
 """The values of x that are walked at a time."""
 
 
-class TooManyOrdersError(InputError):
-    """Ties have so many orders that the expected value would take minutes; a set of measures then leaves it out."""
-
-
 def _reaching(measure: Measure, n_relevant: IntArray) -> IntArray:
     """Return how many relevant items reach the recall, at least 1, (Q,)."""
     recall = measure["recall"]
@@ -70,7 +66,7 @@ def _interpolated_precision(ties: Ties, measure: Measure) -> Estimates:
     values = {row: _values(ties, row, int(first[row]), lower[ties.query[row]]) for row in rows.tolist()}
     steps = sum(float(ties.l[row]) * float(ties.m[row]) * len(values[row]) for row in values)
     if steps > _MOST_STEPS:
-        raise TooManyOrdersError(
+        raise InputError(
             f"'{measure}' would take minutes: ties of up to {ties.largest:,} items have too many orders. Use P at a "
             "cutoff, or leave the measure out."
         )

@@ -194,14 +194,21 @@ RBPResidual = define(
 
 
 def _define_count(
-    name: str, count: Callable[[Ties], IntArray], meaning: str, formula: str, theirs: str, graded: bool
+    name: str,
+    count: Callable[[Ties], IntArray],
+    meaning: str,
+    formula: str,
+    theirs: str,
+    graded: bool = False,
+    unjudged: bool = False,
 ) -> Measure:
     def compute(ties: Ties, measure: Measure) -> Estimates:
         value = count(ties).astype(np.float64)
         return Estimates(value, value, value, np.zeros_like(value))
 
     meaning += " Counts are added up over the queries, not averaged."
-    return define(Definition(name, compute, meaning, formula, f"trec_eval ({theirs})", graded=graded, total=True))
+    source = f"trec_eval ({theirs})"
+    return define(Definition(name, compute, meaning, formula, source, graded=graded, unjudged=unjudged, total=True))
 
 
 NumQ = _define_count(
@@ -221,7 +228,6 @@ NumRel = _define_count(
     "The number of relevant items, in the list or not.",
     "R",
     "num_rel",
-    graded=False,
 )
 NumRelRet = _define_count(
     "NumRelRet",
@@ -229,5 +235,12 @@ NumRelRet = _define_count(
     "The number of relevant items in the list.",
     "hits",
     "num_rel_ret",
-    graded=False,
+)
+NumNonRelJudgedRet = _define_count(
+    "NumNonRelJudgedRet",
+    lambda ties: ties.n_items - ties.listed - _unjudged(ties).listed,
+    "The number of items in the list that were judged not relevant. A negative grade is no judgment." + OF_JUDGMENTS,
+    "N - hits - unjudged items",
+    "num_nonrel_judged_ret",
+    unjudged=True,
 )

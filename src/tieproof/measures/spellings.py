@@ -62,7 +62,6 @@ LIBRARIES: tuple[Vocabulary, ...] = (
         {
             SEVERAL: "P recall relative_P success map_cut ndcg_cut unj iprec_at_recall",
             "a set of measures; name it where several measures can be named": " ".join(SETS),
-            "a count that needs the judgments of retrieved documents": "num_nonrel_judged_ret",
             "a geometric mean over queries; here every measure has the arithmetic one": "gm_map gm_bpref",
             "a mean of interpolated precisions": "11pt_avg",
             SAMPLED: "infAP",

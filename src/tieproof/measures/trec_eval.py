@@ -13,6 +13,7 @@ NAMES = {
     "BinG": "binG",
     "IPrec(recall=0.{k},hits=nearest)": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
     "IPrec(recall=1,hits=nearest)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
+    "NumNonRelJudgedRet": "num_nonrel_judged_ret",
     "NumQ": "num_q",
     "NumRel": "num_rel",
     "NumRelRet": "num_rel_ret",
@@ -55,6 +56,8 @@ SETS = {
 }
 """The sets of trec_eval 10 that need neither preferences nor several assessors, in the order of its output."""
 
+_SET = re.compile(rf"(?<![^\s,])(?:{'|'.join(SETS)})(?![^\s,])")
+
 
 class Members(NamedTuple):
     """The measures of a set by the names that trec_eval prints, and the names of those that tieproof lacks."""
@@ -93,8 +96,17 @@ def sets_in(texts: Iterable[object]) -> list[str]:
     >>> sets_in(["AP,official", "nDCG@10"])
     ['official']
     """
-    words = {word for text in texts if isinstance(text, str) for word in re.split(r"[\s,]+", text)}
-    return [name for name in SETS if name in words]
+    found = {name for text in texts if isinstance(text, str) for name in _SET.findall(text)}
+    return [name for name in SETS if name in found]
+
+
+def without_sets(text: str) -> str:
+    """Return a list of measures without the sets that it names.
+
+    >>> without_sets("AP,official, P@5,10")
+    'AP,, P@5,10'
+    """
+    return _SET.sub("", text).strip(", \t\n")
 
 
 def warn_of_others(texts: Iterable[object]) -> None:

@@ -167,7 +167,8 @@ class DetCurve(Shown):
 
         statistic : a function of a curve, such as `lambda curve: curve.eer.upper`
 
-        Raises InputError if the curve was made without subjects, or has only one, or if the number is not finite.
+        Raises InputError if the curve was made without subjects, as `fnmr_at_fmr` does, or has only one, or if the
+        number is not finite. docs/pooled.md has the code for embeddings.
 
         >>> import tieproof as tp
         >>> subjects = ["a", "a", "b", "c"], ["a", "b", "b", "c", "c", "c"]
@@ -176,6 +177,13 @@ class DetCurve(Shown):
         0.75 [0.00, 1.00]
         """
         check_confidence("confidence", confidence)
+        if self._eer is not None:
+            raise InputError(
+                "This curve was counted from embeddings, and its pairs were not kept. For an interval, pass the "
+                "distances of all pairs and their subjects: det_curve(…, subjects=(of_relevant, of_others)); "
+                "tp.nearest with k=len(gallery) returns these distances.",
+                "subjects",
+            )
         if self._pairs is None or self._pairs.subjects < 2:
             raise InputError(
                 "An interval over subjects needs the subjects of all pairs, and at least two of them. Pass "

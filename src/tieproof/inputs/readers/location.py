@@ -267,6 +267,7 @@ BEGINNINGS = {
     b"<!DOCTYPE": "a web page",
     b"<html": "a web page",
 }
+LONGEST_BEGINNING = 32
 
 
 @contextmanager
@@ -302,14 +303,21 @@ def opened(path: File, kind: str, open_file: Callable[[Any], AbstractContextMana
 def looks_like(path: File | Piped) -> str | None:
     """Return the other kind of file that begins with the same bytes, if any."""
     with path.open("rb") as file:
-        beginning = file.read(32)
-    kind = next((kind for start, kind in BEGINNINGS.items() if beginning.startswith(start)), None)
+        kind = kind_of(file.read(LONGEST_BEGINNING))
     return None if kind is None or path.suffix.lower() in kind else kind
 
 
-def broken(path: File | Piped, kind: str) -> str:
-    """Return the message for a file that is not of its kind, with the kind that it looks like."""
-    other = looks_like(path)
+def kind_of(beginning: bytes) -> str | None:
+    """Return the kind of file that begins with these bytes, if it is one of `BEGINNINGS`."""
+    return next((kind for start, kind in BEGINNINGS.items() if beginning.startswith(start)), None)
+
+
+def broken(path: File | Piped, kind: str, beginning: bytes | None = None) -> str:
+    """Return the message for a file that is not of its kind, with the kind that it looks like.
+
+    beginning : the first bytes of a file whose name says nothing about its kind; None: they are read
+    """
+    other = looks_like(path) if beginning is None else kind_of(beginning)
     if other is None:
         return f"{path} cannot be read as {kind}: it is damaged or cut short; write or copy it again."
     return f"{path} cannot be read as {kind}: it begins like {other}; give the right file or extension."

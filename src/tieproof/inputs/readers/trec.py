@@ -24,7 +24,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import unchanged
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
-from tieproof.inputs.readers.location import Piped, broken, check
+from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, check, kind_of
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each, in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
@@ -145,7 +145,7 @@ def read(
     """
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
-        raise InputError(broken(path, layout.kind))
+        raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
     first, behind = _first_line(text, start)
     if layout is QRELS and first == BEIR_HEADER:
@@ -195,15 +195,21 @@ def _first_line(text: Bytes, start: int) -> tuple[list[bytes], int]:
 
 
 def _check_ranks(path: Path | Piped, text: Bytes, at: IntArray, query: IntArray, rank: FloatArray) -> None:
-    """Refuse a query with the same rank twice: three columns may also be judgments without their header."""
+    """Refuse numbers that are no ranks: three columns may also be scores, or judgments without their header."""
+    as_scores = "write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag."
+    wrong = np.flatnonzero((rank < 0) | (rank != np.rint(rank)))
+    if wrong.size:
+        raise InputError(
+            f"{path} has {rank[wrong[0]]:g} as the rank on line {line_at(text, at[wrong[0]])}, where a whole number "
+            f"is expected. {_expected(MS_MARCO)} Ranks are whole numbers; {as_scores}"
+        )
     order = np.lexsort((at, rank, query))
     again = np.flatnonzero((np.diff(query[order]) == 0) & (np.diff(rank[order]) == 0))
     if again.size:
         first, second = order[again[0]], order[again[0] + 1]
         raise InputError(
             f"{path} has the rank {rank[first]:g} twice for one query, on lines {line_at(text, at[first])} and "
-            f"{line_at(text, at[second])}. {_expected(MS_MARCO)} Each rank of a query occurs once; write scores as a "
-            "TREC run, whose 6 columns are query, Q0, document, rank, score, tag."
+            f"{line_at(text, at[second])}. {_expected(MS_MARCO)} Each rank of a query occurs once; {as_scores}"
         )
 
 
@@ -301,9 +307,19 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, lines: Lin
         raise InputError(
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
+    if kind_of(_beginning(text)):
+        raise InputError(broken(path, layout.kind, _beginning(text)))
     count = len(line.split())
     columns = f"{count} column{'s' if count > 1 else ''}"
-    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}")
+    commas = (
+        " For a table with commas, pass the data frame of pandas.read_csv to tp.evaluate_run." if b"," in line else ""
+    )
+    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{commas}")
+
+
+def _beginning(text: Bytes) -> bytes:
+    """Return the first bytes, which tell files of other kinds."""
+    return text[:LONGEST_BEGINNING].tobytes()
 
 
 def _runs_of_queries(text: Bytes, room: LineRows, lines: LinesRead, queries: Numbers) -> tuple[IntArray, IntArray]:
