@@ -31,6 +31,7 @@ import tieproof.cli.evaluate  # made from the signature of tp.evaluate, which te
 import tieproof.cli.run
 from command_line import Outcome, process, the_line
 from programs_here import programs_here
+from smaller_audits import few_items
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.cli import measures as measures_text
@@ -484,6 +485,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     programs_here(monkeypatch)
+    few_items(monkeypatch)
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)
