@@ -98,23 +98,30 @@ def pytest_collection(session: pytest.Session) -> Iterator[object]:
 
 
 def sample(items: list[pytest.Item]) -> set[pytest.Item]:
-    """The cases that always run: in a random order that is the same each time, those with a value not met before."""
+    """The cases that always run: in a random order that is the same each time, first those with most new values."""
     tests: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         tests[item.nodeid.partition("[")[0]].append(item)
     chosen: set[pytest.Item] = set()
     for test, cases in tests.items():
+        if len(cases) <= LEAST:
+            chosen.update(cases)
+            continue
         order = random.Random(test).sample(cases, len(cases))
+        values = {case: values_of(case) for case in order}
         met: set[object] = set()
         new = []
-        for case in order:
-            parameters = case.callspec.params.items() if hasattr(case, "callspec") else ()
-            values = {
-                (key, type(value), value if isinstance(value, PLAIN) else id(value)) for key, value in parameters
-            }
-            if len(cases) <= LEAST or values - met:
-                new.append(case)
-            met |= values
+        for count in range(max(map(len, values.values())), 0, -1):
+            for case in order:
+                if len(values[case] - met) >= count:
+                    new.append(case)
+                    met |= values[case]
         chosen.update(new)
         chosen.update([case for case in order if case not in new][: max(0, LEAST - len(new))])
     return chosen
+
+
+def values_of(case: pytest.Item) -> set[object]:
+    """The values of a case's parameters."""
+    parameters = case.callspec.params.items() if hasattr(case, "callspec") else ()
+    return {(key, type(value), value if isinstance(value, PLAIN) else id(value)) for key, value in parameters}

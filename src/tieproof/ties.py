@@ -22,6 +22,9 @@ WordArray = npt.NDArray[np.uint64]
 NO_RANK = np.iinfo(np.int64).max
 """A number larger than every rank."""
 
+ROUNDING = 1e-12
+"""Values that differ by no more than this count as equal: values of queries have a relative error below 1e-12."""
+
 Number = TypeVar("Number", float, FloatArray)
 
 

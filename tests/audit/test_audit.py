@@ -17,6 +17,7 @@ import tieproof as tp
 import zoo
 import zoo_honest
 from pages import run_page
+from smaller_audits import few_items
 from tieproof.audit import ATTACKS, Command, Verdict
 from tieproof.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
 from tieproof.audit.conventions import CONVENTIONS, written_lines
@@ -66,7 +67,9 @@ def test_every_defect_is_caught_by_its_attack(name: str, seed: int) -> None:
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", ["lower", "expected", "lower_of_gallery"])
-def test_honest_evaluators_are_acquitted(name: str, seed: int) -> None:
+def test_honest_evaluators_are_acquitted(name: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed == 0:
+        few_items(monkeypatch)
     report = audit(getattr(zoo, name), seed=seed, distance="euclidean", measure="AP")
     assert [finding for finding in report.findings if not finding.verdict.harmless] == []
     assert report.held
@@ -82,7 +85,8 @@ def test_chance_is_no_exploit(seed: int) -> None:
     assert {finding.verdict for finding in report.findings} <= {Verdict.HELD, Verdict.REFUSED, Verdict.CHANGES}
 
 
-def test_the_defect_is_named_and_nothing_else_is_blamed() -> None:
+def test_the_defect_is_named_and_nothing_else_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_items(monkeypatch)
     report = audit(zoo.by_size_of_numbers)
     assert {f.attack for f in report.findings if not f.verdict.harmless} <= {
         "scaling",

@@ -12,6 +12,7 @@ import tieproof as tp
 import zoo
 import zoo_guilty
 import zoo_honest
+from smaller_audits import few_items
 from tieproof.audit import ATTACKS
 from tieproof.audit.cases import LAYOUTS, MEMORY, Case, Writing
 from tieproof.audit.conventions import CONVENTIONS
@@ -29,6 +30,12 @@ def found(report: tp.AuditReport) -> dict[str, str]:
     return {each.attack: str(each.verdict) for each in report.findings if not each.verdict.harmless}
 
 
+@pytest.fixture
+def few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Audits try no size that takes most of their time; evaluators of `GUILTY` are found by such sizes."""
+    few_items(monkeypatch)
+
+
 # New arrays for each call
 
 
@@ -44,6 +51,7 @@ def test_a_matrix_is_a_copy_whatever_was_taken_before() -> None:
                 assert not np.shares_memory(array, taken.query_labels)
 
 
+@pytest.mark.usefixtures("few")
 def test_an_honest_evaluator_that_writes_into_its_scores_is_told_that_and_nothing_else() -> None:
     report = tp.audit(zoo_honest.masks_its_scores, takes="scores", items=60, queries=60)
     assert found(report) == {"writing into arguments": "writes into its input"}
@@ -81,6 +89,7 @@ def test_writing_is_seen_in_every_argument(takes: str) -> None:
 # What is said, and what is not
 
 
+@pytest.mark.usefixtures("few")
 def test_one_step_of_rounded_numbers_is_no_change() -> None:
     for digits in (2, 3, 4):
         report = tp.audit(zoo_honest.rounded_to(digits), takes="gallery", items=60, queries=60)
@@ -104,10 +113,12 @@ def test_steps(numbers: list[float], step: float) -> None:
     assert step_of(numbers) == step
 
 
+@pytest.mark.usefixtures("few")
 def test_fresh_ties_are_said_once() -> None:
     assert found(tp.audit(zoo.breaks_ties_by_chance, items=60)) == {"calling again": "changes"}
 
 
+@pytest.mark.usefixtures("few")
 def test_a_change_is_seen_in_spite_of_fresh_ties() -> None:
     def evaluator(embeddings: Any, labels: Any) -> float:
         return zoo.breaks_ties_by_chance(embeddings, labels) / (2 if labels.max() > 9 else 1)
@@ -122,11 +133,13 @@ def test_a_gain_without_memory_is_not_put_down_to_memory() -> None:
     assert "Without the calls before it, the same system scores as much: 1.0000." in said
 
 
+@pytest.mark.usefixtures("few")
 def test_the_gain_by_memory_is_reported() -> None:
     detail = tp.audit(zoo_guilty.BestSoFar(), items=60).finding("zeros after a good system").detail
     assert "Without the calls before it, the same system scores 0." in detail
 
 
+@pytest.mark.usefixtures("few")
 def test_names_travel_with_items_and_queries() -> None:
     report = tp.audit(zoo_honest.by_hash_of_names, takes="run", items=60, queries=40)
     assert found(report) == {"renaming documents": "changes"}
@@ -166,6 +179,7 @@ FAULTS: dict[str, Callable[[int, Any, Any], float | None]] = {
 }
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_fault_after_a_hundred_calls_has_no_line(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     evaluator = Fault(FAULTS[name])
@@ -233,6 +247,7 @@ def test_every_fault_is_seen(name: str) -> None:
     assert str(report.finding(attack).verdict) == verdict, report
 
 
+@pytest.mark.usefixtures("few")
 def test_caches_by_address() -> None:
     """The next array may lie where a freed one was; in CPython it does."""
     seen: dict[Hashable, float] = {}
@@ -256,6 +271,7 @@ HONEST: dict[str, tuple[Callable[..., float], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("name", HONEST)
 def test_no_evaluator_that_looks_alike_is_accused(name: str) -> None:
     evaluator, options = HONEST[name]
@@ -279,6 +295,7 @@ def test_a_thorough_audit_accuses_no_honest_evaluator(evaluator: Callable[..., f
     assert found(report) == {}
 
 
+@pytest.mark.usefixtures("few")
 def test_attacks_of_thorough_audits_can_be_named() -> None:
     thorough = {name for name, attack in ATTACKS.items() if attack.thorough}
     assert thorough == {"three vectors", "six vectors"}

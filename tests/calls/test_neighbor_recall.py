@@ -41,20 +41,23 @@ def nearest_first(distances: list[int]) -> list[int]:
     return sorted(range(len(distances)), key=distances.__getitem__)
 
 
-@given(searches())
-@settings(max_examples=300, deadline=None)
-def test_every_choice_of_the_true_neighbors(search: tuple[list[int], list[int], int]) -> None:
+@given(searches(), st.data())
+@settings(max_examples=100, deadline=None)
+def test_every_choice_of_the_true_neighbors(search: tuple[list[int], list[int], int], data: st.DataObject) -> None:
     """From a list of all items and from their vectors, among the first k found items and among all found items."""
-    distances, found, k = search
+    distances, first, k = search
+    others = st.lists(st.integers(-1, len(distances) - 1), min_size=len(first), max_size=len(first))
+    found = [first, data.draw(others), data.draw(others)]
     order = nearest_first(distances)
-    truth = [order], [[float(distances[item]) for item in order]]
-    vectors: dict[str, Any] = {"queries": [[0.0]], "gallery": [[float(each)] for each in distances]}
-    for among in (None, len(found)):
-        expected = oracle.recall([item for item in found[: among or k] if item >= 0], distances, k)
-        by_list = tp.neighbor_recall([found], truth, k=k, among=among, n_items=len(distances))
-        by_vectors = tp.neighbor_recall([found], k=k, among=among, distance="cityblock", **vectors)
+    truth = [order] * 3, [[float(distances[item]) for item in order]] * 3
+    vectors: dict[str, Any] = {"queries": [[0.0]] * 3, "gallery": [[float(each)] for each in distances]}
+    for among in (None, len(first)):
+        expected = [oracle.recall([item for item in own[: among or k] if item >= 0], distances, k) for own in found]
+        by_list = tp.neighbor_recall(found, truth, k=k, among=among, n_items=len(distances))
+        by_vectors = tp.neighbor_recall(found, k=k, among=among, distance="cityblock", **vectors)
         for result in (by_list, by_vectors):
-            check(result.per_query(k), expected)
+            for query, each in enumerate(expected):
+                check(result.per_query(k), each, query)
             assert not result.at(k).cut_off.any()
 
 

@@ -162,37 +162,43 @@ def test_what_was_returned_of_a_large_gallery() -> None:
     assert found["AUC"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
 
 
+def ways(labels: Array) -> dict[str, dict[str, Any]]:
+    """The ways to say what is relevant to queries of the gallery or apart from it, and what is left out."""
+    groups = np.arange(len(labels)) % 5
+    out = [(query, item) for query in range(0, 24, 3) for item in (query + 1, (query + 7) % 24) if item < 24]
+    sides: dict[str, Any] = {"labels": labels[:10], "gallery_labels": labels}
+    return {
+        "labels": {"labels": labels},
+        "groups and pairs": {"labels": labels, "groups": groups, "exclude": out},
+        "gallery": sides,
+        "gallery and groups": sides | {"groups": groups[:10], "gallery_groups": groups},
+        "several labels": {"labels": np.eye(5, dtype=int)[labels][:, :4]},
+    }
+
+
 @pytest.mark.filterwarnings("ignore:.* queries (probably find|are in the gallery)")
 @pytest.mark.parametrize("search", [*SEARCHES, "returned"])
 @pytest.mark.parametrize("seed", range(2))
-def test_the_interval_contains_that_of_the_whole_rankings(seed: int, search: Any) -> None:
+@pytest.mark.parametrize("way", ways(data(0)[1]))
+def test_the_interval_contains_that_of_the_whole_rankings(way: str, seed: int, search: Any) -> None:
     distances, labels = data(seed)
-    groups = np.arange(len(labels)) % 5
-    out = [(query, item) for query in range(0, 24, 3) for item in (query + 1, (query + 7) % 24) if item < 24]
-    ways: list[dict[str, Any]] = [
-        {"labels": labels},
-        {"labels": labels, "groups": groups, "exclude": out},
-        {"labels": labels[:10], "gallery_labels": labels},
-        {"labels": labels[:10], "gallery_labels": labels, "groups": groups[:10], "gallery_groups": groups},
-        {"labels": np.eye(5, dtype=int)[labels][:, :4]},
-    ]
-    for way in ways:
-        count = len(way["labels"])
-        among: dict[str, Any] = {"gallery": np.arange(24)[:, None]} if "gallery_labels" in way else {}
-        whole = tp.evaluate(
-            np.arange(count)[:, None],
-            **way,
-            **among,
-            distance=lambda queries, items: distances[np.ix_(queries.ravel(), items.ravel())],
-            measures=MEASURES,
-        )
-        for k in (1, 3, 10, 24):
-            ids, found = nearest(distances[:count], k, seed)
-            result = tp.evaluate_neighbors(ids, found, **way, search=search, measures=MEASURES)
-            if search != "returned":
-                assert_contains(result, whole)
-        assert_same(result, whole)
-        assert result.ties == whole.ties
+    given = ways(labels)[way]
+    count = len(given["labels"])
+    among: dict[str, Any] = {"gallery": np.arange(24)[:, None]} if "gallery_labels" in given else {}
+    whole = tp.evaluate(
+        np.arange(count)[:, None],
+        **given,
+        **among,
+        distance=lambda queries, items: distances[np.ix_(queries.ravel(), items.ravel())],
+        measures=MEASURES,
+    )
+    for k in (1, 3, 10, 24):
+        ids, found = nearest(distances[:count], k, seed)
+        result = tp.evaluate_neighbors(ids, found, **given, search=search, measures=MEASURES)
+        if search != "returned":
+            assert_contains(result, whole)
+    assert_same(result, whole)
+    assert result.ties == whole.ties
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -1,5 +1,6 @@
 """The command line: its output, its files, and its one-line errors."""
 
+import contextlib
 import csv
 import gzip
 import importlib.util
@@ -30,6 +31,7 @@ import tieproof.cli.evaluate  # made from the signature of tp.evaluate, which te
 import tieproof.cli.run
 from command_line import Outcome, process, the_line
 from programs_here import programs_here
+from smaller_audits import few_items
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.cli import measures as measures_text
@@ -65,12 +67,16 @@ CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
 Run = Callable[..., Outcome]
 
 
-@pytest.fixture
-def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command line in a folder with the files that help texts name."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "100")
-    monkeypatch.delenv(exits.TRACEBACK, raising=False)
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files that help texts name."""
+    folder = tmp_path_factory.mktemp("examples")
+    with contextlib.chdir(folder):
+        write_examples()
+    return folder
+
+
+def write_examples() -> None:
     np.save("embeddings.npy", VECTORS)
     np.save("labels.npy", LABELS)
     np.save("confidences.npy", CONFIDENCES)
@@ -104,6 +110,15 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         warnings.simplefilter("ignore", tp.InputWarning)
         tp.evaluate_run("qrels.txt", "run.txt").save("run.tieproof")
     Path("texts.txt").write_text("".join(f"text {number}\n" for number in range(40)))
+
+
+@pytest.fixture
+def run(examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command line in a copy of the folder with the files that help texts name."""
+    shutil.copytree(examples, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.delenv(exits.TRACEBACK, raising=False)
 
     def call(*args: str) -> Outcome:
         with pytest.raises(SystemExit) as stopped:
@@ -470,6 +485,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     programs_here(monkeypatch)
+    few_items(monkeypatch)
     outcome = run(*command, "--help")
     assert (outcome.status, outcome.err) == (0, "")
     examples = re.findall(r"^  tieproof (.+)$", outcome.out, re.MULTILINE)

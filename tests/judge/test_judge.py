@@ -253,7 +253,7 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
         (organizer / "images" / f"{at}.png").write_bytes(b"x" * size)
     order = [4, 0, 3, 5, 1, 2]
     (organizer / "labels.csv").write_text("id,label\n" + "".join(f"{at},{at // 2}\n" for at in order))
-    competition = organize(organizer, phases_items="images", phases_labels="labels.csv")
+    competition = organize(organizer, phases_items="images", phases_labels="labels.csv", **AT_ONCE)
     judgment = judge(competition, "images:sizes", name="sizes", out=tmp_path / "judged")
     labels = [at // 2 for at in order]
     expected = tp.evaluate(np.array(sizes)[order][:, None], labels, distance="euclidean", measures=["AP", "P@1"])

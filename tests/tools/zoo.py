@@ -21,10 +21,11 @@ Array = npt.NDArray[Any]
 
 def distances_of(queries: Array, gallery: Array) -> Array:
     """Squared Euclidean distances (q, n); equal vectors have equal distances, to the last bit."""
-    distances = np.zeros((len(queries), len(gallery)))
+    distances, apart = np.zeros((2, len(queries), len(gallery)))
     with np.errstate(all="ignore"):
         for own, other in zip(queries.T.astype(np.float64), gallery.T.astype(np.float64), strict=True):
-            distances += (own[:, None] - other) ** 2
+            np.subtract(own[:, None], other, out=apart)
+            distances += np.square(apart, out=apart)
     return distances
 
 

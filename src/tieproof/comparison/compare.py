@@ -15,7 +15,6 @@ import numpy as np
 from tieproof.comparison.result import Comparison
 from tieproof.comparison.same_queries import aligned, check_results, common_measures
 from tieproof.comparison.verdicts import (
-    ROUNDING,
     Difference,
     Evidence,
     NoisyDifference,
@@ -31,7 +30,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.statistics.resampling import Strata, bca
 from tieproof.statistics.tests import CORRECTIONS, cohens_d, sign_flip, t_test, tukey, wilcoxon_test
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Bounds, Estimate, FloatArray, IntArray
 
 Test = Literal["sign-flip", "t", "wilcoxon", "tukey"]
 Correction = Literal["holm", "bonferroni", "fdr"]

@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tieproof.comparison.verdicts import ROUNDING, Difference
+from tieproof.comparison.verdicts import Difference
 from tieproof.distribution.distribution import Between, Distribution
 from tieproof.evaluation.intervals import in_groups
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.spread import as_distribution, tied_of
 from tieproof.measures import Measure
 from tieproof.statistics.tests import sign_flip
-from tieproof.ties import Array, Estimate, FloatArray
+from tieproof.ties import ROUNDING, Array, Estimate, FloatArray
 
 
 @dataclass(frozen=True)

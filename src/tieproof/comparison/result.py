@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
-from tieproof.comparison.verdicts import ROUNDING, Difference, QueryDifference, difference, values_in_order
+from tieproof.comparison.verdicts import Difference, QueryDifference, difference, values_in_order
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
@@ -17,7 +17,7 @@ from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, Shown, Table, html, markdown
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.comparison.over_ties import OverTies

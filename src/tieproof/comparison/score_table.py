@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 
 from tieproof.comparison.same_queries import aligned, check_results, common_measures
-from tieproof.comparison.verdicts import ROUNDING
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.measures import Measure
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Cell, Row, Shown, Table
-from tieproof.ties import Array
+from tieproof.ties import ROUNDING, Array
 
 
 class ScoreTable(Shown, AsFrame):

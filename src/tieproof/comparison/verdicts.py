@@ -250,10 +250,6 @@ def _as_p_value(p_value: float) -> str:
     return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.4f}"
 
 
-ROUNDING = 1e-12
-"""Two values of a query that differ by no more than this count as equal: values have a relative error below 1e-12."""
-
-
 @dataclass(frozen=True)
 class Difference:
     """The mean of a measure over the queries for the first system, minus the mean for the second.

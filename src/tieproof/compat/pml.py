@@ -23,7 +23,7 @@ from tieproof.evaluation.evaluated import mean_of_means
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.options import check_whole
-from tieproof.inputs.relevance import Labels
+from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import Array, Estimate, FloatArray, IntArray
 
 __all__ = ["AccuracyCalculator"]

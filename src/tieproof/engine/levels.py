@@ -10,7 +10,7 @@ from tieproof.distances.codes import FASTEST_WAY, ByteArray, CharArray, arranged
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.structures import Places
-from tieproof.inputs.relevance import Labels
+from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.problem import Problem, Watch

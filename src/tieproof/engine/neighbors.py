@@ -19,7 +19,8 @@ from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
 from tieproof.exact.bounds import check_products, single_threaded
-from tieproof.inputs.relevance import RelevantBlock, Unjudged, pointers
+from tieproof.inputs.relevance import RelevantBlock, pointers
+from tieproof.inputs.unjudged import Unjudged
 from tieproof.native.threads import for_each, in_order
 from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray

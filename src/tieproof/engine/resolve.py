@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Space
+from tieproof.engine.ends import Ends, Together
 from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import Ranked
-from tieproof.engine.shifted import Ends, Together
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each

@@ -1,7 +1,4 @@
-"""Thresholds for noise: the far and the near end of each relevant item's distance, counted beside the item itself.
-
-An item that is not relevant may stand before a relevant one if it is at most as far as the far end, and must stand
-before it if it is nearer than the near end (docs/noise.md).
+"""Making thresholds for noise: the far and the near end of each relevant item's distance, beside the item itself.
 
 An end is a multiple of a small power of two, plus a quarter of it, on the safe side of the true end. So it does not
 depend on the float64 keys from which it is computed, which differ between tiles and orders of summation: if the range
@@ -10,15 +7,13 @@ ends, so that float64 keys decide nearly all comparisons with them; fractions de
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from fractions import Fraction
-from threading import Lock
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Space
+from tieproof.engine.ends import CHUNK, Ends, Together
 from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
 from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
@@ -26,7 +21,7 @@ from tieproof.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.problem import Noise
-from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 STEPS = 32
 """Ends are multiples of 2^-32 of the largest distance, which is far above the errors of keys (measured)."""
@@ -35,125 +30,6 @@ FARTHEST = 4.0
 """Ends beyond this many times the largest distance mean the same as this many times."""
 
 NOTHING = Undecided(*np.empty((5, 0), dtype=np.int64))
-
-CHUNK = 2**13
-"""The number of thresholds whose ends are made at a time, so that they stay in the cache (measured)."""
-
-
-@dataclass(frozen=True)
-class Ends(Ranked):
-    """Ranked queries whose thresholds are the far and the near ends of their relevant items, nearest first.
-
-    gauge : of the distance of the ends
-    end : the distance of each threshold
-    is_far : whether it is a far end
-    """
-
-    gauge: SpaceGauge
-    end: FloatArray
-    is_far: BoolArray
-
-    def others(self, start: int, stop: int) -> tuple[IntArray, IntArray, IntArray]:
-        """The others before each relevant item of the queries start … stop-1 of the block, nearest item first.
-
-        Returns the queries, counted from 0, and the counts in the worst and in the best rankings.
-        """
-        first, last = self.thresholds.start[start:stop], self.thresholds.stop[start:stop]
-        own, length, place = slice(int(first[0]), int(last[-1])), last - first, np.arange(stop - start)
-        gap, equal = self.counts.gap[own], self.counts.equal[own]
-        leads = gap != CONTINUED
-        if not leads.all():
-            gap, equal = np.where(leads, gap, 0), equal[np.flatnonzero(leads)][np.cumsum(leads) - 1]
-        before = np.cumsum(gap, dtype=np.int64)
-        before -= np.repeat(np.append(0, before)[first - own.start], length)
-        far = self.is_far[own]
-        return np.repeat(place, length // 2), (before + equal)[far], before[~far]
-
-    def place(self, items: Undecided, lock: Lock) -> None:
-        """Count items that float64 leaves undecided, by exact fractions."""
-        if not len(items.query):
-            return
-        rows, unit = self.targets.row[items.query], self.gauge.unit
-        for part, keys in self.gauge.exact_by_part(np.zeros(len(rows)), rows, items.item):
-            columns = zip(*(column[part].tolist() for column in items), strict=True)
-            for (query, _, weight, first, last), key in zip(columns, keys, strict=True):
-                start, stop = int(self.thresholds.start[query]), int(self.thresholds.stop[query])
-                place, equal = self._place_of(Fraction(key) * unit, start + first, start + last)
-                with lock:
-                    if equal:
-                        self.counts.equal[place] += weight
-                        place += 1
-                        while place < stop and self.counts.gap[place] == CONTINUED:
-                            place += 1
-                    if place < stop:
-                        self.counts.gap[place] += weight
-
-    def _place_of(self, key: Fraction, first: int, last: int) -> tuple[int, bool]:
-        """The first threshold, before `last`, that is not nearer than a key, and whether it is equal to it."""
-        for place in range(first, last):
-            end = self.gauge.key_of(Fraction(float(self.end[place])))
-            if key <= end:
-                return place, key == end
-        return last, False
-
-
-@dataclass(frozen=True)
-class Together(Ranked):
-    """Ranked queries and their ends as thresholds of the same queries, so that tiles are searched and counted once.
-
-    ranked, ends : the two parts, which receive the counts
-    first_of_tie : the first threshold of each tie of `ranked`, query after query
-    ties_before : (T + 1,) how many of the ties are before each threshold; all others before it are ends
-    """
-
-    ranked: Ranked
-    ends: Ends
-    first_of_tie: IntArray
-    ties_before: SmallIntArray
-
-    @property
-    def parts(self) -> Sequence[Ranked]:
-        """The two parts."""
-        return self.ranked, self.ends
-
-    def hand_out(self) -> None:
-        """Add the counts to those of the two parts."""
-        length = self.thresholds.stop - self.thresholds.start
-        for span in cut(length, CHUNK):
-            first, last = int(self.thresholds.start[span.start]), int(self.thresholds.stop[span.stop - 1])
-            gap, equal = (counts[first:last] for counts in self.counts)
-            here = np.flatnonzero((gap > 0) | (equal > 0))
-            query = np.repeat(np.arange(span.start, span.stop), length[span])[here]
-            key = self.thresholds.key[first:last]
-            for part, place in zip(self.parts, self._places(query, first + here), strict=True):
-                inside = place < part.thresholds.stop[query]
-                own, theirs = here[inside], place[inside]
-                np.add.at(part.counts.gap, theirs, gap[own])
-                same = part.thresholds.key[theirs] == key[own]
-                np.add.at(part.counts.equal, theirs[same], equal[own[same]])
-
-    def _places(self, query: IntArray, at: IntArray) -> tuple[IntArray, IntArray]:
-        """The first thresholds of both parts that are not before thresholds `at` of queries, or the queries' ends."""
-        tie = self.ties_before[at]
-        inside = tie < self.ties_before[self.thresholds.stop[query]]
-        stop = self.ranked.thresholds.stop[query]
-        return np.where(inside, self.first_of_tie[tie * inside], stop), at - tie
-
-    def divide(self, items: Undecided, lock: Lock) -> tuple[Undecided, Undecided]:
-        """The items as undecided among the thresholds of each part; those decided already are counted."""
-        query, item, weight, first, last = items
-        start = self.thresholds.start[query]
-        divided = []
-        both = zip(self.parts, self._places(query, start + first), self._places(query, start + last), strict=True)
-        for part, begin, end in both:
-            decided = begin == end
-            inside = decided & (begin < part.thresholds.stop[query])
-            with lock:
-                np.add.at(part.counts.gap, begin[inside], weight[inside].astype(np.int32))
-            own = part.thresholds.start[query]
-            columns = (query, item, weight, begin - own, end - own)
-            divided.append(Undecided(*(column[~decided] for column in columns)))
-        return divided[0], divided[1]
 
 
 class Steps(NamedTuple):

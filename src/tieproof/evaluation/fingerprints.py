@@ -26,7 +26,8 @@ from tieproof.inputs.identities import (
     rows_digests,
     words_of,
 )
-from tieproof.inputs.relevance import Labels, MultiLabels, Relevance
+from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.relevance_by_labels import Labels, MultiLabels
 from tieproof.native.threads import close
 from tieproof.problem import Problem
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties

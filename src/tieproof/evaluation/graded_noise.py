@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import watched
 from tieproof.evaluation.scoring import Scores
-from tieproof.inputs.relevance import Judgments
+from tieproof.inputs.judgments import Judgments
 from tieproof.measures.graded_gains import gain_of_grades
 from tieproof.measures.weighted_ranks import ideal_discounts
 from tieproof.problem import Problem

@@ -12,6 +12,7 @@ from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
+from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.labels import checked_groups, checked_labels, checked_pairs, checked_triples
 from tieproof.inputs.lookalikes import (
     FEWEST,
@@ -23,7 +24,8 @@ from tieproof.inputs.lookalikes import (
     warn_of_similarities,
 )
 from tieproof.inputs.options import Format, check_whole, parse_memory, parse_threads
-from tieproof.inputs.relevance import Excluded, Judgments, Relevance, by_labels
+from tieproof.inputs.relevance import Excluded, Relevance
+from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray

@@ -1,6 +1,6 @@
 """`evaluate_run`: judgments and the run of a system, from files, dictionaries or data frames.
 
-qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► choose: which queries count
+qrels, run ──► inputs/judged_runs.py: id numbers and values, checked ──► run_queries.py: which queries count
            ──► run_ties.py: joined by (query, document), their ties ──► scoring.py ──► Result
 
 Ids are only used to match queries and documents of the two inputs. So neither the ids, nor the order of the lines,
@@ -14,17 +14,23 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from tieproof.errors import InputError, about, warn
-from tieproof.evaluation.evaluated import NOT_IN_RUN, NOT_JUDGED, Setting
+from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.run_checks import (
+    check_judged,
+    check_own_documents,
+    check_sides,
+    without_missing_judgments,
+    without_unjudged,
+)
+from tieproof.evaluation.run_queries import choose
+from tieproof.evaluation.run_ties import at_least, is_cut_off, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
-    Names,
     as_evaluated,
     check_empty,
     of_judged_items,
@@ -32,24 +38,18 @@ from tieproof.evaluation.scoring import (
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
-from tieproof.inputs.documents import DocumentTable, documents_of
-from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments, read_qrels, read_run
+from tieproof.inputs.judged_runs import read_qrels, read_run
 from tieproof.inputs.labels import check_widths
-from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen import estimate
-from tieproof.ties import BoolArray, IntArray
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
 """How a query scores that has relevant documents but is missing from the run."""
-
-USUAL_GRADES = -2, 10
-"""The smallest and the largest grade that assessors usually give."""
 
 
 def evaluate_run(
@@ -176,7 +176,7 @@ def evaluate_run(
         collection = _check_collection(truncated, n_items)
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
         if given:
-            wanted = _without_unjudged(wanted, optional, option)
+            wanted = without_unjudged(wanted, optional, option)
     judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
@@ -185,23 +185,23 @@ def evaluate_run(
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
         if judged_only and optional.issuperset(judged_only):
-            wanted, judged_only = _without_missing_judgments(judged, wanted, judged_only)
-        _check_judged(judged, judged_only)
+            wanted, judged_only = without_missing_judgments(judged, wanted, judged_only)
+        check_judged(judged, judged_only)
     with about("run"):
         ranked = read_run(run, judged, queries)
-    _check_sides(judged, ranked)
+    check_sides(judged, ranked)
     if ranked.unlike is not None:
         warn(ranked.unlike)
     names_read = [decoded(name) for name in queries]
     check_widths(names_read, "The names of the queries")
     names = np.array(names_read)
-    topics, number = _choose(judged, ranked, names, missing, empty)
+    topics, number = choose(judged, ranked, names, missing, empty)
     ids = topics.ids
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
     alone = join_judged(judged, ranked, number, scores) if judged_only or of_unjudged else None
-    _check_own_documents(judged, ranked, scores, list(queries), number)
+    check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
         leave_one_out=False,
@@ -292,122 +292,3 @@ def _check_collection(truncated: bool, n_items: int | None) -> int | None:
     if isinstance(n_items, bool) or not isinstance(n_items, int | np.integer) or not 0 < n_items <= 2**53:
         raise InputError(f"n_items must be the number of documents in the collection, not {n_items!r}.")
     return int(n_items)
-
-
-def _without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
-    """Return the measures without those of judgments, which have no bounds if an option is given."""
-    found = [each for each in wanted if each.definition.unjudged]
-    for each in found:
-        if each not in optional:
-            raise InputError(
-                f"'{each}' describes the documents of a list as it is, and has no bounds over other lists. Leave out "
-                f"{option}, or the measure.",
-                option,
-            )
-    if found:
-        warn(
-            f"{', '.join(map(str, found))} are left out of the set, because they describe the documents of a list as "
-            f"it is, and {option} is about other lists."
-        )
-    return [each for each in wanted if each not in found]
-
-
-def _without_missing_judgments(
-    judged: JudgedDocuments, wanted: list[Measure], judged_only: list[Measure]
-) -> tuple[list[Measure], list[Measure]]:
-    """Return the measures of a set, and those that need documents judged not relevant, if the qrels have any."""
-    if (judged.grade == 0).any():
-        return wanted, judged_only
-    warn(f"{judged_only[0]} is left out of the set, because the qrels have no document of grade 0.")
-    return [measure for measure in wanted if measure not in judged_only], []
-
-
-def _check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
-    """Refuse measures that need documents judged not relevant if the qrels have none."""
-    if measures and not (judged.grade == 0).any():
-        raise InputError(
-            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, but the "
-            "qrels have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such "
-            "as AP."
-        )
-
-
-def _check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
-    """Warn if the qrels look like a run and the run looks like qrels."""
-    fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
-    if not len(fractions):
-        return
-    like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if like_grades.all():
-        warn(
-            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
-            "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
-        )
-
-
-def _check_own_documents(
-    judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
-) -> None:
-    """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
-    table = DocumentTable(documents_of(names, np.arange(len(names))), len(names))
-    place = number[judged.documents.query]
-    relevant = (place >= 0) & (judged.grade > 0)
-    several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
-    own = relevant & several[place] & (table.find(judged.documents) >= 0)
-    answered = np.diff(scores.start) > 0
-    least = max(FEWEST, ITSELF * int(answered.sum()))
-    if own.sum() < least:
-        return
-    highest = np.full(len(answered), np.nan)
-    highest[answered] = np.maximum.reduceat(scores.score, scores.start[:-1][answered])
-    first = int((ranked.of_judged[own] == highest[place[own]]).sum())
-    if first >= least:
-        warn(
-            f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
-            "query and is relevant. Leave the query's own document out of the qrels and the run."
-        )
-
-
-def _choose(
-    judged: JudgedDocuments, ranked: RankedDocuments, names: npt.NDArray[np.str_], missing: str, empty: str
-) -> tuple[Names, IntArray]:
-    """Choose the Q queries that are evaluated, by the policies `missing` and `empty`.
-
-    Return the ids of the evaluated queries and of the others, each sorted, and the position 0 … Q-1 of each query
-    that was read, or -1 if it is not evaluated.
-    """
-
-    def holds(query: IntArray) -> BoolArray:
-        return np.bincount(query, minlength=len(names)) > 0
-
-    has_judgment, in_run = holds(judged.documents.query), holds(ranked.query)
-    has_relevant = holds(judged.documents.query[judged.grade > 0])
-    absent = has_relevant & ~in_run
-    if not (has_judgment & in_run).any():
-        raise InputError(
-            f"The run has no query of the qrels: the qrels have queries such as '{min(names[has_judgment])}', the "
-            f"run such as '{min(names[in_run])}'. Check that the qrels and the run belong together."
-        )
-    if missing == "error" and absent.any():
-        raise InputError(
-            f"The run has no document for {absent.sum()} of {has_judgment.sum()} queries of the qrels; the first is "
-            f"'{min(names[absent])}'. Complete the run, or set missing to zero or skip."
-        )
-    barren = has_judgment & ~has_relevant
-    if empty == "error" and barren.any():
-        raise InputError(
-            f"The qrels have no relevant document for {barren.sum()} of {has_judgment.sum()} queries; the first is "
-            f"'{min(names[barren])}'. Leave them out, or set empty to skip, zero or one."
-        )
-    left_out = {NOT_IN_RUN: absent & (missing == "skip"), NOT_JUDGED: in_run & ~has_judgment}
-    evaluated = has_judgment & ~left_out[NOT_IN_RUN]
-    if empty in ("skip", "nan") and not (evaluated & has_relevant).any():
-        raise InputError(
-            "No query has both a relevant document in the qrels (a grade above 0) and a document in the run. Check "
-            "the grades, and that the qrels and the run belong together."
-        )
-    order = np.argsort(names[evaluated])
-    number = np.full(len(names), -1)
-    number[np.flatnonzero(evaluated)[order]] = np.arange(len(order))
-    reasons = {reason: np.sort(names[which]) for reason, which in left_out.items()}
-    return Names(names[evaluated][order], reasons, np.sort(names[has_judgment & ~in_run])), number

@@ -10,16 +10,13 @@ from tieproof.evaluation.measured import Measured
 from tieproof.measures import parse
 from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent, place
 from tieproof.show.shown import Table
-from tieproof.ties import Estimate
+from tieproof.ties import ROUNDING, Estimate
 
 if TYPE_CHECKING:
     from tieproof.evaluation.printed import Printed
 
 NOISE = "noise"
 """The header of the bounds under noise."""
-
-ROUNDING = 1e-12
-"""The largest difference that rounding makes between equal values."""
 
 MOST = 20
 """The most categories that are all shown."""

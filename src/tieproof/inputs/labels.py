@@ -22,7 +22,7 @@ from tieproof.inputs.arrays import (
     type_name,
 )
 from tieproof.inputs.identities import exact_below, is_column_of_classes, not_whole, stored_type
-from tieproof.inputs.relevance import Triples
+from tieproof.inputs.judgments import Triples
 from tieproof.ties import Array, IntArray
 
 Text = TypeVar("Text", str, bytes)

@@ -8,7 +8,8 @@ from tieproof.errors import warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
-from tieproof.inputs.relevance import Labels, Relevance
+from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.ties import Array, FloatArray, IntArray
 

@@ -9,7 +9,8 @@ from tieproof.errors import InputError, about, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import Rows, as_rows, check_shapes, joined, spans_of
-from tieproof.inputs.relevance import Labels, Relevance, sorted_contains
+from tieproof.inputs.relevance import Relevance, sorted_contains
+from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NOTHING = -1

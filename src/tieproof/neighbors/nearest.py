@@ -15,7 +15,8 @@ from tieproof.evaluation.problems import Side, as_budget, in_memory, make_proble
 from tieproof.exact.rows import distinct_rows
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_whole
-from tieproof.inputs.relevance import Unjudged, ranges
+from tieproof.inputs.relevance import ranges
+from tieproof.inputs.unjudged import Unjudged
 from tieproof.neighbors.result import NOBODY, Neighbors
 from tieproof.problem import Problem, Watch
 

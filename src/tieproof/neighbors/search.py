@@ -19,8 +19,9 @@ from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, m
 from tieproof.inputs.arrays import as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.relevance import NOTHING, Unjudged
+from tieproof.inputs.relevance import NOTHING
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.unjudged import Unjudged
 from tieproof.neighbors.nearest import Admission, calling_queries, neighbors_of, room_for
 from tieproof.neighbors.result import Neighbors
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch

@@ -9,7 +9,8 @@ import numpy as np
 
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.exact.bounds import check_products, single_threaded
-from tieproof.inputs.relevance import Judgments, Relevance, pointers
+from tieproof.inputs.judgments import Judgments
+from tieproof.inputs.relevance import Relevance, pointers
 from tieproof.native.threads import in_order
 from tieproof.problem import Budget
 from tieproof.ties import FloatArray, IntArray

@@ -11,8 +11,8 @@ import numpy as np
 
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
+from tieproof.inputs.judgments import Judgments, Triples
 from tieproof.inputs.neighbor_lists import NOTHING
-from tieproof.inputs.relevance import Judgments, Triples
 from tieproof.measures import parse
 from tieproof.measures.unseen import estimate
 from tieproof.problem import Problem, Watch

@@ -16,7 +16,8 @@ from tieproof.evaluation.problems import make_relevance
 from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
 from tieproof.inputs.labels import as_labels
-from tieproof.inputs.relevance import Labels, RelevantBlock
+from tieproof.inputs.relevance import RelevantBlock
+from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.rates.fnmr import fnmr_at_fmr
 from tieproof.rates.result import ErrorRates
 from tieproof.ties import IntArray

@@ -1,0 +1,90 @@
+"""Checks of judgments and a run: what the measures need, and what looks like a mistake."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tieproof.errors import InputError, warn
+from tieproof.evaluation.run_ties import RelevantScores
+from tieproof.inputs.documents import DocumentTable, documents_of
+from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
+from tieproof.inputs.lookalikes import FEWEST, ITSELF
+from tieproof.measures import Measure
+from tieproof.ties import IntArray
+
+USUAL_GRADES = -2, 10
+"""The smallest and the largest grade that assessors usually give."""
+
+
+def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
+    """Return the measures without those of judgments, which have no bounds if an option is given."""
+    found = [each for each in wanted if each.definition.unjudged]
+    for each in found:
+        if each not in optional:
+            raise InputError(
+                f"'{each}' describes the documents of a list as it is, and has no bounds over other lists. Leave out "
+                f"{option}, or the measure.",
+                option,
+            )
+    if found:
+        warn(
+            f"{', '.join(map(str, found))} are left out of the set, because they describe the documents of a list as "
+            f"it is, and {option} is about other lists."
+        )
+    return [each for each in wanted if each not in found]
+
+
+def without_missing_judgments(
+    judged: JudgedDocuments, wanted: list[Measure], judged_only: list[Measure]
+) -> tuple[list[Measure], list[Measure]]:
+    """Return the measures of a set, and those that need documents judged not relevant, if the qrels have any."""
+    if (judged.grade == 0).any():
+        return wanted, judged_only
+    warn(f"{judged_only[0]} is left out of the set, because the qrels have no document of grade 0.")
+    return [measure for measure in wanted if measure not in judged_only], []
+
+
+def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
+    """Refuse measures that need documents judged not relevant if the qrels have none."""
+    if measures and not (judged.grade == 0).any():
+        raise InputError(
+            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, but the "
+            "qrels have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such "
+            "as AP."
+        )
+
+
+def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
+    """Warn if the qrels look like a run and the run looks like qrels."""
+    fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
+    if not len(fractions):
+        return
+    like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
+    if like_grades.all():
+        warn(
+            f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
+            "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
+        )
+
+
+def check_own_documents(
+    judged: JudgedDocuments, ranked: RankedDocuments, scores: RelevantScores, names: list[bytes], number: IntArray
+) -> None:
+    """Warn if the first document of most queries has the query's id and is relevant, beside other relevant ones."""
+    table = DocumentTable(documents_of(names, np.arange(len(names))), len(names))
+    place = number[judged.documents.query]
+    relevant = (place >= 0) & (judged.grade > 0)
+    several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
+    own = relevant & several[place] & (table.find(judged.documents) >= 0)
+    answered = np.diff(scores.start) > 0
+    least = max(FEWEST, ITSELF * int(answered.sum()))
+    if own.sum() < least:
+        return
+    highest = np.full(len(answered), np.nan)
+    highest[answered] = np.maximum.reduceat(scores.score, scores.start[:-1][answered])
+    first = int((ranked.of_judged[own] == highest[place[own]]).sum())
+    if first >= least:
+        warn(
+            f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
+            "query and is relevant. Leave the query's own document out of the qrels and the run."
+        )
