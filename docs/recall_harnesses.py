@@ -1,23 +1,16 @@
-"""How public benchmarks of vector search compute recall, and what the audit finds. Writes recall_harnesses.md.
-
-Each function computes what the docstring's source computes, for the lists that an audit hands in. They are written
-from what the sources do, at the revisions named, and import nothing of these projects.
-"""
+"""What the audit finds in the formulas of public benchmarks of vector search. Writes recall_harnesses.md."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+import recall_formulas as formulas
+from recall_formulas import Array, Truth
 
 import tieproof as tp
 from tieproof.audit import ATTACKS, Finding
 
 PAGE = Path(__file__).with_suffix(".md")
-
-Array = npt.NDArray[Any]
-Truth = tuple[Array, Array]
 
 INTRODUCTION = """<!-- Written by docs/recall_harnesses.py from audits of the formulas of public benchmarks. -->
 
@@ -81,103 +74,6 @@ print(tp.audit(recall))
 """
 
 
-def share_of_hits(found: Array, truth: Array, length: int | None = None) -> float:
-    """The mean number of distinct found ids that are in each list of the truth, as a share of the found ids."""
-    hits = [len(set(a) & set(b[:length])) for a, b in zip(found.tolist(), truth.tolist(), strict=True)]
-    return sum(hits) / found.size
-
-
-def ann_benchmarks(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall k-nn of ann-benchmarks: get_recall_values with knn_threshold, ann_benchmarks/plotting/metrics.py."""
-    count = found.shape[1]
-    limit = truth[1][:, count - 1 : count] + 1e-3
-    return float(np.mean((distances[:, :count] <= limit).sum(axis=1)) / count)
-
-
-def vibe(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of VIBE: get_recall_values, export_results.py."""
-    count = found.shape[1]
-    recalls = [(row[:count] <= true[count - 1] + 1e-3).sum() for row, true in zip(distances, truth[1], strict=True)]
-    return float(np.mean(np.array(recalls) / count))
-
-
-def big_ann(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of big-ann-benchmarks: get_recall_values with count_ties, benchmark/plotting/metrics.py."""
-    count, hits = found.shape[1], 0
-    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1], strict=True):
-        end = count
-        while end < len(ids) and abs(far[count - 1] - far[end]) < 1e-6:
-            end += 1
-        hits += len(set(ids[:end]) & set(row))
-    return float(hits / len(found) / count)
-
-
-def vectordbbench(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of VectorDBBench: calc_recall, vectordb_bench/metric.py, with the first k of the truth."""
-    count = found.shape[1]
-    lists = zip(found.tolist(), truth[0][:, :count].tolist(), strict=True)
-    return float(np.mean([np.mean([item in true for item in row]) for row, true in lists]))
-
-
-def diskann(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of DiskANN: calculate_recall, diskann-tools/src/utils/search_index_utils.rs, with distances."""
-    count, hits = found.shape[1], 0
-    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1], strict=True):
-        end = count
-        while end < len(ids) and far[end] == far[count - 1]:
-            end += 1
-        hits += min(count, len(set(ids[:end]) & set(row)))
-    return float(hits / len(found) * (100 / count))
-
-
-def cuvs(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of cuVS's benchmarks in C++: count_matches, cpp/bench/ann/src/common/dataset.hpp."""
-    count, hits, total = found.shape[1], 0, 0
-    for row, ids in zip(found.tolist(), truth[0].tolist(), strict=True):
-        ranks: dict[int, int] = {}
-        for rank, item in enumerate(ids):
-            if item in ranks:
-                raise ValueError("Duplicate neighbor id in the ground truth.")
-            ranks[item] = rank
-        hits += sum(ranks.get(item, count) < count for item in row)
-        total += min(len(ranks), count)
-    return hits / total
-
-
-def cuvs_in_python(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of cuVS's benchmarks in Python: compute_recall, cuvs_bench/backends/_utils.py."""
-    return share_of_hits(found, truth[0], found.shape[1])
-
-
-def raft(found: Array, distances: Array, truth: Truth) -> float:
-    """RAFT's neighborhood_recall with distances, cpp/include/raft/stats/detail/neighborhood_recall.cuh, eps 0.001."""
-    count, eps = found.shape[1], np.float32(1e-3)
-    ids, far = (each[:, None, :count] for each in truth)
-    near, far = distances[:, :, None].astype(np.float32), far.astype(np.float32)
-    with np.errstate(all="ignore"):
-        difference = np.abs(near - far)
-        largest = np.maximum(np.abs(near), np.abs(far))
-        close = np.where(difference > eps, difference / largest, difference) <= eps
-    return float(((found[:, :, None] == ids) | close).any(axis=2).mean())
-
-
-def mlperf_storage(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of MLPerf Storage: calc_recall, vdb_benchmark/vdbbench/simple_bench.py, with the default epsilon."""
-    count = found.shape[1]
-    lists = zip(found.tolist(), truth[0][:, :count].tolist(), strict=True)
-    return float(np.mean([len(set(row) & set(true)) / len(set(true)) for row, true in lists]))
-
-
-def mlperf_storage_epsilon(found: Array, distances: Array, truth: Truth) -> float:
-    """The recall of MLPerf Storage with an epsilon of 1e-6, for distances of which smaller is nearer."""
-    count, recalls = found.shape[1], []
-    for row, ids, far in zip(found.tolist(), truth[0].tolist(), truth[1].tolist(), strict=True):
-        true = set(ids[:count])
-        credit = {item for item, distance in zip(ids, far, strict=True) if distance <= far[len(true) - 1] + 1e-6}
-        recalls.append(min(len(set(row) & credit), len(true)) / len(true))
-    return float(np.mean(recalls))
-
-
 class Harness(NamedTuple):
     """A benchmark, and how it computes recall.
 
@@ -203,7 +99,7 @@ class Harness(NamedTuple):
 HARNESSES = (
     Harness(
         "ann-benchmarks",
-        ann_benchmarks,
+        formulas.ann_benchmarks,
         "erikbern/ann-benchmarks, ann_benchmarks/plotting/metrics.py",
         "f402b2cc17b9",
         "each of the first k ranks whose distance is at most 0.001 larger than that of the k-th neighbor, and reads "
@@ -217,7 +113,7 @@ HARNESSES = (
     ),
     Harness(
         "VIBE",
-        vibe,
+        formulas.vibe,
         "vector-index-bench/vibe, export_results.py",
         "b332c7359ea7",
         "the same as ann-benchmarks",
@@ -225,7 +121,7 @@ HARNESSES = (
     ),
     Harness(
         "big-ann-benchmarks",
-        big_ann,
+        formulas.big_ann,
         "harsha-simhadri/big-ann-benchmarks, benchmark/plotting/metrics.py",
         "452e508b72e9",
         "each distinct id among the first k of the truth, or behind them as long as the distances differ by less "
@@ -237,14 +133,14 @@ HARNESSES = (
     ),
     Harness(
         "VectorDBBench",
-        vectordbbench,
+        formulas.vectordbbench,
         "zilliztech/VectorDBBench, vectordb_bench/metric.py",
         "4ea181055b11",
         "each of the returned ids that is among the first k of the truth, as often as it is returned",
     ),
     Harness(
         "DiskANN",
-        diskann,
+        formulas.diskann,
         "microsoft/DiskANN, diskann-tools/src/utils/search_index_utils.rs",
         "860cf47bc11b",
         "each distinct id among the first k of the truth, or behind them if its distance is that of the k-th "
@@ -253,7 +149,7 @@ HARNESSES = (
     ),
     Harness(
         "cuVS, C++",
-        cuvs,
+        formulas.cuvs,
         "rapidsai/cuvs, cpp/bench/ann/src/common/dataset.hpp",
         "ff0c8076bf2f",
         "each of the returned ids that is among the first k of the truth, as often as it is returned",
@@ -261,14 +157,14 @@ HARNESSES = (
     ),
     Harness(
         "cuVS, Python",
-        cuvs_in_python,
+        formulas.cuvs_in_python,
         "rapidsai/cuvs, python/cuvs_bench/cuvs_bench/backends/_utils.py",
         "ff0c8076bf2f",
         "each distinct id among the first k of the truth",
     ),
     Harness(
         "RAFT",
-        raft,
+        formulas.raft,
         "rapidsai/raft, cpp/include/raft/stats/detail/neighborhood_recall.cuh",
         "04c9b33130b2",
         "each rank whose id is among the first k of the truth, or whose distance is that of any of them within "
@@ -276,7 +172,7 @@ HARNESSES = (
     ),
     Harness(
         "MLPerf Storage",
-        mlperf_storage,
+        formulas.mlperf_storage,
         "mlcommons/storage, vdb_benchmark/vdbbench/simple_bench.py",
         "1d5132974b54",
         "each distinct id among the first k of the truth, as a share of the distinct ids there",
@@ -285,7 +181,7 @@ HARNESSES = (
     ),
     Harness(
         "MLPerf Storage, epsilon",
-        mlperf_storage_epsilon,
+        formulas.mlperf_storage_epsilon,
         "the same file, with --recall-epsilon 1e-6",
         "1d5132974b54",
         "each distinct id of the truth whose distance is at most that of the k-th neighbor plus epsilon, at most k "
@@ -330,7 +226,7 @@ def sources() -> Iterator[str]:
 
 def render() -> str:
     """The page."""
-    theirs, held = table([harness for harness in HARNESSES if harness.recall is not vibe])
+    theirs, held = table([harness for harness in HARNESSES if harness.recall is not formulas.vibe])
     after = AFTER.replace("@HELD@", f"{', '.join(held[:-1])} and {held[-1]}")
     return "".join([INTRODUCTION, theirs, after, *sources(), OURS])
 

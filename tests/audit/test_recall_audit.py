@@ -1,7 +1,7 @@
 """Audits of evaluators of recall: the attack made for a trick sees it, and no right evaluator is accused."""
 
 import json
-import runpy
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from pages import BLOCK, text_of
 from tieproof.audit import ATTACKS
 from tieproof.audit.recall_cases import FIRST, Deck, K, Lists, Ranking, Trial, almost_as_near
 
-SCRIPT = Path(__file__).parents[2] / "docs" / "recall_harnesses.py"
+DOCS = Path(__file__).parents[2] / "docs"
 OWN = [name for name, attack in ATTACKS.items() if attack.kind == "recall"]
 
 
@@ -210,11 +210,14 @@ def test_pages_and_tables_show_the_recall(tmp_path: Path) -> None:
 
 # The page on public benchmarks
 
-if SCRIPT.exists():
-    SCRIPT_NAMES: dict[str, Any] = runpy.run_path(str(SCRIPT))
-    FORMULAS = [harness.name for harness in SCRIPT_NAMES["HARNESSES"]]
-else:
-    FORMULAS = []
+FORMULAS: list[str] = []
+if DOCS.exists():
+    sys.path.insert(0, str(DOCS))
+    import recall_formulas
+    import recall_harnesses
+
+    sys.path.remove(str(DOCS))
+    FORMULAS = [harness.name for harness in recall_harnesses.HARNESSES]
 
 FOUND = {
     "ann-benchmarks": {
@@ -241,7 +244,7 @@ BY_IDS = {"VectorDBBench", "cuVS, C++", "cuVS, Python", "MLPerf Storage"}
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_public_benchmarks(name: str) -> None:
-    report = next(each for each in SCRIPT_NAMES["HARNESSES"] if each.name == name).audited()
+    report = next(each for each in recall_harnesses.HARNESSES if each.name == name).audited()
     gains = {finding.attack for finding in report.findings if finding.verdict == "exploitable"}
     others = {finding.attack for finding in report.findings if not finding.verdict.harmless} - gains
     assert gains == FOUND["ann-benchmarks" if name == "VIBE" else name]
@@ -250,9 +253,8 @@ def test_public_benchmarks(name: str) -> None:
 
 @pytest.mark.skipif(not FORMULAS, reason="no docs beside the tests")
 def test_the_page_shows_what_the_script_finds() -> None:
-    assert SCRIPT.with_suffix(".md").read_text(encoding="utf-8") == SCRIPT_NAMES["render"](), (
-        "run python docs/recall_harnesses.py"
-    )
+    shown = (DOCS / "recall_harnesses.md").read_text(encoding="utf-8")
+    assert shown == recall_harnesses.render(), "run python docs/recall_harnesses.py"
 
 
 @pytest.mark.skipif(not FORMULAS, reason="no docs beside the tests")
@@ -267,7 +269,7 @@ def test_formulas_for_one_query_at_a_time() -> None:
         ann = [oracle.ann_benchmarks(far, true, K, "k-nn") for _, far, _, true in rows]
         big = [oracle.big_ann(found.tolist(), ids.tolist(), true, K) for found, _, ids, true in rows]
         for name, exact in (("ann_benchmarks", ann), ("vibe", ann), ("big_ann", big)):
-            value = SCRIPT_NAMES[name](lists.found, lists.distances, truth)
+            value = getattr(recall_formulas, name)(lists.found, lists.distances, truth)
             assert value == pytest.approx(float(sum(exact) / len(exact)), rel=1e-12)
 
 

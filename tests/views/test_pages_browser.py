@@ -1,11 +1,13 @@
 """Pages of results in a real browser: Debian's Chromium, without a screen, driven by playwright."""
 
 from collections.abc import Iterator
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import tieproof as tp
 from browsers import NARROW, NEEDED, WIDE, axe, chromium
@@ -96,6 +98,33 @@ def test_narrow_pages_do_not_scroll_sideways(browser: Any, files: dict[str, Path
             assert 0 <= box["x"] <= box["x"] + box["width"] <= NARROW["width"]
         if scripts:
             assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+
+
+def faded(page: Any, table: Any) -> tuple[bool, bool]:
+    """Whether the left and the right side of a table are darker, or in the dark lighter, than the page."""
+    corner = {"x": 0, "y": 0, "width": 1, "height": 1}
+    picture, paper = (
+        np.array(Image.open(BytesIO(taken)).convert("L"), dtype=int)
+        for taken in (table.screenshot(), page.screenshot(clip=corner))
+    )
+    usual = np.abs(np.median(picture, axis=0) - paper[0, 0])
+    return bool(usual[:10].max() > 9), bool(usual[-10:].max() > 9)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("name", CASES)
+def test_tables_show_that_they_scroll(browser: Any, files: dict[str, Path], name: str, scheme: str) -> None:
+    with Opened(browser, files[name], viewport=NARROW, color_scheme=scheme) as page:
+        assert page.locator("table:not(.scroll table)").count() == 0
+        page.add_style_tag(content="th, td { color: transparent !important; }")
+        for table in page.locator(".scroll").all():
+            beyond = table.evaluate("table => table.scrollWidth - table.clientWidth")
+            assert faded(page, table) == (False, beyond > 0)
+            table.evaluate("table => table.scrollLeft = table.scrollWidth")
+            assert faded(page, table) == (beyond > 0, False)
+            table.evaluate("table => table.scrollLeft = 0")
+            table.evaluate("table => table.firstElementChild.style.minWidth = `${table.clientWidth + 6}px`")
+            assert faded(page, table) == (False, True)  # even if it goes on by a few pixels
 
 
 def test_it_is_read_without_javascript(browser: Any, files: dict[str, Path]) -> None:

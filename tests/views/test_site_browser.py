@@ -223,6 +223,10 @@ def test_light_and_dark(opened: Any) -> None:
 def test_narrow_pages_do_not_scroll_sideways(opened: Any, name: str) -> None:
     page = opened(name, viewport=NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") <= NARROW["width"]
+    beyond = "[...document.querySelectorAll('article *')].filter(each => each.scrollWidth > each.clientWidth + 1"
+    scrolls = f"{beyond} && getComputedStyle(each).overflowX === 'auto')"
+    looks = page.evaluate(f"{scrolls}.map(each => getComputedStyle(each).backgroundImage)")
+    assert all("gradient" in look for look in looks)  # it shows that it goes on
     page.locator("label[for=__navigation]:visible").first.click()
     page.wait_for_function("document.querySelector('.sidebar-drawer').getBoundingClientRect().x >= 0")
 
