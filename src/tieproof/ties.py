@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
 
 import numpy as np
@@ -305,6 +306,16 @@ class CutOffTies(Ties):
         )
         others = end.others + (self.missing - ties.missing)
         return replace(ties, end=ListEnd(end.k, nearer.astype(np.int64), end.l, np.where(end.m, last, 0), others))
+
+    @cached_property
+    def with_others(self) -> Ties:
+        """The ties if each last tie also contained all other items: for most measures the worst continuation."""
+        return self.continued(np.zeros_like(self.missing), self.end.others)
+
+    @cached_property
+    def with_missing(self) -> Ties:
+        """The ties if each last tie also contained all missing relevant items: the best continuation."""
+        return self.continued(self.missing, np.zeros(self.n_queries))
 
     def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
         """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.

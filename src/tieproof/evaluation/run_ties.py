@@ -249,8 +249,8 @@ def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[Int
     The engine's `last_ties` needs the positions of relevant items in a list; for a run only their scores are known.
     """
     length = np.diff(scores.start)
-    of_query = np.repeat(np.arange(len(length)), length)
-    l = np.bincount(of_query[scores.score == smallest[of_query]], minlength=len(length))  # noqa: E741
+    last = np.flatnonzero(scores.score == np.repeat(smallest, length))
+    l = np.bincount(np.searchsorted(scores.start, last, side="right") - 1, minlength=len(length))  # noqa: E741
     listed = np.bincount(scores.query, minlength=len(length))
     m = np.bincount(scores.query[scores.at == smallest[scores.query]], minlength=len(length))
     return length - l, listed - m, l, m

@@ -151,9 +151,9 @@ def _bounds_of_continuations(measure: Measure, ties: CutOffTies) -> Bounds:
         end = replace(ties.end, others=ties.end.others + ties.missing)
         ties = replace(ties, n_relevant=ties.listed, missing_grades=None, end=end)
         measure = measure(ideal="all")
-    worst = ties.continued(worst_counts(measure, ties), ties.end.others)
-    best = ties.continued(ties.missing, np.zeros(ties.n_queries))
-    return _between(measure, worst, best)
+    joined = worst_counts(measure, ties)
+    worst = ties.continued(joined, ties.end.others) if joined.any() else ties.with_others
+    return _between(measure, worst, ties.with_missing)
 
 
 def _between(measure: Measure, worst: Ties, best: Ties) -> Bounds:
