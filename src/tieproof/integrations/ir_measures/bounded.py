@@ -258,11 +258,13 @@ AP = BoundedMeasure("AP")
 AP_TRAPEZOID = BoundedMeasure("AP(trapezoid)")
 AUC = BoundedMeasure("AUC")
 ERR = BoundedMeasure("ERR")
+BinG = BoundedMeasure("BinG")
 Bpref = BoundedMeasure("bpref")
 F1 = BoundedMeasure("F1")
 INP = BoundedMeasure("INP")
 IPrec = BoundedMeasure("IPrec")
 Judged = BoundedMeasure("Judged")
+NumNonRelJudgedRet = BoundedMeasure("NumNonRelJudgedRet")
 NumQ = BoundedMeasure("NumQ")
 NumRel = BoundedMeasure("NumRel")
 NumRelRet = BoundedMeasure("NumRelRet")
@@ -286,7 +288,8 @@ nDCG = BoundedMeasure("nDCG")  # noqa: N816
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
     for measure in (
-        *(AP, AP_TRAPEZOID, AUC, Bpref, ERR, F1, INP, IPrec, Judged, NumQ, NumRel, NumRelRet, NumRet),
+        *(AP, AP_TRAPEZOID, AUC, BinG, Bpref, ERR, F1, INP, IPrec, Judged),
+        *(NumNonRelJudgedRet, NumQ, NumRel, NumRelRet, NumRet),
         *(P, R, RBP, RBPResidual, RR, RelP, Rprec),
         *(SetAP, SetF, SetP, SetR, SetRelP, Success, Unjudged, nDCG),
     )
