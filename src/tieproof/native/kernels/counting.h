@@ -16,6 +16,26 @@ static inline int64_t OF(list_items)(
     return found;
 }
 
+/* List item `i` of a tile, which is item `own` of all, for the queries of row `r` that do not leave it out; return the
+   new number of listed items. */
+static inline int64_t OF(list_queries)(
+    const OF(Work) *work, const OF(NearEntries) *listed, Longs first, int64_t r, int64_t own, int64_t i, REAL entry,
+    int64_t found)
+{
+    Ints run = work->targets.run;
+    for (int64_t q = AT(first, r); q < AT(first, r + 1); q++) {
+        int64_t last = AT(work->targets.last, q), mask = first_run(run, AT(work->targets.first, q), last, own);
+        if (AT(work->limits.few, q) < 0 || (mask < last && own >= AT2(run, mask, 0)))
+            continue;
+        AT(listed->query, found) = q;
+        AT(listed->row, found) = (int32_t)r;
+        AT(listed->item, found) = (int32_t)i;
+        AT(listed->entry, found) = entry;
+        found++;
+    }
+    return found;
+}
+
 /* Whether there is room for placing all items of a full list. */
 static inline bool OF(has_room)(const OF(Work) *work, const OF(Room) *room, const Counted *so_far)
 {
@@ -87,7 +107,6 @@ KERNEL Counted OF(count_in_columns)(
     int64_t undecided,
     const OF(Room) *room)
 {
-    Ints run = work->targets.run;
     Longs first = columns->first;
     OF(NearEntries) near = room->listed;
     Places close = room->sorting.close;
@@ -107,17 +126,7 @@ KERNEL Counted OF(count_in_columns)(
             raw.at, AT(tile->form.factor, i), AT(tile->form.shift, i), columns->lowest.at, width, close.at);
         for (int64_t j = 0; j < rows; j++) {
             int64_t r = AT(close, j);
-            for (int64_t q = AT(first, r); q < AT(first, r + 1); q++) {
-                int64_t last = AT(work->targets.last, q);
-                int64_t mask = first_run(run, AT(work->targets.first, q), last, own);
-                if (AT(work->limits.few, q) < 0 || (mask < last && own >= AT2(run, mask, 0)))
-                    continue;
-                AT(near.query, found) = q;
-                AT(near.row, found) = (int32_t)r;
-                AT(near.item, found) = (int32_t)i;
-                AT(near.entry, found) = raw.at[r];
-                found++;
-            }
+            found = OF(list_queries)(work, &near, first, r, own, i, raw.at[r], found);
         }
     }
     OF(place_listed)(&near, found, tile, error, work, &room->placed, &so_far);

@@ -124,7 +124,6 @@ KERNEL Counted OF(count_near)(
     int64_t undecided,
     const OF(Room) *room)
 {
-    Ints run = work->targets.run;
     OF(NearEntries) near = room->listed;
     int64_t found = 0, i = start;
     Counted so_far = {start, 0, 0, undecided};
@@ -136,17 +135,7 @@ KERNEL Counted OF(count_near)(
             if (!OF(has_room)(work, room, &so_far))
                 break;
         }
-        for (int64_t q = AT(first, r); q < AT(first, r + 1); q++) {
-            int64_t last = AT(work->targets.last, q);
-            int64_t mask = first_run(run, AT(work->targets.first, q), last, own);
-            if (AT(work->limits.few, q) < 0 || (mask < last && own >= AT2(run, mask, 0)))
-                continue;
-            AT(near.query, found) = q;
-            AT(near.row, found) = (int32_t)r;
-            AT(near.item, found) = AT(pairs->item, i);
-            AT(near.entry, found) = AT(pairs->entry, i);
-            found++;
-        }
+        found = OF(list_queries)(work, &near, first, r, own, AT(pairs->item, i), AT(pairs->entry, i), found);
     }
     OF(place_listed)(&near, found, tile, error, work, &room->placed, &so_far);
     so_far.next = i;
