@@ -107,8 +107,8 @@ def test_what_was_returned_is_scored_as_a_ranking_of_its_own(search: Search, kin
         ranking = [[grade] for grade in search.grades]
     for measure, name, cutoff in spellings():
         # bpref divides by all items that were judged not relevant, listed or not.
-        others = [[0] * search.others] if name == "bpref" else []
-        expected = enumerate_orderings(DEFINITIONS[name], [*ranking, *others], missing=search.missing, cutoff=cutoff)
+        whole = [*ranking, [0] * search.others] if name == "bpref" else ranking
+        expected = enumerate_orderings(DEFINITIONS[name], whole, missing=search.missing, cutoff=cutoff)
         for bound in ("lower", "expected", "upper", "std"):
             exact = float(getattr(expected, bound))
             assert getattr(result[measure], bound) == pytest.approx(exact, rel=1e-12, abs=1e-15), measure
@@ -155,9 +155,8 @@ def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
 def test_what_was_returned_of_a_large_gallery() -> None:
     """No table of the weights of all ranks is needed: AP of two of three relevant items, at ranks 1 and 2."""
     triples = [(0, 1), (0, 2), (0, 10**11)]
-    found = tp.evaluate_neighbors(
-        [[1, 2]], relevance=triples, n_items=10**12, search="returned", measures=["AP", "AUC", "nDCG", "bpref", "NumRet"]
-    )
+    names = ["AP", "AUC", "nDCG", "bpref", "NumRet"]
+    found = tp.evaluate_neighbors([[1, 2]], relevance=triples, n_items=10**12, search="returned", measures=names)
     assert found["AP"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
     assert found["AUC"] == tp.Estimate(1.0, 1.0, 1.0, 0.0)  # the list has no other items
     assert found["NumRet"].lower == 2

@@ -118,9 +118,9 @@ def test_judgments_and_counts_are_those_of_the_ordering(rule: str, empty: Any) -
 @pytest.mark.parametrize("rule", ["trec_eval", "pytrec_eval"])
 def test_trec_eval_cuts_grades_to_whole_numbers(rule: str) -> None:
     """atol(grade): 0.5 and -0.5 are 0, and 1.5 is 1; what trec_eval 9.0.8 and 10.0 -c -q print for these files."""
-    qrels = {"q1": {"a": 0.5, "b": 1, "c": 1.5, "d": -0.5}, "q2": {"a": 0.5}, "q3": {"a": 1}}
+    qrels: Dictionary = {"q1": {"a": 0.5, "b": 1, "c": 1.5, "d": -0.5, "x": 0}, "q2": {"a": 0.5}, "q3": {"a": 1}}
     run = {"q1": {"a": 0.9, "b": 0.8, "d": 0.7, "c": 0.6, "e": 0.5}, "q2": {"a": 0.5}, "q3": {"a": 0.5}}
-    expected = {
+    expected: dict[str, list[float]] = {
         "RR": [0.5, 0, 1],
         "AP": [0.5, 0, 1],
         "nDCG": [(1 / np.log2(3) + 1 / np.log2(5)) / (1 + 1 / np.log2(3)), 0, 1],
@@ -130,7 +130,6 @@ def test_trec_eval_cuts_grades_to_whole_numbers(rule: str) -> None:
         "bpref": [0.25, 0, 1],
         "P(rel=1)@2": [0.5, 0, 0.5],
     }
-    qrels["q1"]["x"] = 0
     result = tp.evaluate_run(qrels, run, measures=[*expected])
     found = printed(result, rule, qrels=qrels, run=run)
     for name, values in expected.items():

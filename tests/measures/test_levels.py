@@ -84,13 +84,15 @@ CALLS: dict[str, Callable[[Array, Array, list[str]], tp.Result]] = {
     ),
 }
 for search in ("exact", "approximate", "returned"):
-    CALLS[search] = lambda scores, grades, names, search=search: tp.evaluate_neighbors(  # type: ignore[misc]
-        np.argsort(-scores, kind="stable")[:, :6],
-        scores=-np.sort(-scores)[:, :6],
-        relevance=triples(grades),
-        n_items=12,
-        search=search,
-        measures=names,
+    CALLS[search] = (
+        lambda scores, grades, names, search=search: tp.evaluate_neighbors(  # type: ignore[misc]
+            np.argsort(-scores, kind="stable")[:, :6],
+            scores=-np.sort(-scores)[:, :6],
+            relevance=triples(grades),
+            n_items=12,
+            search=search,
+            measures=names,
+        )
     )
 
 

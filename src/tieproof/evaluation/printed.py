@@ -119,7 +119,8 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
     nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
-    values[np.ix_(by_policy(measures, result.setting.empty), nothing)] = EMPTY[result.setting.empty]
+    for at in by_policy(measures, result.setting.empty):
+        values[at, nothing] = EMPTY[result.setting.empty]
     kept = ~nothing if result.setting.empty == "skip" else slice(None)
     per_query = {
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])

@@ -178,7 +178,8 @@ def evaluate_run(
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
         if given:
             wanted = without_unjudged(wanted, optional, option)
-    judged_only, of_unjudged = ([m for m in wanted if getattr(m.definition, of)] for of in ("judged_only", "unjudged"))
+    judged_only = [each for each in wanted if each.definition.judged_only]
+    of_unjudged = [each for each in wanted if each.definition.unjudged]
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))

@@ -215,8 +215,8 @@ NumQ = _define_count(
 NumRet = _define_count(
     "NumRet",
     lambda ties: ties.n_items,
-    "The number of retrieved items: the length of the list; in embeddings, and in neighbors unless search is returned, "
-    "of the gallery.",
+    "The number of retrieved items: the length of the list; in embeddings, and in neighbors unless search is "
+    "returned, of the gallery.",
     "N",
     "num_ret",
     graded=True,
