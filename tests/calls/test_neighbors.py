@@ -12,7 +12,7 @@ from test_lists import spellings
 import completion_oracle
 import tieproof as tp
 from completion_oracle import Search
-from oracle import DEFINITIONS, enumerate_orderings
+from oracle import DEFINITIONS, Ranking, enumerate_orderings
 from tieproof.measures import parse
 
 Array = npt.NDArray[Any]
@@ -107,8 +107,8 @@ def test_what_was_returned_is_scored_as_a_ranking_of_its_own(search: Search, kin
         ranking = [[grade] for grade in search.grades]
     for measure, name, cutoff in spellings():
         # bpref divides by all items that were judged not relevant, listed or not.
-        whole = [*ranking, [0] * search.others] if name == "bpref" else ranking
-        expected = enumerate_orderings(DEFINITIONS[name], whole, missing=search.missing, cutoff=cutoff)
+        behind: Ranking = [[0] * search.others] if name == "bpref" else []
+        expected = enumerate_orderings(DEFINITIONS[name], [*ranking, *behind], missing=search.missing, cutoff=cutoff)
         for bound in ("lower", "expected", "upper", "std"):
             exact = float(getattr(expected, bound))
             assert getattr(result[measure], bound) == pytest.approx(exact, rel=1e-12, abs=1e-15), measure

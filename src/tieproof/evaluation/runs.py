@@ -21,10 +21,9 @@ from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
-    check_judged,
     check_own_documents,
     check_sides,
-    without_missing_judgments,
+    with_judgments,
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
@@ -178,7 +177,6 @@ def evaluate_run(
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
         if given:
             wanted = without_unjudged(wanted, optional, option)
-    judged_only = [each for each in wanted if each.definition.judged_only]
     of_unjudged = [each for each in wanted if each.definition.unjudged]
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
@@ -186,9 +184,7 @@ def evaluate_run(
     queries = trec.numbering()
     with about("qrels"):
         judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted))
-        if judged_only and optional.issuperset(judged_only):
-            wanted, judged_only = without_missing_judgments(judged, wanted, judged_only)
-        check_judged(judged, judged_only)
+        wanted = with_judgments(judged, wanted, optional)
     with about("run"):
         ranked = read_run(run, judged, queries)
     check_sides(judged, ranked)

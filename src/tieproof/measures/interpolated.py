@@ -143,8 +143,7 @@ IPrec = define(
                 "enough",
                 "how many hits have that recall if recall times R is no whole number: int(recall R + 0.9) as in "
                 "ir_measures, pytrec_eval and trec_eval 9 (enough), the next larger number (exact), or the nearest "
-                "one as in trec_eval 10. In double precision 0.7 times 3 is below 2.1, so that 2 of 3 hits are enough "
-                "for a recall of 0.7, and 3 by the definition",
+                "one as in trec_eval 10. By rounding, 2 of 3 are enough for a recall of 0.7, and exact needs all 3",
                 choices=tuple(_HITS),
             ),
         ),
