@@ -115,6 +115,18 @@ def test_judgments_and_counts_are_those_of_the_ordering(rule: str, empty: Any) -
         assert "lies outside" not in str(result.as_printed(rule, qrels=qrels, run=run))
 
 
+@pytest.mark.parametrize("name", ["Judged@2", "Unjudged@2", "RBPResidual", "NumNonRelJudgedRet", "AP", "bpref"])
+def test_a_report_takes_the_data_of_a_result_with_grades_of_0(name: str, tmp_path: Path) -> None:
+    qrels, run = (
+        {"q": {"a": 1, "b": 0}, "r": {"a": 1, "c": 0}},
+        {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0, "c": 1.0}},
+    )
+    result = tp.evaluate_run(qrels, run, measures=["AP", name])
+    result.report(tmp_path / "page.html", qrels=qrels, run=run)
+    with pytest.raises(tp.InputError, match="not that of the result"):
+        result.report(tmp_path / "page.html", qrels=qrels | {"q": {"a": 2, "b": 0}}, run=run)
+
+
 @pytest.mark.parametrize("rule", ["trec_eval", "pytrec_eval"])
 def test_trec_eval_cuts_grades_to_whole_numbers(rule: str) -> None:
     """atol(grade): 0.5 and -0.5 are 0, and 1.5 is 1; what trec_eval 9.0.8 and 10.0 -c -q print for these files."""
