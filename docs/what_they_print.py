@@ -371,9 +371,16 @@ print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relev
 
 - Scores that differ by less than single precision are equal for `pytrec_eval`, and the value can then lie outside of
   the interval, which compares scores as they are. The text below the table says so.
+- trec_eval reads grades by `atol`, which cuts off fractions: 0.5 and -0.5 are 0, and 1.5 is 1. `trec_eval` and
+  `pytrec_eval` show what it prints for such grades; the interval is about the grades as they are. pytrec_eval itself
+  takes no fractions.
+- How many hits have a recall depends on the version: int(0.7 R + 0.9) up to 9.0.8 and in pytrec_eval, which is 2 of 3
+  because of rounding, and the nearest number in 10.0. Both columns show `IPrec` as that version counts, whatever
+  `hits=` is.
 - Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
   does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
   (`empty="zero"`).
+- Counts and measures of judgments (`NumRet`, `Judged`, …) keep their value for queries without relevant documents.
 - For lists that were cut off, the value is that of the given part.
 - The definition of a measure may differ, too, under the same name ([names](measures.md)).
 """  # noqa: E501

@@ -183,9 +183,13 @@ class Ties:
 
     def at_level(self, level: float) -> "Ties":
         """Return the ties if only items of at least this grade are relevant; the others remain in the rankings."""
+        if self.grades is None and level <= 1:
+            return self
         grades = np.ones(int(self.m.sum())) if self.grades is None else self.grades
         missing = self._missing_grades()
         stays = grades >= level
+        if stays.all() and (missing >= level).all():
+            return self
         m = np.diff(np.append(0, np.cumsum(stays))[np.append(0, np.cumsum(self.m))])
         before = np.cumsum(m) - m
         rows = np.flatnonzero(m)
@@ -295,9 +299,10 @@ class CutOffTies(Ties):
 
     def at_level(self, level: float) -> "CutOffTies":
         """Return the ties if only items of at least this grade are relevant; the others remain in the rankings."""
-        ties = super().at_level(level)
+        ties, end = super().at_level(level), self.end
         assert isinstance(ties, CutOffTies)
-        end = self.end
+        if ties is self:
+            return self
         last = np.zeros_like(end.m)
         ends = ties.k == end.k[ties.query]
         last[ties.query[ends]] = ties.m[ends]

@@ -12,7 +12,8 @@ from test_lists import spellings
 import completion_oracle
 import tieproof as tp
 from completion_oracle import Search
-from oracle import DEFINITIONS, enumerate_orderings
+from oracle import DEFINITIONS, Ranking, enumerate_orderings
+from tieproof.measures import parse
 
 Array = npt.NDArray[Any]
 
@@ -94,21 +95,20 @@ def test_bounds_are_those_of_all_whole_rankings(search: Search, kind: str) -> No
         Search(((0, 0, 1, 1), (0,)), (1, 1), 1),
         Search(((1, 0), (1,), (0,)), (), 2),
         Search(((1, 1, 0),), (), 0),
-        Search((), (1,), 2),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("kind", ["returned", "order"])
-def test_what_was_returned_is_scored_with_unlisted_items_behind_it(search: Search, kind: str) -> None:
-    """Over all orders of the ties in the list; relevant items that are not listed are in no ranking."""
+def test_what_was_returned_is_scored_as_a_ranking_of_its_own(search: Search, kind: str) -> None:
+    """Over all orders of the ties in the list; items that are not listed are in no ranking."""
     result = tp.evaluate_neighbors(**choose(search, kind) | {"search": "returned"}, measures=MEASURES)
     ranking = [[*tie] for tie in search.ranking]
     if kind == "order":
         ranking = [[grade] for grade in search.grades]
     for measure, name, cutoff in spellings():
-        expected = enumerate_orderings(
-            DEFINITIONS[name], [*ranking, [0] * search.others], missing=search.missing, cutoff=cutoff
-        )
+        # bpref divides by all items that were judged not relevant, listed or not.
+        behind: Ranking = [[0] * search.others] if name == "bpref" else []
+        expected = enumerate_orderings(DEFINITIONS[name], [*ranking, *behind], missing=search.missing, cutoff=cutoff)
         for bound in ("lower", "expected", "upper", "std"):
             exact = float(getattr(expected, bound))
             assert getattr(result[measure], bound) == pytest.approx(exact, rel=1e-12, abs=1e-15), measure
@@ -117,32 +117,32 @@ def test_what_was_returned_is_scored_with_unlisted_items_behind_it(search: Searc
 
 @pytest.mark.parametrize("graded", [False, True])
 def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
-    """Each list as the documents of a query, by the definitions of trec_eval; unlisted ones were not retrieved."""
+    """Each list as the documents of a query, by the definitions of trec_eval; unlisted ones were not retrieved.
+
+    All items of the gallery are judged, and nothing was found for query 3.
+    """
     distances, labels = data(5)
     ids, found = nearest(distances, 6)
-    grade = 1 + np.arange(24) % 3 if graded else np.ones(24, dtype=int)
+    ids[3] = -1
+    grade = 0.5 * (1 + np.arange(24) % 3) if graded else np.ones(24, dtype=int)
     triples = [(q, i, grade[i]) for q in range(24) for i in range(24) if i != q and labels[i] == labels[q]]
     itself = [(q, q) for q in range(24)]
-    qrels: dict[str, dict[str, int]] = {}
+    qrels = {f"{q:02}": {str(i): 0.0 for i in range(24) if i != q} for q in range(24)}
     for q, i, value in triples:
-        qrels.setdefault(f"{q:02}", {})[str(i)] = int(value)
-    run = {f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i != q} for q in range(24)}
-    # Measures in which unlisted items count, too.
-    of_all = ("AUC", "bpref", "SetP", "SetRelP", "SetF", "SetAP", "NumRet")
-    of_judgments = (
-        "Judged",
-        "Unjudged",
-        "RBPResidual",
-        "NumNonRelJudgedRet",
-    )  # every item of a gallery counts as judged
-    measures = [
-        name for name in MEASURES if not name.startswith((*of_all, *of_judgments)) and "max_grade=1" not in name
-    ]
+        qrels[f"{q:02}"][str(i)] = float(value)
+    run = {
+        f"{q:02}": {str(i): -float(x) for i, x in zip(ids[q], found[q], strict=True) if i not in (q, -1)}
+        for q in range(24)
+    }
+    measures = [name for name in MEASURES if "max_grade=1" not in name]
+    measures += [str(parse(name)(rel=1)) for name in ("AP", "AUC", "SetP", "bpref", "NumNonRelJudgedRet", "P@3")]
+    measures = [name for name in measures if not graded or "max_grade=2" not in name]
     result = tp.evaluate_neighbors(
         ids, found, relevance=triples, n_items=24, exclude=itself, search="returned", measures=measures
     )
     assert_same(result, tp.evaluate_run(qrels, run, measures=measures))
     assert result["AP"].lower < result["AP"].upper
+    assert result["NumRet"].lower == sum(map(len, run.values()))
     short, long = (
         tp.evaluate_neighbors(
             *nearest(distances, k), relevance=triples, n_items=24, exclude=itself, search="returned"
@@ -155,11 +155,11 @@ def test_what_was_returned_scores_as_the_same_run(graded: bool) -> None:
 def test_what_was_returned_of_a_large_gallery() -> None:
     """No table of the weights of all ranks is needed: AP of two of three relevant items, at ranks 1 and 2."""
     triples = [(0, 1), (0, 2), (0, 10**11)]
-    found = tp.evaluate_neighbors(
-        [[1, 2]], relevance=triples, n_items=10**12, search="returned", measures=["AP", "AUC", "nDCG", "bpref"]
-    )
+    names = ["AP", "AUC", "nDCG", "bpref", "NumRet"]
+    found = tp.evaluate_neighbors([[1, 2]], relevance=triples, n_items=10**12, search="returned", measures=names)
     assert found["AP"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
-    assert found["AUC"] == tp.Estimate(2 / 3, 2 / 3, 2 / 3, 0.0)
+    assert found["AUC"] == tp.Estimate(1.0, 1.0, 1.0, 0.0)  # the list has no other items
+    assert found["NumRet"].lower == 2
 
 
 def ways(labels: Array) -> dict[str, dict[str, Any]]:

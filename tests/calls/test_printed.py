@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from test_unjudged import residual, share_judged, share_unjudged
 
 import oracle
 import tieproof as tp
@@ -67,6 +69,116 @@ def printed(result: tp.Result, rule: str, **data: Any) -> Printed:
     assert shown.printed is not None
     assert {**shown} == {**result}
     return shown.printed
+
+
+def of_judgments(order: Sequence[str], grades: dict[str, float]) -> dict[str, float]:
+    """The measures of judgments and of the list, of a strict ordering, by the loops of trec_eval and ir_measures."""
+    known, judged = tuple(order), {name for name, grade in grades.items() if grade >= 0}
+    return {
+        "Judged@5": float(share_judged(known, judged, 5)),
+        "Unjudged@5": float(share_unjudged(known, judged, 5)),
+        "RBPResidual": float(residual(known, judged, Fraction(0.8))),
+        "NumNonRelJudgedRet": sum(grades.get(name) == 0 for name in order),
+        "NumRet": len(order),
+        "NumRel": sum(grade > 0 for grade in grades.values()),
+        "NumQ": 1,
+    }
+
+
+def with_unjudged(seed: int) -> tuple[Dictionary, Dictionary]:
+    """Qrels that judge a few documents, some by 0 and some by -1, and a run; nothing is relevant to q3 and q4."""
+    qrels, run = tied(seed)
+    judged = {query: {d: g - (g == 3) * 4 for d, g in grades.items()} for query, grades in qrels.items()}
+    return judged | {query: {d: min(g, 0) for d, g in judged[query].items()} for query in ("q3", "q4")}, run
+
+
+@pytest.mark.filterwarnings("ignore:All lists")
+@pytest.mark.parametrize("rule", [*ORDERS, "pytrec_eval"])
+@pytest.mark.parametrize("empty", ["skip", "zero", "one", "nan"])
+def test_judgments_and_counts_are_those_of_the_ordering(rule: str, empty: Any) -> None:
+    qrels, run = with_unjudged(7)
+    names = [*of_judgments(["a"], {"a": 1})]
+    for asked in (names, *([name] for name in names)):  # each alone: the others decide which documents are looked up
+        result = tp.evaluate_run(qrels, run, measures=asked, empty=empty)
+        found = printed(result, rule, qrels=qrels, run=run)
+        queries = result.query_ids.tolist()
+        order = ORDERS.get(rule, ORDERS["trec_eval"])
+        values = [of_judgments(ranked(run[query], order), qrels[query]) for query in queries]
+        for name in asked:
+            nothing = [empty == "nan" and query in ("q3", "q4") for query in queries]
+            expected = np.where(nothing, np.nan, [of_query[name] for of_query in values])
+            np.testing.assert_allclose(found.per_query(name), expected, rtol=1e-12)
+            total = np.nansum(expected) if name.startswith("Num") else np.nanmean(expected)
+            assert found[name] == pytest.approx(total, rel=1e-12)
+            # The evaluation itself has the same value, whatever the policy, except where ties change it.
+            assert result[name].lower - 1e-12 <= found[name] <= result[name].upper + 1e-12
+        assert "lies outside" not in str(result.as_printed(rule, qrels=qrels, run=run))
+
+
+@pytest.mark.parametrize("name", ["Judged@2", "Unjudged@2", "RBPResidual", "NumNonRelJudgedRet", "AP", "bpref"])
+def test_a_report_takes_the_data_of_a_result_with_grades_of_0(name: str, tmp_path: Path) -> None:
+    qrels, run = (
+        {"q": {"a": 1, "b": 0}, "r": {"a": 1, "c": 0}},
+        {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0, "c": 1.0}},
+    )
+    result = tp.evaluate_run(qrels, run, measures=["AP", name])
+    result.report(tmp_path / "page.html", qrels=qrels, run=run)
+    with pytest.raises(tp.InputError, match="not that of the result"):
+        result.report(tmp_path / "page.html", qrels=qrels | {"q": {"a": 2, "b": 0}}, run=run)
+
+
+@pytest.mark.parametrize("rule", ["trec_eval", "pytrec_eval"])
+def test_trec_eval_cuts_grades_to_whole_numbers(rule: str) -> None:
+    """atol(grade): 0.5 and -0.5 are 0, and 1.5 is 1; what trec_eval 9.0.8 and 10.0 -c -q print for these files."""
+    qrels: Dictionary = {"q1": {"a": 0.5, "b": 1, "c": 1.5, "d": -0.5, "x": 0}, "q2": {"a": 0.5}, "q3": {"a": 1}}
+    run = {"q1": {"a": 0.9, "b": 0.8, "d": 0.7, "c": 0.6, "e": 0.5}, "q2": {"a": 0.5}, "q3": {"a": 0.5}}
+    expected: dict[str, list[float]] = {
+        "RR": [0.5, 0, 1],
+        "AP": [0.5, 0, 1],
+        "nDCG": [(1 / np.log2(3) + 1 / np.log2(5)) / (1 + 1 / np.log2(3)), 0, 1],
+        "NumRel": [2, 0, 1],
+        "NumNonRelJudgedRet": [2, 1, 0],
+        "Unjudged@5": [0.2, 0, 0],
+        "bpref": [0.25, 0, 1],
+        "P(rel=1)@2": [0.5, 0, 0.5],
+    }
+    result = tp.evaluate_run(qrels, run, measures=[*expected])
+    found = printed(result, rule, qrels=qrels, run=run)
+    for name, values in expected.items():
+        assert found.per_query(name).tolist() == pytest.approx(values, rel=1e-12), name
+    assert result["RR"].lower == 1.0
+    text = " ".join(str(result.as_printed(rule, qrels=qrels, run=run)).split())
+    assert "Besides, fractions of grades are cut off, as trec_eval reads them." in text
+    assert "lies outside of its interval for that reason." in text
+    assert "single precision." not in text
+    assert printed(result, "descending", qrels=qrels, run=run)["RR"] == 1.0
+
+
+def test_the_hits_of_a_recall_are_counted_as_the_version_counts_them() -> None:
+    """Three relevant documents at ranks 1, 2 and 4: what pytrec_eval 0.5 and trec_eval 10.0 print."""
+    qrels = {"q": {"a": 1, "b": 1, "c": 1, "x": 0}}
+    run = {"q": {"a": 4.0, "b": 3.0, "x": 2.0, "c": 1.0}}
+    names = [f"IPrec(recall=0.7{hits})" for hits in ("", ",hits=exact", ",hits=nearest")] + ["IPrec(recall=0.8)"]
+    result = tp.evaluate_run(qrels, run, measures=names)
+    assert [result[name].lower for name in names] == [1.0, 0.75, 1.0, 0.75]
+    for rule, values in {"pytrec_eval": [1.0, 1.0, 1.0, 0.75], "trec_eval": [1.0] * 4, "position": None}.items():
+        found = printed(result, rule, qrels=qrels, run=run)
+        assert [*found.values()] == (values or [1.0, 0.75, 1.0, 0.75])
+    text = " ".join(str(result.as_printed("trec_eval", qrels=qrels, run=run)).split())
+    assert "the hits that have a recall are counted as that version of trec_eval does" in text
+
+
+@pytest.mark.filterwarnings("ignore:All lists")
+@pytest.mark.parametrize("seed", range(2))
+def test_pytrec_eval_prints_these_interpolated_precisions(seed: int) -> None:
+    library = pytest.importorskip("pytrec_eval")
+    qrels, run = tied(seed)
+    names = {f"iprec_at_recall_{tenth / 10:.2f}": f"IPrec(recall={tenth / 10})" for tenth in range(11)}
+    result = tp.evaluate_run(qrels, run, measures=[*names.values()])
+    theirs = library.RelevanceEvaluator(qrels, {"iprec_at_recall"}).evaluate(run)
+    found = printed(result, "pytrec_eval", qrels=qrels, run=run)
+    for name, ours in names.items():
+        assert found.per_query(ours).tolist() == [theirs[query][name] for query in result.query_ids.tolist()]
 
 
 @pytest.mark.filterwarnings("ignore:All lists")

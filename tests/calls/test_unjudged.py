@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 import pytest
 from test_judged_only import orders, tied
@@ -90,6 +91,18 @@ def test_a_query_that_is_missing_from_the_run_scores_zero() -> None:
     measures = ["Judged@1", "Unjudged@5", "RBPResidual", "SetP", "SetRelP", "SetR", "SetF", "SetAP", "AUC"]
     result = tp.evaluate_run(qrels, run, measures=measures)
     assert all(result.per_query(measure).upper[1] == 0.0 for measure in measures)
+
+
+@pytest.mark.parametrize("empty", ["zero", "one"])
+def test_a_query_with_nothing_relevant_has_its_own_value(empty: Any) -> None:
+    """They need nothing relevant: one of two documents of q is judged, by a grade of 0."""
+    qrels, run = {"q": {"a": 0}, "r": {"a": 1}}, {"q": {"a": 2.0, "b": 1.0}, "r": {"a": 1.0}}
+    expected = {"Judged@2": 0.5, "Unjudged@2": 0.5, "RBPResidual(p=0.5)": 0.5, "NumNonRelJudgedRet": 1, "NumRet": 2}
+    result = tp.evaluate_run(qrels, run, measures=[*expected, "RR"], empty=empty)
+    assert [result.per_query(name).expected[0] for name in expected] == [*expected.values()]
+    assert result.per_query("RR").expected[0] == (empty == "one")
+    of_lists = tp.evaluate_scores([[2.0, 1.0]] * 2, [[0, 0], [1, 0]], measures=[*expected], empty=empty)
+    assert of_lists["Judged@2"].lower == 1.0
 
 
 SETS = ["SetP", "SetRelP", "SetR", "SetF", "SetF(beta=2)", "SetAP"]

@@ -668,10 +668,10 @@ def test_a_query_alone_has_the_same_bits(spelling: str) -> None:
 
 
 @pytest.mark.parametrize("spelling", registered_measures())
-def test_a_query_without_ties_counts_zero(spelling: str) -> None:
+def test_a_query_without_ties_counts_zero_if_the_measure_needs_a_relevant_item(spelling: str) -> None:
     empty = to_ties([Query([[0, 0], [0]]), Query([[1]]), Query([[0]])], graded=False)
     for values in parse(spelling)(empty):
-        assert values[0] == values[2] == 0.0 or parse(spelling).definition.total
+        assert values[0] == values[2] == 0.0 or not parse(spelling).definition.needs_relevant
     nothing = parse(spelling)(to_ties([], graded=False))
     assert all(x.shape == (0,) and x.dtype == np.float64 for x in nothing)
 

@@ -133,12 +133,19 @@ def set_f(beta: int) -> Definition:
     return of_set(score)
 
 
-def interpolated_precision(recall: Fraction, nearest: bool = False) -> Definition:
-    """The largest precision at a rank with enough hits; `nearest` rounds their number as trec_eval 10 does."""
+HITS_OF_A_RECALL: dict[str, Callable[[Fraction, int], int]] = {
+    "enough": lambda recall, count: int(float(recall) * count + 0.9),
+    "exact": lambda recall, count: math.ceil(recall * count),
+    "nearest": lambda recall, count: math.floor(recall * count + Fraction(1, 2)),
+}
+"""How many hits have a recall: the cast of trec_eval 9, the definition, and the rounding of trec_eval 10."""
+
+
+def interpolated_precision(recall: Fraction, counted: str = "enough") -> Definition:
+    """The largest precision at a rank with enough hits."""
 
     def score(ordering: Ordering, context: Context) -> Fraction:
-        exact = recall * context.n_relevant
-        enough = math.floor(exact + Fraction(1, 2)) if nearest else math.ceil(exact)
+        enough = HITS_OF_A_RECALL[counted](recall, context.n_relevant)
         found = [Fraction(hits(ordering[: i + 1]), i + 1) for i in range(len(ordering))]
         return max((p for i, p in enumerate(found) if hits(ordering[: i + 1]) >= enough), default=Fraction())
 
@@ -310,8 +317,12 @@ DEFINITIONS: dict[str, Definition] = {
     "ERR(max_grade=8)": expected_reciprocal_rank(8),
     "IPrec": interpolated_precision(Fraction(0)),
     "IPrec(recall=0.5)": interpolated_precision(Fraction(1, 2)),
-    "IPrec(hits=nearest)": interpolated_precision(Fraction(0), nearest=True),
-    "IPrec(recall=0.5,hits=nearest)": interpolated_precision(Fraction(1, 2), nearest=True),
+    "IPrec(hits=exact)": interpolated_precision(Fraction(0), "exact"),
+    "IPrec(recall=0.5,hits=exact)": interpolated_precision(Fraction(1, 2), "exact"),
+    "IPrec(recall=0.7)": interpolated_precision(Fraction("0.7")),
+    "IPrec(recall=0.7,hits=exact)": interpolated_precision(Fraction("0.7"), "exact"),
+    "IPrec(hits=nearest)": interpolated_precision(Fraction(0), "nearest"),
+    "IPrec(recall=0.5,hits=nearest)": interpolated_precision(Fraction(1, 2), "nearest"),
     "SetP": of_set(lambda found, items, relevant: Fraction(found, items)),
     "SetRelP": of_set(lambda found, items, relevant: Fraction(found, min(items, relevant))),
     "SetR": of_set(lambda found, items, relevant: Fraction(found, relevant)),

@@ -17,7 +17,7 @@ LEGEND = (
     "square brackets is optional; parameters are shown with their defaults. A cutoff beyond the end of a ranking "
     "changes no formula: there are no further hits, and P@10 of five items still divides by 10. All measures but "
     "nDCG, ERR, NumQ, NumRet, Judged, Unjudged and RBPResidual also have rel, the smallest grade that is relevant, "
-    "as in AP(rel=2)@100; by default all grades above 0 are."
+    "as in AP(rel=2)@100; by default all grades above 0 are. rel=1 leaves out grades such as 0.5."
 )
 
 LEGEND_OF_NAMES = (

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -30,7 +29,7 @@ from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, with_pipes_read
-from tieproof.measures.base import REL, Measure, parse
+from tieproof.measures.base import Measure, parse
 from tieproof.measures.trec_eval import members, sets_in
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
@@ -72,7 +71,8 @@ EXAMPLES = (
     run="The documents of a system and their scores.",
     **shared("measures"),
     level=Option(
-        "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades.",
+        "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
+        "Default: all grades above 0 are.",
         Kind("GRADE", float),
         ("--level", "-l"),
     ),
@@ -216,9 +216,8 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     }
 
     def line(measure: Measure, query: object, value: float) -> str:
-        without_level = replace(measure, parameters=tuple(one for one in measure.parameters if one[0] != REL.name))
         number = f"{value:.0f}" if measure.definition.total else f"{value:6.4f}"
-        return f"{names.get(without_level, str(measure)):<22}\t{printable(query)}\t{number}"
+        return f"{names.get(measure.without_rel, str(measure)):<22}\t{printable(query)}\t{number}"
 
     lines = [
         line(measure, query, of_queries[at])

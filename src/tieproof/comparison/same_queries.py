@@ -12,6 +12,7 @@ from tieproof.measures import Measure, parse
 from tieproof.ties import IntArray
 
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
+_SAME_MEASURES = "Evaluate both with the same measures, or pass the measures to compare as measures=."
 
 _SETTING = ("leave_one_out", "average", "empty")
 _OF_RUNS = ("missing", "truncated", "n_items")
@@ -137,15 +138,15 @@ def common_measures(results: Mapping[str, Result], wanted: Sequence[str | Measur
         ]
         if lacking:
             warn(f"Not all results have these measures of the set, which are left out: {', '.join(sorted(lacking))}.")
-        names = [str(measure) for measure in measures if str(measure) not in lacking]
-        for result in results.values():
-            for name in names:
-                result[name]  # refuses a measure that it does not have
-        return _means_of(names)
-    advice = "Evaluate both with the same measures, or pass the measures to compare as measures=."
+        asked = [measure for measure in measures if str(measure) not in lacking]
+        names = {label: [str(result._known(measure)) for measure in asked] for label, result in results.items()}
+        for name, _ in others:
+            if names[name] != names[first]:
+                _refuse(first, name, "measures", ", ".join(names[first]), ", ".join(names[name]), _SAME_MEASURES)
+        return _means_of(names[first])
     for name, other in others:
         if set(one.measures) != set(other.measures):
-            _refuse(first, name, "measures", ", ".join(one.measures), ", ".join(other.measures), advice)
+            _refuse(first, name, "measures", ", ".join(one.measures), ", ".join(other.measures), _SAME_MEASURES)
     return _means_of(one.measures)
 
 

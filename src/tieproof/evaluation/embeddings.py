@@ -171,7 +171,8 @@ def evaluate(
         `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
     empty : "skip", "zero", "one", "nan" or "error"
         How a query with nothing relevant scores. "skip" and "nan" leave it out of the means; "nan" keeps it among
-        the queries. The result always counts such queries.
+        the queries. The result always counts such queries. With "zero" and "one", counts and measures of judgments,
+        such as NumRet and Judged, have their own value.
     memory : bytes, or a string such as "1GiB"
         The memory that may be used in addition to the inputs.
     threads : int

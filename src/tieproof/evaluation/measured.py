@@ -224,12 +224,15 @@ class Measured(Mapping[str, Estimate[float]]):
         }
 
     def _known(self, measure: str | Measure) -> Measure:
-        """The measure of that name; an unknown name raises an error that lists the known ones."""
+        """The measure of that name, or "AP(rel=1)" for "AP"; an unknown name raises an error that lists the known."""
         try:
             known = parse(measure)
         except InputError as error:
             raise AbsentMeasureError(str(error)) from None
         if known not in self._per_query:
+            at_one = [each for each in self._per_query if each.rel == 1 and each.without_rel == known]
+            if at_one:
+                return at_one[0]
             raise AbsentMeasureError(
                 f"This result has no measure '{known}'; it has {', '.join(self.measures)}. Name it in measures=[...]."
             )

@@ -12,7 +12,7 @@ from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
 from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
-from tieproof.evaluation.scoring import of_judged_items, parse_measures
+from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
@@ -227,8 +227,7 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
     """Return the judgments, the run, the table of its documents and all queries, if they are those of the result."""
     _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    of_judged = of_judged_items(parse_measures(result.measures))
-    judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=bool(of_judged))
+    judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=reads_judged(result.evaluated.per_query))
     ranked, table = checked(given["run"], RUN, numbers)
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})

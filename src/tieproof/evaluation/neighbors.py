@@ -24,7 +24,7 @@ from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.unseen import estimate, first_items
 from tieproof.problem import GivenLists
-from tieproof.ties import Parts
+from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]
 SEARCHES = ("exact", "approximate", "returned")
@@ -94,8 +94,8 @@ def evaluate_neighbors(
     search : "exact", "approximate" or "returned"
         What is known about the unseen items. After an exact search, by a flat index, no unseen item is nearer than
         the last one found, and some may be exactly as near. After any other search an unseen item may have any rank,
-        even the first. "returned" scores what was returned, whatever the search: unseen items come last, and those
-        that are relevant count as never retrieved, as documents outside the lists of a run do in `evaluate_run`.
+        even the first. "returned" scores what was returned, whatever the search: unseen items count as never
+        retrieved, as documents outside the lists of a run do in `evaluate_run`, whose values are the same.
     measures, categories, average, empty : as in `evaluate`
     noise : refused, because it applies only to whole rankings
 
@@ -177,14 +177,17 @@ def evaluate_neighbors(
         average=average,
     )
     rankings = RankingDigests(count)
-    scored = score(rankings.noted(_neighbor_parts(lists, of_all, search)), wanted, count, estimate, optional=optional)
+    scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, estimate, optional=optional)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
         return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries))
 
 
-def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search) -> Parts:
-    """Yield the ties of all lists, block after block; warn if an exact search returned too few items."""
+def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:
+    """Yield the ties of all lists, block after block; warn if an exact search returned too few items.
+
+    rankings : gets the digests of the lists, which also cover how many items the gallery has
+    """
     from tieproof.engine import last_ties, ties_of_lists
 
     doubtful = 0
@@ -206,11 +209,14 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search) 
         ties = replace(ties, n_relevant=items.n_relevant, missing_grades=items.missing_grades)
         n_items = relevance.n_items - items.n_excluded
         if search == "returned":
-            yield queries, replace(ties, n_items=n_items - ties.missing)
+            rankings.add(queries, replace(ties, n_items=n_items - ties.missing))
+            yield queries, replace(ties, judged=JudgedTies(ties, n_items - ties.n_relevant))
             continue
         doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
         end = None if lists.number is None else last_ties(given)
-        yield queries, first_items(ties, end, n_items, "behind" if search == "exact" else "anywhere")
+        cut = first_items(ties, end, n_items, "behind" if search == "exact" else "anywhere")
+        rankings.add(queries, cut)
+        yield queries, cut
     if doubtful and search == "exact":
         warn(
             f"{doubtful} of {lists.n_queries} lists end before they are full although the gallery has more items, "

@@ -44,12 +44,6 @@ def check_noisy(measures: Iterable[Measure], cut_off: bool) -> None:
                 "the measure out, or evaluate it without noise.",
                 "noise",
             )
-        if "rel" in dict(measure.parameters):
-            raise InputError(
-                f"'{measure}' has no bounds under noise: of grades, noise reads only whether they are above 0. Set "
-                "smaller grades to 0, or evaluate the measure without noise.",
-                "noise",
-            )
 
 
 def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> FloatArray:
@@ -60,11 +54,18 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     """
     extremes = ties.noise
     assert extremes is not None
+    ties_of_level, without_rel = measure.at_level(ties)
+    if ties_of_level is not ties:
+        raise InputError(
+            f"'{measure}' has no bounds under noise: of grades, noise reads only whether they are above 0. Set "
+            "smaller grades to 0, or evaluate the measure without noise.",
+            "noise",
+        )
     if ties.grades is not None and is_graded(measure) and measure.name != "nDCG":
         raise InputError(
             f"'{measure}' reads grades, and its bounds under noise are known only if all grades are 1. Leave the "
             "measure out, or evaluate it without noise.",
             "noise",
         )
-    lower, upper = measure(extremes.worst).lower, measure(extremes.best).upper
+    lower, upper = without_rel(extremes.worst).lower, without_rel(extremes.best).upper
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])

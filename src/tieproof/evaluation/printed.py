@@ -3,7 +3,7 @@
 result, rule, the data again ──► the items of each tie ordered by the rule ──► rankings without ties ──► `Printed`
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.nearest import data_of, lists_of, run_of
 from tieproof.evaluation.run_ties import join, join_judged, run_parts
-from tieproof.evaluation.scoring import of_judged_items, score
+from tieproof.evaluation.scoring import by_policy, reads_judged, score
 from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
@@ -37,6 +37,14 @@ RULES = {
 }
 """The rules by which ties are broken, in words: in which order items with equal scores are ranked."""
 
+READS_AS = {"trec_eval": "nearest", "pytrec_eval": "enough"}
+"""The rules of programs that cut grades to whole numbers, and how they count the hits of IPrec."""
+
+WHOLE_GRADES = "fractions of grades are cut off, as trec_eval reads them"
+OTHER_HITS = "the hits that have a recall are counted as that version of trec_eval does"
+SINGLE_PRECISION = "scores that differ are equal in single precision"
+"""What differs from an evaluation besides the order of equal scores."""
+
 OF_LISTS = ("position", "reversed")
 """The rules for lists, whose items have no ids."""
 
@@ -46,10 +54,12 @@ class Printed(Mapping[str, float]):
 
     rule : the name of the rule
     meaning : in which order the rule ranks items with equal scores, in words
+    differences : what else differs from the evaluation, in words
     """
 
-    def __init__(self, rule: str, values: Measured) -> None:
+    def __init__(self, rule: str, values: Measured, differences: Sequence[str]) -> None:
         self.rule, self.meaning, self._values = rule, RULES[rule], values
+        self.differences = tuple(differences)
 
     def __getitem__(self, measure: str | Measure) -> float:
         """The mean; an unknown measure raises an InputError, also a KeyError."""
@@ -96,37 +106,63 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             f"{', '.join(f'{name}=…' for name in options.split(', '))})."
         )
     _, given = data_of(result, evaluated)
+    measures = list(result.evaluated.per_query)
+    used = [each(hits=READS_AS[rule]) if rule in READS_AS and each.name == "IPrec" else each for each in measures]
+    differences = [OTHER_HITS] if used != measures else []
     with unchanged({path for value in given.values() for path in paths_of(value)}):
-        parts, count = (_of_run if call == "evaluate_run" else _of_lists)(result, rule, given)
-        scores = score(parts, list(result.evaluated.per_query), count, estimate)
+        if call == "evaluate_run":
+            parts, count, further = _of_run(result, rule, given)
+            differences += further
+        else:
+            parts, count = _of_lists(result, rule, given)
+        scores = score(parts, used, count, estimate)
+    # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
+    nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
-    values[:, scores.n_relevant == 0] = EMPTY[result.setting.empty]
-    kept = scores.n_relevant > 0 if result.setting.empty == "skip" else slice(None)
+    for at in by_policy(measures, result.setting.empty):
+        values[at, nothing] = EMPTY[result.setting.empty]
+    kept = ~nothing if result.setting.empty == "skip" else slice(None)
     per_query = {
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
-        for measure, row in zip(scores.measures, values, strict=True)
+        for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None, noise=None)))
+    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None, noise=None)), differences)
 
 
-def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int]:
-    """Return the rankings of the documents of a run, and the number of queries."""
+def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:
+    """Return the rankings of the documents of a run, the number of queries, and what differs from the evaluation."""
     judged, source, table, names = run_of(result, given)
-    place = {name: at for at, name in enumerate(result.query_ids.tolist())}
-    number, count = np.array([place.get(name, -1) for name in names]), len(place)
-    ranked = ranked_of(source._replace(value=-_ranks(source, rule)), table, judged)
-    scores = join(judged, ranked, number, count)
-    with_judged = of_judged_items(result.evaluated.per_query)
-    alone = join_judged(judged, ranked, number, scores) if with_judged else None
-    return run_parts(scores, result.query_ids, False, None, alone), count
-
-
-def _ranks(source: Source, rule: str) -> FloatArray:
-    """Return a number for each document that is the smaller, the earlier a rule ranks it for its query."""
-    query, values = source.documents.query, source.value
+    differences = []
+    if rule in READS_AS:
+        grade = np.trunc(judged.grade)
+        differences += [WHOLE_GRADES] if (grade != judged.grade).any() else []
+        judged = judged._replace(grade=grade, sought=grade >= 0)
+    values = source.value
     if rule == "pytrec_eval":
         with np.errstate(over="ignore"):
             values = values.astype(np.float32)
+        differences += [SINGLE_PRECISION] if _merges(source, values) else []
+    place = {name: at for at, name in enumerate(result.query_ids.tolist())}
+    number, count = np.array([place.get(name, -1) for name in names]), len(place)
+    ranked = ranked_of(source._replace(value=-_ranks(source, values, rule)), table, judged)
+    scores = join(judged, ranked, number, count)
+    alone = join_judged(judged, ranked, number, scores) if reads_judged(result.evaluated.per_query) else None
+    return run_parts(scores, result.query_ids, False, None, alone, with_unjudged=True), count, differences
+
+
+def _merges(source: Source, values: Array) -> bool:
+    """Return whether documents of one query, whose scores differ, have equal values."""
+    order = np.lexsort((source.value, source.documents.query))
+    query, scores, rounded = source.documents.query[order], source.value[order], values[order]
+    return bool(((np.diff(query) == 0) & (scores[1:] > scores[:-1]) & (rounded[1:] == rounded[:-1])).any())
+
+
+def _ranks(source: Source, values: Array, rule: str) -> FloatArray:
+    """Return a number for each document that is the smaller, the earlier a rule ranks it for its query.
+
+    values : the scores as they are compared
+    """
+    query = source.documents.query
     key = np.arange(len(values))
     if rule == "reversed":
         key = -key

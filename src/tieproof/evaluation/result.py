@@ -195,7 +195,8 @@ class Result(Measured, Shown, AsFrame):
         `printed` of the copy is a mapping from the name of each measure to the mean, with `per_query(measure)`.
         Queries count as in this result, by `missing` and `empty`: trec_eval without -c leaves out what is not in the
         run, as missing="skip" does. The value can lie outside of the interval only by "pytrec_eval", where scores
-        that differ are equal in single precision.
+        that differ are equal in single precision, and by "trec_eval" and "pytrec_eval" for grades with fractions,
+        which trec_eval cuts off, and for IPrec, whose hits each version counts in its own way.
 
         Raises InputError if the data is not that of the result, and for the result of another evaluation or of one
         category.

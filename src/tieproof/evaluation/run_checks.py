@@ -1,7 +1,5 @@
 """Checks of judgments and a run: what the measures need, and what looks like a mistake."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from tieproof.errors import InputError, warn
@@ -34,24 +32,18 @@ def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option
     return [each for each in wanted if each not in found]
 
 
-def without_missing_judgments(
-    judged: JudgedDocuments, wanted: list[Measure], judged_only: list[Measure]
-) -> tuple[list[Measure], list[Measure]]:
-    """Return the measures of a set, and those that need documents judged not relevant, if the qrels have any."""
-    if (judged.grade == 0).any():
-        return wanted, judged_only
-    warn(f"{judged_only[0]} is left out of the set, because the qrels have no document of grade 0.")
-    return [measure for measure in wanted if measure not in judged_only], []
-
-
-def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
-    """Refuse measures that need documents judged not relevant if the qrels have none."""
-    if measures and not (judged.grade == 0).any():
+def with_judgments(judged: JudgedDocuments, wanted: list[Measure], optional: frozenset[Measure]) -> list[Measure]:
+    """Return the measures; if no document was judged not relevant, leave out or refuse those that need such ones."""
+    found = [each for each in wanted if each.definition.judged_only]
+    if not found or (judged.grade == 0).any():
+        return wanted
+    if not optional.issuperset(found):
         raise InputError(
-            f"'{measures[0]}' counts the documents that were judged not relevant above each relevant one, but the "
-            "qrels have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such "
-            "as AP."
+            f"'{found[0]}' counts the documents that were judged not relevant above each relevant one, but the qrels "
+            "have no document of grade 0. Use a measure that treats unjudged documents as not relevant, such as AP."
         )
+    warn(f"{found[0]} is left out of the set, because the qrels have no document of grade 0.")
+    return [each for each in wanted if each not in found]
 
 
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:

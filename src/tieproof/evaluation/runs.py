@@ -21,10 +21,9 @@ from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
-    check_judged,
     check_own_documents,
     check_sides,
-    without_missing_judgments,
+    with_judgments,
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
@@ -33,8 +32,8 @@ from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
     check_empty,
-    of_judged_items,
     parse_with_sets,
+    reads_judged,
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
@@ -57,7 +56,7 @@ def evaluate_run(
     run: Any,
     *,
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
-    level: float = 1,
+    level: float | None = None,
     categories: Any = None,
     average: Average = "micro",
     missing: Missing = "zero",
@@ -95,7 +94,8 @@ def evaluate_run(
         "set" or "all_trec". "recall@10" is "R@10", with a warning that says so.
     level : number above 0
         The smallest grade that is relevant, for all measures that do not read grades and have no parameter `rel`:
-        "AP" becomes "AP(rel=2)" (as trec_eval -l). A query without such a document scores 0.
+        "AP" becomes "AP(rel=2)" (as trec_eval -l). A query without such a document scores 0. By default all grades
+        above 0 are relevant; that differs from 1, the default of trec_eval, where grades are fractions.
     categories : path of a file, {query: category}, or a data frame
         `result.category(name)` is the result of the queries of one category. Every query of the qrels needs a
         category. A line of a file is `query category`, where the category extends to the end of the line; a data
@@ -177,16 +177,14 @@ def evaluate_run(
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
         if given:
             wanted = without_unjudged(wanted, optional, option)
-    judged_only, of_unjudged = of_judged_items(wanted), [each for each in wanted if each.definition.unjudged]
+    of_unjudged = [each for each in wanted if each.definition.unjudged]
     radius = None if noise is None else parse_radius(noise, "the scores of the run")
     if radius is not None:
         check_noisy(wanted, bool(truncated))
     queries = trec.numbering()
     with about("qrels"):
-        judged = read_qrels(qrels, queries, with_not_relevant=bool(judged_only or of_unjudged))
-        if judged_only and optional.issuperset(judged_only):
-            wanted, judged_only = without_missing_judgments(judged, wanted, judged_only)
-        check_judged(judged, judged_only)
+        judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted))
+        wanted = with_judgments(judged, wanted, optional)
     with about("run"):
         ranked = read_run(run, judged, queries)
     check_sides(judged, ranked)
@@ -200,7 +198,7 @@ def evaluate_run(
     with about("categories"):
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
-    alone = join_judged(judged, ranked, number, scores) if judged_only or of_unjudged else None
+    alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
     check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
@@ -249,18 +247,18 @@ def as_in_runs(measures: Any) -> Any:
     return [re.sub(r"(?i)\brecall@", "R@", one) if isinstance(one, str) else one for one in given]
 
 
-def _at_level(measures: Iterable[Measure], level: float) -> list[Measure]:
+def _at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
+    if level is None:
+        return list(measures)
     is_number = isinstance(level, int | float | np.integer | np.floating) and not isinstance(level, bool)
     if not is_number or not 0 < level <= sys.float_info.max:
         raise InputError(
             f"level must be the smallest grade that is relevant, a number above 0, not {level!r}.", "level"
         )
-    if level == 1:
-        return list(measures)
 
     def has_own(measure: Measure) -> bool:
-        return measure.definition.graded or is_graded(measure) or "rel" in dict(measure.parameters)
+        return measure.definition.graded or is_graded(measure) or measure.rel is not None
 
     return [measure if has_own(measure) else measure(rel=float(level)) for measure in measures]
 

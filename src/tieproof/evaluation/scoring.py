@@ -75,9 +75,17 @@ def _default_measures() -> tuple[Measure, ...]:
     return tuple(map(parse, DEFAULT_MEASURES))
 
 
-def of_judged_items(measures: Iterable[Measure]) -> list[Measure]:
-    """Return the measures that read only the judged items, for which more documents of a run are looked up."""
-    return [measure for measure in measures if measure.definition.judged_only]
+def reads_judged(measures: Iterable[Measure]) -> bool:
+    """Return whether documents that were judged not relevant matter, and have to be looked up in a run, too."""
+    return any(measure.definition.judged_only or measure.definition.unjudged for measure in measures)
+
+
+def by_policy(measures: Iterable[Measure], empty: str) -> list[int]:
+    """Return the places of the measures to which `empty` gives the value of a query with nothing relevant.
+
+    Counts, and measures of judgments, have a value of their own, which is that of trec_eval.
+    """
+    return [at for at, each in enumerate(measures) if empty == "nan" or each.definition.needs_relevant]
 
 
 def check_empty(empty: str) -> None:
@@ -222,9 +230,7 @@ def as_evaluated(
         noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
         values, noise = values.copy(), None if noise is None else noise.copy()
-        for at, measure in enumerate(scores.measures):
-            if setting.empty != "nan" and measure.definition.total:
-                continue  # such a query is counted, too
+        for at in by_policy(scores.measures, setting.empty):
             values[at][:, empty_ids] = EMPTY[setting.empty]
             values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
             if noise is not None:

@@ -116,12 +116,12 @@ def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
 def _about_printed(result: Measured, printed: "Printed") -> Iterator[str]:
     """Which rule gives the column of printed values, and which of them lie outside of their intervals."""
     yield f"'{printed.rule}' is the value if equal scores are ranked {printed.meaning}."
+    if printed.differences:
+        yield f"Besides, {', and '.join(printed.differences)}."
     outside = [name for name, value in printed.items() if not _near(result[name], value)]
     if outside:
-        yield (
-            f"The value of {', '.join(outside)} lies outside of its interval, because scores that differ are equal "
-            "in single precision."
-        )
+        reason = "that reason" if len(printed.differences) == 1 else "one of these reasons"
+        yield f"The value of {', '.join(outside)} lies outside of its interval for {reason}."
 
 
 def _near(mean: Estimate[float], value: float) -> bool:

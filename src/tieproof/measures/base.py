@@ -71,10 +71,11 @@ class Parameter:
         )
 
 
-REL = Parameter(
-    "rel", 1, "the smallest grade that is relevant; by default all grades above 0 are", limits=(0.0, float("inf"))
-)
-"""A parameter of every measure that does not read grades (trec_eval -l; rel of ir_measures)."""
+REL = Parameter("rel", "all above 0", "the smallest grade that is relevant", limits=(0.0, float("inf")))
+"""A parameter of every measure that does not read grades (trec_eval -l; rel of ir_measures).
+
+Where grades are whole numbers, as in these two, rel=1 is the default; a grade of 0.5 is relevant by default alone.
+"""
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,11 @@ class Definition:
     total: bool = False
     falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def needs_relevant(self) -> bool:
+        """Whether a query with nothing relevant has no value of its own, as it has of counts and of judgments."""
+        return not (self.total or self.unjudged)
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
@@ -163,7 +169,8 @@ class Measure:
     def __call__(self, ties: Ties | None = None, /, **parameters: Value) -> "Estimates | Measure":
         """Evaluate the measure on `ties`; or, given parameters, return the measure with these parameters.
 
-        A query without relevant items has 0 in all four arrays, except for counts; the caller decides how it counts.
+        A query without relevant items has 0 in all four arrays, unless the measure needs none; the caller decides how
+        it counts.
         """
         if ties is not None:
             return self.definition.compute(*self.at_level(ties))
@@ -214,10 +221,19 @@ class Measure:
     def at_level(self, ties: Ties) -> "tuple[Ties, Measure]":
         """Return the ties of the items that are relevant by `rel`, and the measure without that parameter."""
         measure = self.complete()
-        rel = dict(self.parameters).get("rel")
-        if rel is None:
-            return ties, measure
-        return ties.at_level(float(rel)), measure(rel=REL.default)
+        rel = self.rel
+        return (ties, measure) if rel is None else (ties.at_level(rel), measure.without_rel)
+
+    @property
+    def rel(self) -> float | None:
+        """The smallest grade that is relevant; None: all grades above 0 are, or the measure reads grades."""
+        rel = dict(self.parameters).get(REL.name)
+        return None if rel is None else float(rel)
+
+    @property
+    def without_rel(self) -> "Measure":
+        """The measure without the parameter `rel`."""
+        return Measure(self.name, tuple(one for one in self.parameters if one[0] != REL.name), self.cutoff)
 
     def last_rank(self, ties: Ties) -> IntArray | None:
         """Return the cutoff of every query, shape (Q,), or None without a cutoff."""

@@ -19,12 +19,14 @@ over all pairs of steps (Hoeffding's formula).
 """
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
+from tieproof.measures.base import Definition, Estimates, Measure, Parameter, Value, define
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
@@ -35,15 +37,21 @@ _BLOCK = 64
 """The values of x that are walked at a time."""
 
 
+_HITS: dict[str, Callable[[Value, int], int]] = {
+    "enough": lambda recall, count: int(float(recall) * count + 0.9),
+    "exact": lambda recall, count: math.ceil(Fraction(str(recall)) * count),
+    "nearest": lambda recall, count: math.floor(float(recall) * count + 0.5),
+}
+"""How many of a number of relevant items have a recall; the first and the last are computed as in trec_eval 9 and 10.
+
+Of 3 items and a recall of 0.7, `enough` is int(0.7 * 3 + 0.9) = int(2.9999999999999996) = 2, and `exact` is 3.
+"""
+
+
 def _reaching(measure: Measure, n_relevant: IntArray) -> IntArray:
     """Return how many relevant items reach the recall, at least 1, (Q,)."""
-    recall = measure["recall"]
     different, which = np.unique(n_relevant, return_inverse=True)
-    exact = Fraction(str(recall))
-    counts = [
-        math.floor(float(recall) * count + 0.5) if measure["hits"] == "nearest" else math.ceil(exact * count)
-        for count in different.tolist()
-    ]
+    counts = list(map(partial(_HITS[str(measure["hits"])], measure["recall"]), different.tolist()))
     return np.maximum(np.array(counts, dtype=np.int64), 1)[which]
 
 
@@ -133,9 +141,10 @@ IPrec = define(
             Parameter(
                 "hits",
                 "enough",
-                "how many hits have that recall if recall times R is no whole number: the next larger number (as in "
-                "ir_measures, pytrec_eval and trec_eval 9), or the nearest one (as in trec_eval 10)",
-                choices=("enough", "nearest"),
+                "how many hits have that recall if recall times R is no whole number: int(recall R + 0.9) as in "
+                "ir_measures, pytrec_eval and trec_eval 9 (enough), the next larger number (exact), or the nearest "
+                "one as in trec_eval 10. By rounding, 2 of 3 are enough for a recall of 0.7, and exact needs all 3",
+                choices=tuple(_HITS),
             ),
         ),
     )

@@ -60,8 +60,8 @@ def _define_set(name: str, meaning: str, formula: str, source: str, *parameters:
 
 SetP = _define_set(
     "SetP",
-    "Precision of the retrieved set: the share of relevant items in the list, however long it is. In embeddings and "
-    "neighbors, the list is the whole gallery.",
+    "Precision of the retrieved set: the share of relevant items in the list, however long it is. In embeddings, and "
+    "in neighbors unless search is returned, the list is the whole gallery.",
     "hits / N",
     "Cleverdon et al. 1966; trec_eval (set_P)",
 )
@@ -125,8 +125,7 @@ def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
     upper[query] += np.minimum(places, m)
     variance = np.zeros_like(lower)
     variance[query] = places * (m / l) * ((l - m) / l) * ((l - places) / np.maximum(l - 1, 1))
-    has_relevant = ties.n_relevant > 0
-    return Estimates(*(np.where(has_relevant, value, 0.0) for value in (lower, expected, upper, variance)))
+    return Estimates(lower, expected, upper, variance)
 
 
 def _share_judged(ties: Ties, measure: Measure) -> Estimates:
@@ -143,8 +142,7 @@ def _residual(ties: Ties, measure: Measure) -> Estimates:
     of_unjudged, weights = _unjudged(ties), Geometric(float(measure["p"]))
     sums = weighted_sum(of_unjudged, weights, None, np.ones(ties.n_queries))
     behind = np.where(of_unjudged.n_relevant > 0, weights.power(ties.n_items).hi, 0.0)
-    lower, expected, upper = (np.where(ties.n_relevant > 0, value + behind, 0.0) for value in sums[:3])
-    return Estimates(lower, expected, upper, np.where(ties.n_relevant > 0, sums.variance, 0.0))
+    return Estimates(sums.lower + behind, sums.expected + behind, sums.upper + behind, sums.variance)
 
 
 OF_JUDGMENTS = " In embeddings and lists every item counts as judged."
@@ -217,7 +215,8 @@ NumQ = _define_count(
 NumRet = _define_count(
     "NumRet",
     lambda ties: ties.n_items,
-    "The number of retrieved items: the length of the list; in embeddings and neighbors, of the gallery.",
+    "The number of retrieved items: the length of the list; in embeddings, and in neighbors unless search is "
+    "returned, of the gallery.",
     "N",
     "num_ret",
     graded=True,
