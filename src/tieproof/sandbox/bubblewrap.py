@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -128,7 +129,8 @@ def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], siz
     if seccomp():
         inside += ["--seccomp", str(FILTER)]
     limited = ["/bin/sh", "-c", _LIMITING, "sh", str(PROCESSES), *command] if counts_processes() else command
-    return [*(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
+    first = [sys.executable, "-I", "-S", str(Path(__file__).with_name("nodes.py"))]
+    return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 
 
 def as_nobody(program: str, room: Room) -> list[str]:
