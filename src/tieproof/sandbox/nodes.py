@@ -44,7 +44,8 @@ def separate() -> None:
     user, group = os.geteuid(), os.getegid()
     called(_LIBRARY.unshare, _NEW_MOUNTS | (_NEW_USER if user else 0))
     if user:
-        for name, text in {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}.items():
+        maps = {"setgroups": "deny", "uid_map": f"{user} {user} 1", "gid_map": f"{group} {group} 1"}
+        for name, text in maps.items():
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
                 file.write(text)
     called(_LIBRARY.mount, None, b"/", None, ctypes.c_ulong(_BELOW | _SLAVE), None)
