@@ -127,6 +127,30 @@ def test_a_program_cannot_leave_a_file(found: dict[str, Any]) -> None:
     assert not found["locked"]
     assert not found["times"]
     assert not found["time_set"]
+    assert not found["node_changed"]
+    assert not found["node_open"]
+    assert not found["locks"]
+    assert not found["left_on_files"]
+
+
+def test_a_program_cannot_watch_other_programs(found: dict[str, Any]) -> None:
+    assert not found["watched"]
+    assert not found["looked"]
+
+
+def test_a_program_cannot_set_room_aside(found: dict[str, Any]) -> None:
+    assert not found["set_aside"]
+    assert not found["attributes"]
+    assert found["enlarged"]  # what stays below the size of the file is allowed
+
+
+def test_a_program_cannot_keep_memory_in_pipes(found: dict[str, Any]) -> None:
+    assert not found["kept_in_pipes"]
+    assert found["locked_memory"] == [0, 0]
+
+
+def test_a_program_cannot_avoid_the_filter(found: dict[str, Any]) -> None:
+    assert not found["newer"]
 
 
 def test_a_program_cannot_leave_a_process(found: dict[str, Any]) -> None:
