@@ -144,8 +144,9 @@ found["watched"] = [name for name, flags in (("inotify_init1", 0), ("fanotify_in
                     if system_call(name, flags, 0) >= 0]
 found["watched"] += ["dnotify"] if works(fcntl.fcntl, folder, NOTIFY, 1) else []
 attributes = ctypes.create_string_buffer(struct.pack("IIQQ", 1, 128, 0, 0), 128)
-found["looked"] = [name for name, arguments in (("perf_event_open", (attributes, 0, -1, -1, 0)), ("syslog", (10, 0, 0)),
-                   ("bpf", (0, attributes, 128)), ("userfaultfd", (1,)), ("io_uring_setup", (1, attributes)))
+found["looked"] = [name for name, arguments in (("perf_event_open", (attributes, 0, -1, -1, 0)),
+                   ("syslog", (10, 0, 0)), ("bpf", (0, attributes, 128)), ("userfaultfd", (1,)),
+                   ("io_uring_setup", (1, attributes)))
                    if system_call(name, *arguments) >= 0 or ctypes.get_errno() != errno.ENOSYS]
 
 # What passes limits of memory and output.
@@ -180,7 +181,8 @@ if os.uname().machine == "x86_64":
     GETPID, GETPID_OF_I386, X32 = 39, 20, 0x40000000
     found["newer"] += [GETPID] if libc.syscall(X32 | GETPID) >= 0 else []
     code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
-    code.write(b"\x53\xb8" + struct.pack("I", GETPID_OF_I386) + b"\xcd\x80\x5b\xc3")  # push rbx; mov eax; int 0x80; pop; ret
+    # push rbx; mov eax, …; int 0x80; pop rbx; ret
+    code.write(b"\x53\xb8" + struct.pack("I", GETPID_OF_I386) + b"\xcd\x80\x5b\xc3")
     place = ctypes.addressof(ctypes.c_char.from_buffer(code))
     found["newer"] += [GETPID_OF_I386] if ctypes.CFUNCTYPE(ctypes.c_int)(place)() != -errno.ENOSYS else []
 

@@ -88,8 +88,8 @@ WAYS = (
     Way(
         "leave one in a file, an abstract socket, a file lock or the time of a file or device",
         "temporary folders are new for each batch; processes, and so sockets, end with it; locks of files have no "
-        "effect, leases and hints are missing; folders and device nodes are read-only and keep their times; the input "
-        "is an empty pipe",
+        "effect, leases and hints are missing; folders and device nodes are read-only and keep their times; the "
+        "input is an empty pipe",
         "test_a_program_cannot_leave_a_file",
     ),
     Way(
@@ -109,8 +109,8 @@ WAYS = (
     ),
     Way(
         "use more room on the disk than the size of a file shows",
-        "`fallocate` beyond the size, the `ioctl` calls of files and extended attributes are refused; the judge counts "
-        "blocks",
+        "`fallocate` beyond the size, the `ioctl` calls of files and extended attributes are refused; the judge "
+        "counts blocks",
         "test_a_program_cannot_set_room_aside",
     ),
     Way(
@@ -133,13 +133,13 @@ WAYS = (
 OPEN = (
     "Without a cgroup, the memory limit applies to each process, not to all of them together, and what the kernel "
     "keeps in pipes and sockets is not counted: 64 KB for a pipe, some MB for a connection.",
-    "Time, load, counters in `/proc`, what the kernel counts for each user, free space and cached files are shared by "
-    "all programs of a machine. A batch could use them to signal to the next one, or to a program that runs at the "
-    "same time. The times of system files and of what is shown tell when other programs last read them.",
+    "Time, load, counters in `/proc`, what the kernel counts for each user, free space and cached files are shared "
+    "by all programs of a machine. A batch could use them to signal to the next one, or to a program that runs at "
+    "the same time. The times of system files and of what is shown tell when other programs last read them.",
     "A socket or a named pipe in a folder that is shown can be used, also by two systems at the same time. Show no "
     "such folders.",
-    "On Linux before 5.12, and where Python may not create namespaces as bubblewrap may, the times of device nodes can "
-    "be set, and on processors other than x86-64 and ARM64 no system call is filtered. The report says so.",
+    "On Linux before 5.12, and where Python may not create namespaces as bubblewrap may, the times of device nodes "
+    "can be set, and on processors other than x86-64 and ARM64 no system call is filtered. The report says so.",
     "In `competition check`, the folders of the platform are on the disk. Their files are counted and measured four "
     "times a second; files that were removed but are still open are missing in this count.",
     "The names of folders that are bound are visible in `/proc/1/cmdline`.",

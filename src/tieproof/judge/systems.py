@@ -27,7 +27,7 @@ from tieproof.sandbox.limits import PROCESSES, place_for_groups
 _FUNCTION = re.compile(r"[\w.]+:[\w.]+")
 _ENGINES = ("podman", "docker")
 _IMAGE = re.compile(
-    r"[a-zA-Z0-9][\w.-]*(:[0-9]+(?=/))?(/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[a-z0-9]+:[0-9a-f]{32,})?", re.A
+    r"[a-zA-Z0-9][\w.-]*(:[0-9]+(?=/))?(/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
 )
 """The name of an image, with registry, port, tag and digest; the engine would read other words as its own options."""
 
