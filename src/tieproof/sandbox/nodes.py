@@ -23,7 +23,7 @@ _LIBRARY = ctypes.CDLL(None, use_errno=True)
 
 
 def main() -> None:
-    """Become the program; where the system does not allow this, with nodes that can be changed."""
+    """Become the program; where the system allows no mounts, with nodes that can be changed."""
     command = sys.argv[1:]
     with contextlib.suppress(OSError):
         separate()
@@ -32,11 +32,7 @@ def main() -> None:
     reading, writing = os.pipe()
     os.close(writing)
     os.dup2(reading, 0)
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        sys.stderr.write(f"{command[0]}: {error.strerror}\n")
-        sys.exit(127)
+    os.execvp(command[0], command)
 
 
 def separate() -> None:
