@@ -25,14 +25,25 @@ _LIBRARY = ctypes.CDLL(None, use_errno=True)
 def main() -> None:
     """Become the program; where the system allows no mounts, with nodes that can be changed."""
     command = sys.argv[1:]
-    with contextlib.suppress(OSError):
-        separate()
-        for name in NODES:
-            make_read_only(f"/dev/{name}".encode())
+    trial = os.fork()  # a system may allow the namespace, but nothing in it, not even bubblewrap
+    if trial == 0:
+        with contextlib.suppress(OSError):
+            keep_nodes()
+            os._exit(0)
+        os._exit(1)
+    if os.waitpid(trial, 0)[1] == 0:
+        keep_nodes()
     reading, writing = os.pipe()
     os.close(writing)
     os.dup2(reading, 0)
     os.execvp(command[0], command)
+
+
+def keep_nodes() -> None:
+    """Make the nodes read-only for this process and for what it becomes."""
+    separate()
+    for name in NODES:
+        make_read_only(f"/dev/{name}".encode())
 
 
 def separate() -> None:
