@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,7 +21,6 @@ def test_scoring_takes_whole_seconds(
     with (tmp_path / "labels.csv").open("w", newline="") as file:
         csv.writer(file).writerows([("id", "label"), *((name, at % 3) for at, name in enumerate(ids))])
     clock, slept = iter([10.0, 12.25]), list[float]()
-    monkeypatch.setattr(scoring.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(scoring.time, "sleep", slept.append)
+    monkeypatch.setattr(scoring, "time", SimpleNamespace(monotonic=lambda: next(clock), sleep=slept.append))
     scored(Scoring("embeddings", ("AP",)), tmp_path / "labels.csv", tmp_path)
     assert slept == pauses
