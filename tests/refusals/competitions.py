@@ -169,6 +169,11 @@ CASES: dict[str, Case] = {
     "a system whose program does not exist": Case(
         judged("./absent {items}"), r"The program './absent' of the system does not exist", in_folder=True
     ),
+    "options for podman in place of an image": Case(
+        judged("podman:--privileged image {lines}"),
+        r"The image '--privileged' is not the name of an image, as in podman:registry",
+        in_folder=True,
+    ),
     "a system command without {pairs} for the task distances": Case(
         judged(task="distances", distance=None),
         r"asks for distances, but the system lacks \{pairs\}",

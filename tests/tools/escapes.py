@@ -15,11 +15,15 @@ MOST = 4_000_000
 """The limit of what a program may write, in bytes."""
 
 ATTACKS = r"""
-import ctypes, errno, fcntl, json, mmap, os, socket, sys, time
+import ctypes, errno, fcntl, json, mmap, os, resource, signal, socket, stat, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 secret, shown, port, outside = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
-CALLS = {"x86_64": dict(keyctl=250, add_key=248, memfd_create=319, shmget=29, msgget=68, semget=64, setns=308),
-         "aarch64": dict(keyctl=219, add_key=217, memfd_create=279, shmget=194, msgget=186, semget=190, setns=268)}
+CALLS = {"x86_64": dict(keyctl=250, add_key=248, memfd_create=319, shmget=29, msgget=68, semget=64, setns=308,
+                        inotify_init1=294, fanotify_init=300, perf_event_open=298, bpf=321, userfaultfd=323,
+                        syslog=103, splice=275, tee=276, vmsplice=278, io_uring_setup=425),
+         "aarch64": dict(keyctl=219, add_key=217, memfd_create=279, shmget=194, msgget=186, semget=190, setns=268,
+                         inotify_init1=26, fanotify_init=262, perf_event_open=241, bpf=280, userfaultfd=282,
+                         syslog=116, splice=76, tee=77, vmsplice=75, io_uring_setup=425)}
 call = CALLS.get(os.uname().machine, {})
 found = {}
 
@@ -80,6 +84,7 @@ found["network"] = [family for family in (2, 10) if works(lambda: socket.create_
 abstract = socket.socket(socket.AF_UNIX)
 found["abstract"] = works(abstract.connect, f"\0tieproof-{outside}")
 found["families"] = [family for family in (17, 38, 40, 31, 21) if works(lambda: socket.socket(family, 2).close())]
+found["families"] += [family for family in (30, 40) if works(socket.socketpair, family, socket.SOCK_SEQPACKET)]
 found["devices"] = sorted(set(os.listdir("/dev")) - {"null", "zero", "full", "random", "urandom", "tty", "console",
                           "fd", "stdin", "stdout", "stderr", "core", "shm", "pts", "ptmx"})
 found["made_device"] = works(os.mknod, "/tmp/device", 0o20600, os.makedev(1, 1)) and works(open, "/tmp/device")
@@ -110,6 +115,76 @@ found["locked"] = not works(fcntl.flock, file, fcntl.LOCK_EX | fcntl.LOCK_NB)
 file.read()
 found["times"] = os.stat(shown + "/model.txt").st_atime
 found["time_set"] = works(os.utime, shown + "/model.txt", (1, 1))
+nodes = ["/dev/" + name for name in ("null", "zero", "full", "random", "urandom", "tty")]
+before = [os.stat(node).st_mtime_ns for node in nodes]
+found["node_changed"] = [node for node in nodes for change in (os.utime, lambda node: os.chmod(node, 0o666),
+                         lambda node: os.setxattr(node, "user.left", b"1")) if works(change, node)]
+works(os.utime, 0), works(os.utime, "/dev/stdin"), works(os.utime, "/proc/self/fd/0")
+found["node_changed"] += [node for node, time in zip(nodes, before) if os.stat(node).st_mtime_ns != time]
+found["node_open"] = [number for number in range(3) if stat.S_ISCHR(os.fstat(number).st_mode)]
+works(lambda: open("/dev/null", "w").write("7")) and open("/dev/zero", "rb").read(1)
+SETLK, OFD_SETLK, READ_LOCK = 6, 37, struct.pack("hhqqi4x", 0, 0, 0, 0, 0)
+for place in (shown + "/model.txt", "/usr/bin/env", "/dev/zero"):
+    file = open(place, "rb", buffering=0)
+    works(fcntl.flock, file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    for command in (SETLK, OFD_SETLK):
+        works(fcntl.fcntl, file, command, READ_LOCK)
+    found["locks"] = content("/proc/locks").decode()
+signal.signal(signal.SIGIO, signal.SIG_IGN)
+LEASE, NOTIFY, SET_HINT, SET_FILE_HINT = 1024, 1026, 1036, 1038
+folder = os.open("/usr/bin", os.O_RDONLY)
+hint = struct.pack("Q", 2)
+own = os.open("/tmp/own", os.O_RDONLY | os.O_CREAT)
+found["left_on_files"] = [command for command, value in ((LEASE, 0), (SET_HINT, hint), (SET_FILE_HINT, hint))
+                          if works(fcntl.fcntl, own, command, value)]
+
+# What watches other programs, and what looks at the machine.
+REPORT_FID = 0x200
+found["watched"] = [name for name, flags in (("inotify_init1", 0), ("fanotify_init", REPORT_FID))
+                    if system_call(name, flags, 0) >= 0]
+found["watched"] += ["dnotify"] if works(fcntl.fcntl, folder, NOTIFY, 1) else []
+attributes = ctypes.create_string_buffer(struct.pack("IIQQ", 1, 128, 0, 0), 128)
+found["looked"] = [name for name, arguments in (("perf_event_open", (attributes, 0, -1, -1, 0)),
+                   ("syslog", (10, 0, 0)), ("bpf", (0, attributes, 128)), ("userfaultfd", (1,)),
+                   ("io_uring_setup", (1, attributes)))
+                   if system_call(name, *arguments) >= 0 or ctypes.get_errno() != errno.ENOSYS]
+
+# What passes limits of memory and output.
+KEEP_SIZE, RESERVE, HINT_OF_ROOM = 1, 0x4030582A, 0x401C5820
+file = open("/tmp/room", "wb")
+libc.fallocate.argtypes = [ctypes.c_int, ctypes.c_int, ctypes.c_long, ctypes.c_long]
+found["set_aside"] = [number for number in (1, 2, file.fileno()) if libc.fallocate(number, KEEP_SIZE, 0, 2**20) == 0]
+room = struct.pack("hhqqiI4i", 0, 0, 0, 2**20, 0, 0, 0, 0, 0, 0)
+found["set_aside"] += [number for number in (1, 2, file.fileno()) for request in (RESERVE, HINT_OF_ROOM)
+                       if works(fcntl.ioctl, number, request, room)]
+found["attributes"] = [number for number in (1, 2, file.fileno()) if works(os.setxattr, number, "user.left", b"1")]
+os.posix_fallocate(file.fileno(), 0, 4096)
+found["enlarged"] = os.stat("/tmp/room").st_size == 4096
+os.unlink("/tmp/room")
+reading, writing = os.pipe()
+other_reading, other_writing = os.pipe()
+os.write(writing, b"12")
+source = os.open("/usr/bin/env", os.O_RDONLY)
+piece = ctypes.create_string_buffer(b"7", 4096)
+vector = ctypes.create_string_buffer(struct.pack("PN", ctypes.addressof(piece), 1))
+found["kept_in_pipes"] = [name for name, arguments in (("splice", (source, None, writing, None, 1, 0)),
+                          ("tee", (reading, other_writing, 1, 0)), ("vmsplice", (writing, vector, 1, 0)))
+                          if system_call(name, *arguments) >= 0]
+found["kept_in_pipes"] += ["sendfile"] if works(os.sendfile, writing, source, 0, 1) else []
+found["kept_in_pipes"] += ["larger"] if works(fcntl.fcntl, writing, 1031, 2**20) else []
+found["locked_memory"] = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+
+# What avoids the filter: numbers that it does not know, and those of other programs.
+found["newer"] = [number for number in (451, 463, 469, 900)
+                  if libc.syscall(number, 0, 0, 0, 0, 0) >= 0 or ctypes.get_errno() != errno.ENOSYS]
+if os.uname().machine == "x86_64":
+    GETPID, GETPID_OF_I386, X32 = 39, 20, 0x40000000
+    found["newer"] += [GETPID] if libc.syscall(X32 | GETPID) >= 0 else []
+    code = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    # push rbx; mov eax, …; int 0x80; pop rbx; ret
+    code.write(b"\x53\xb8" + struct.pack("I", GETPID_OF_I386) + b"\xcd\x80\x5b\xc3")
+    place = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    found["newer"] += [GETPID_OF_I386] if ctypes.CFUNCTYPE(ctypes.c_int)(place)() != -errno.ENOSYS else []
 
 # Limits.
 found["memfd"] = system_call("memfd_create", b"x", 0) >= 0

@@ -51,6 +51,16 @@ WAYS = (
         "test_a_program_cannot_reach_other_processes",
     ),
     Way(
+        "watch other programs open files, or look at the kernel",
+        "`inotify`, `fanotify`, notices of `fcntl`, `perf`, `bpf`, `userfaultfd` and the kernel's log are missing",
+        "test_a_program_cannot_watch_other_programs",
+    ),
+    Way(
+        "avoid the filter of system calls",
+        "calls of i386 and x32, `io_uring`, and calls that are newer than the filter are missing",
+        "test_a_program_cannot_avoid_the_filter",
+    ),
+    Way(
         "use the network, abstract sockets or vsock",
         "a namespace of networks, a filter of socket families",
         "test_a_program_cannot_reach_the_network",
@@ -76,9 +86,10 @@ WAYS = (
         "test_a_program_cannot_leave_shared_memory",
     ),
     Way(
-        "leave one in a file, an abstract socket, a file lock or the time of a file",
-        "temporary folders are new for each batch; processes, and so locks and sockets, end with it; read-only "
-        "folders keep their times",
+        "leave one in a file, an abstract socket, a file lock or the time of a file or device",
+        "temporary folders are new for each batch; processes, and so sockets, end with it; locks of files have no "
+        "effect, leases and hints are missing; folders and device nodes are read-only and keep their times; the "
+        "input is an empty pipe",
         "test_a_program_cannot_leave_a_file",
     ),
     Way(
@@ -90,6 +101,17 @@ WAYS = (
         "use more memory through memfds, shared memory or unlinked files",
         "these calls are missing; temporary folders have a limited size; with cgroup v2 all memory is counted",
         "test_a_program_cannot_use_more_memory_in_files",
+    ),
+    Way(
+        "use more memory by pages that stay in pipes or sockets",
+        "`splice`, `tee`, `vmsplice`, `sendfile` and larger pipes are refused; `RLIMIT_MEMLOCK` is 0",
+        "test_a_program_cannot_keep_memory_in_pipes",
+    ),
+    Way(
+        "use more room on the disk than the size of a file shows",
+        "`fallocate` beyond the size, the `ioctl` calls of files and extended attributes are refused; the judge "
+        "counts blocks",
+        "test_a_program_cannot_set_room_aside",
     ),
     Way(
         "start more processes or open more files than allowed",
@@ -109,11 +131,15 @@ WAYS = (
 )
 
 OPEN = (
-    "Without a cgroup, the memory limit applies to each process, not to all of them together.",
-    "Time, load, counters in `/proc`, free space and cached files are shared by all programs of a machine. A batch "
-    "could use them to signal to the next one, or to a program that runs at the same time.",
-    "Two judges that show the same files at the same time connect their systems by locks on these files. A socket in "
-    "a folder that is shown can be used. Show no such folders.",
+    "Without a cgroup, the memory limit applies to each process, not to all of them together, and what the kernel "
+    "keeps in pipes and sockets is not counted: 64 KB for a pipe, some MB for a connection.",
+    "Time, load, counters in `/proc`, what the kernel counts for each user, free space and cached files are shared "
+    "by all programs of a machine. A batch could use them to signal to the next one, or to a program that runs at "
+    "the same time. The times of system files and of what is shown tell when other programs last read them.",
+    "A socket or a named pipe in a folder that is shown can be used, also by two systems at the same time. Show no "
+    "such folders.",
+    "On Linux before 5.12, and where Python may not create namespaces as bubblewrap may, the times of device nodes "
+    "can be set, and on processors other than x86-64 and ARM64 no system call is filtered. The report says so.",
     "In `competition check`, the folders of the platform are on the disk. Their files are counted and measured four "
     "times a second; files that were removed but are still open are missing in this count.",
     "The names of folders that are bound are visible in `/proc/1/cmdline`.",

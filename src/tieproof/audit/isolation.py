@@ -42,6 +42,7 @@ from tieproof.audit.outcomes import (
 )
 from tieproof.audit.targets import load
 from tieproof.errors import InputError
+from tieproof.sandbox.folders import size_by
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
 START_SECONDS = 300.0
@@ -173,7 +174,7 @@ class Server:
             ended = self.tree.has_ended()
             more = self.received(0.0 if ended else PAUSE)
             received, count = received + more, count + len(more)
-            if count > MOST_BYTES or os.fstat(self.printed.fileno()).st_size > MOST_LETTERS:
+            if count > MOST_BYTES or size_by(os.fstat(self.printed.fileno())) > MOST_LETTERS:
                 raise too_much_printed()
             before, marked, after = received.partition(number)
             line, complete, _ = after.partition(b"\n")

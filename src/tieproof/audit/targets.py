@@ -13,6 +13,7 @@ from typing import IO, Any
 from tieproof.audit.conventions import EvaluatorFunction
 from tieproof.audit.outcomes import DEADLINE, MOST_LETTERS, described, too_much_printed
 from tieproof.errors import InputError
+from tieproof.sandbox.folders import size_by
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
 MEAN = "all"
@@ -101,7 +102,7 @@ class Command:
                 _wait(tree, printed.fileno())
             finally:
                 status = tree.end() if tree else None
-            if os.fstat(printed.fileno()).st_size > MOST_LETTERS:
+            if size_by(os.fstat(printed.fileno())) > MOST_LETTERS:
                 raise too_much_printed()
             printed.seek(0)
             text = printed.read().decode(errors="replace")
@@ -123,7 +124,7 @@ def _wait(tree: ProcessTree, printed: int) -> None:
     """Wait until the program ends, unless it prints too much or takes too long."""
     pause = SHORTEST_PAUSE
     while not tree.has_ended():
-        if os.fstat(printed).st_size > MOST_LETTERS:
+        if size_by(os.fstat(printed)) > MOST_LETTERS:
             raise too_much_printed()
         if deadline := DEADLINE.get():
             deadline.check()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from inspect import signature
+from pathlib import Path
 from typing import Any, TypeVar
 
 from tieproof.cli.exits import WIDEST, is_terminal, say
@@ -132,13 +133,14 @@ def with_page(
     from tieproof.show.pages.page import pages
 
     texts, gallery_texts = (location and read(location) for location in (items, gallery_items))
+    folders = [None if location is None else Path(location).parent for location in (items, gallery_items)]
     given: dict[str, Any] = {}
 
     def keeping(*arguments: Any, **options: Any) -> Result:
         given.update(signature(evaluate).bind(*arguments, **options).arguments)
         return evaluate(*arguments, **options)
 
-    return keeping, pages(lambda result: contents(result, texts, gallery_texts, given))
+    return keeping, pages(lambda result: contents(result, texts, gallery_texts, given, folders))
 
 
 def page_of(wanted: Text, module: str) -> Formats:

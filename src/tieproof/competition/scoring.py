@@ -10,6 +10,7 @@ them (such as a fingerprint, even a keyed one), and counts of ties would tell wh
 
 import json
 import sys
+import time
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -103,13 +104,22 @@ def _of_vectors(scoring: Scoring, truth: Truth, vectors: Array) -> Result:
     if truth.roles:
         options |= {"gallery": vectors[~queries], "gallery_labels": labels[~queries]}
         options |= {} if groups is None else {"gallery_groups": groups[~queries]}
+    started = time.monotonic()
     try:
         with _silent():
-            return evaluate(vectors[queries], labels[queries], **options)
+            result = evaluate(vectors[queries], labels[queries], **options)
     except InputError as error:
         if error.argument in ("embeddings", "gallery"):
             raise SubmissionError(str(error)) from error
         raise
+    if len(vectors) * vectors.size > _QUICK:
+        time.sleep((started - time.monotonic()) % 1)
+    return result
+
+
+_QUICK = 2**20
+"""From so many products of numbers on, scoring takes whole seconds: nearly equal vectors take longer if their labels
+differ, and some platforms show how long scoring took. Only differences of seconds are left."""
 
 
 @contextmanager

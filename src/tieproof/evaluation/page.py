@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -54,15 +55,20 @@ def report(
     result: Measured, path: str | os.PathLike[str], items: Any, gallery_items: Any, data: Mapping[str, Any]
 ) -> None:
     """Write the page of a result; see `Result.report`."""
-    write_page(result, path, lambda shown: contents(shown, items, gallery_items, data))
+    write_page(result, path, lambda shown: contents(shown, items, gallery_items, data, [Path(path).parent] * 2))
 
 
 def contents(
-    result: Measured, items: Any = None, gallery_items: Any = None, data: Mapping[str, Any] | None = None
+    result: Measured,
+    items: Any = None,
+    gallery_items: Any = None,
+    data: Mapping[str, Any] | None = None,
+    folders: Sequence[Path | None] = (None, None),
 ) -> tuple[str, dict[str, Any]]:
     """The template of the page, and the values that it shows.
 
     data : the evaluated data, by the names of the evaluation's arguments
+    folders : the folders of items and gallery items; texts name no images elsewhere
     """
     try:
         intervals, no_interval = result.intervals(result.ci or CONFIDENCE), ""
@@ -77,7 +83,8 @@ def contents(
     ends += [intervals[measure].low, intervals[measure].high] if intervals else []
     per_query = {name: result.per_query(name) for name in averaged(result)}
     budget = Budget()
-    worst = _worst_queries(result, per_query[measure], items, gallery_items, data or {}, budget)
+    sides = _sides(result, (items, gallery_items), folders, budget)
+    worst = _worst_queries(result, per_query[measure], *sides, data or {})
     return "result.html", {
         "title": f"{measure} {result[measure].lower:.4f} over {count(result.ties.queries, 'query')}",
         "subject": evaluated(result),
@@ -146,25 +153,28 @@ def _worst_first(values: Estimate[FloatArray]) -> IntArray:
     return np.lexsort((values.upper, values.expected, values.lower))
 
 
-def _worst_queries(
-    result: Measured,
-    values: Estimate[FloatArray],
-    items: Any,
-    gallery_items: Any,
-    data: Mapping[str, Any],
-    budget: Budget,
-) -> list[dict[str, Any]]:
-    """The worst queries with their contents, and with their nearest items if the evaluated data was passed."""
+def _sides(
+    result: Measured, items: Sequence[Any], folders: Sequence[Path | None], budget: Budget
+) -> tuple[Contents, Contents]:
+    """The contents of the queries, and of the items that may be near them."""
     setting, ids = result.setting, result.query_ids
     # In a run, and in the result of one category, the ids of queries are not their positions in the data.
     by_position = ids.dtype.kind in "iu" and bool(result.fingerprint) and int(ids.max()) < setting.queries
-    queries = Contents(items, setting.queries if by_position else None, "items", budget)
-    if setting.leave_one_out and gallery_items is not None:
+    queries = Contents(items[0], setting.queries if by_position else None, "items", budget, folders[0])
+    if setting.leave_one_out and items[1] is not None:
         raise InputError(
             "gallery_items was passed, but in leave-one-out the queries are the gallery. Pass only items.",
             "gallery_items",
         )
-    gallery = Contents(gallery_items, setting.gallery if by_position else None, "gallery_items", budget)
+    gallery = Contents(items[1], setting.gallery if by_position else None, "gallery_items", budget, folders[1])
+    return queries, queries if setting.leave_one_out else gallery
+
+
+def _worst_queries(
+    result: Measured, values: Estimate[FloatArray], queries: Contents, gallery: Contents, data: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """The worst queries with their contents, and with their nearest items if the evaluated data was passed."""
+    ids = result.query_ids
     worst = _worst_first(values)
     worst = worst[~np.isnan(values.lower[worst])][:WORST]
     near: Sequence[Nearest | None] = nearest(result, worst, data) if data else [None] * len(worst)
@@ -178,7 +188,7 @@ def _worst_queries(
             "nearest": None,
         }
         if items_of_query is not None:
-            row["nearest"] = _nearest_of(items_of_query, queries if setting.leave_one_out else gallery)
+            row["nearest"] = _nearest_of(items_of_query, gallery)
         rows.append(row)
     return rows
 
@@ -265,6 +275,14 @@ def _not_shown(budget: Budget) -> Iterator[str]:
         if len(budget.missing) > 1:
             looks, files = ("look like names of images, but no such files exist", "them as texts")
         yield f"{items} {looks}: {_first_names([*map(printable, budget.missing)], 1)}. The page shows {files}."
+    if budget.elsewhere:
+        items = count(len(budget.elsewhere), "text")
+        verb, them = ("names an image", "it") if len(budget.elsewhere) == 1 else ("name images", "them")
+        yield (
+            f"{items} {verb} among other texts, or outside of the folder of the items: "
+            f"{_first_names([*map(printable, budget.elsewhere)], 1)}. The page shows {them} as text; a pathlib.Path "
+            "is always shown as an image."
+        )
     if budget.unreadable:
         files = count(budget.unreadable, "file")
         yield f"{files} could not be embedded as images; the page shows names instead."

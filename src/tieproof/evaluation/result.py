@@ -234,7 +234,8 @@ class Result(Measured, Shown, AsFrame):
         path : must end in .html; the file is written completely or not at all, and the same result gives the same
             bytes
         items, gallery_items : the queries and the gallery items as people see them: texts, or paths of images, which
-            the report shows as thumbnails. Pass a sequence in the order of the data, or a dictionary by id, as for a
+            the report shows as thumbnails: every `pathlib.Path`, and texts if all of them name images and these are
+            in the folder of the report. Pass a sequence in the order of the data, or a dictionary by id, as for a
             run. In leave-one-out, `items` serves for both.
         evaluated : the evaluated data, by the names of the evaluation's arguments, such as `embeddings` and `labels`,
             or `qrels` and `run`. A result does not keep the data. If it is passed, the report shows the nearest items

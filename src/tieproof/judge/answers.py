@@ -7,7 +7,7 @@ memory that this takes grows with what a system was not asked for.
 
 import os
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -39,14 +39,16 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
     "wrong shape",
 )
 LATE, CRASHED, TOO_MUCH, NO_BITS = "late", "crashed", "too much output", "no bits"
+OUT_OF_RANGE = "out of range"
 REFUSALS = {
     MISSING: "There was no answer under the name.",
     DUPLICATE: "There were several answers under the same name; none of them counts.",
     NOT_FINITE: "The answer contains NaN or infinity.",
     NOT_NUMBERS: "The answer contains something other than numbers.",
     WRONG_SHAPE: "The answer does not have as many numbers as most other answers, or has more than allowed.",
+    OUT_OF_RANGE: "The embedding contains a number beyond float32: of 2^128 or more, or nearer to 0 than 2^-149.",
     NO_BITS: "The answer must be bits, but contains numbers other than 0 and 1.",
-    LATE: "The time limit of the batch or of the run was exceeded.",
+    LATE: "The time limit of the batch, of the run or of its evaluation was exceeded.",
     CRASHED: "The system ended with an error on the batch, or returned an array without a row for each question.",
     TOO_MUCH: "The system printed or wrote more than allowed on the batch.",
 }
@@ -167,11 +169,31 @@ def only_bits(answers: Answers) -> Answers:
     >>> only_bits(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""])).refused
     ['', 'no bits']
     """
-    refused = [
-        NO_BITS if not reason and not np.isin(vector, (0, 1)).all() else reason
-        for vector, reason in zip(answers.vectors, answers.refused, strict=True)
-    ]
-    return answers._replace(refused=refused)
+    return _refusing(answers, lambda vector: not np.isin(vector, (0, 1)).all(), NO_BITS)
+
+
+SMALLEST, LARGEST = 2.0**-149, 2.0**128
+"""The range of float32: embeddings with much smaller or larger numbers would take hours to order exactly."""
+
+
+def in_range(answers: Answers) -> Answers:
+    """The answers, where those with numbers that are too large or too near to 0 are refused.
+
+    >>> in_range(Answers([np.array([0.0, -1e38]), np.array([1e-60, 1.0])], ["", ""])).refused
+    ['', 'out of range']
+    """
+
+    def is_out(vector: FloatArray) -> bool:
+        sizes = np.abs(vector)
+        return bool(((sizes >= LARGEST) | ((sizes > 0) & (sizes < SMALLEST))).any())
+
+    return _refusing(answers, is_out, OUT_OF_RANGE)
+
+
+def _refusing(answers: Answers, refuses: Callable[[FloatArray], bool], why: str) -> Answers:
+    """The answers, where those that were not yet refused, but now are, have a reason."""
+    pairs = zip(answers.vectors, answers.refused, strict=True)
+    return answers._replace(refused=[reason or (why if refuses(vector) else "") for vector, reason in pairs])
 
 
 FARTHEST = float(np.finfo(np.float64).max)

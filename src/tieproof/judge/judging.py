@@ -6,6 +6,7 @@ Judgment ◄── records, log ◄── evaluation ◄── answers: refused,
 """
 
 import hashlib
+import math
 import os
 import re
 from collections.abc import Callable, Sequence
@@ -17,16 +18,16 @@ import numpy as np
 from tieproof.competition.settings import LAST, Competition
 from tieproof.errors import InputError
 from tieproof.evaluation.answers import Unanswered, evaluate_answers
-from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.lists import evaluate_distances
 from tieproof.evaluation.problems import unwatched
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_choice, check_whole
-from tieproof.judge.answers import LATE, all_refused, assembled, distances_of, embeddings_of, only_bits
+from tieproof.judge.answers import LATE, all_refused, assembled, distances_of, embeddings_of, in_range, only_bits
 from tieproof.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
 from tieproof.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
 from tieproof.judge.running import Journal, Outcome, Runner, opened
+from tieproof.judge.scoring import scored
 from tieproof.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.sandbox.folders import python_folders, readable, sweep
 from tieproof.ties import Array
@@ -223,7 +224,9 @@ def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch]
     rules = contest.competition
     in_bits, symmetric = rules.distance == "hamming", rules.judge.symmetric
     unanswered: Unanswered = "last" if rules.judge.refused == LAST else "worst"
-    given = [only_bits(each.answers) if in_bits else each.answers for each in outcomes]
+    given = [each.answers for each in outcomes]
+    if not contest.gives_distances:
+        given = [only_bits(each) if in_bits else in_range(each) for each in given]
     answered = assembled(zip(batches, given, strict=True), symmetric)
     if contest.gives_distances:
         labels, gallery_labels = test_set.labels, test_set.gallery_labels
@@ -233,9 +236,14 @@ def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch]
         answers = embeddings_of(answered.answers, test_set.size)
         if in_bits and not answered.refused:
             answers = answers.astype(np.bool_)
-        options: dict[str, Any] = {"distance": rules.distance, "measures": rules.measures}
-        if answered.refused:
-            result = evaluate_answers(**_sides(test_set, answers), unanswered=unanswered, **options)
-        else:
-            result = evaluate(**_sides(test_set, answers), **options)
+        options = _sides(test_set, answers) | {"distance": rules.distance, "measures": rules.measures}
+        options |= {"unanswered": unanswered} if answered.refused else {}
+        limits = contest.limits
+        seconds = limits.seconds * len(batches) if limits.total_seconds is None else limits.total_seconds
+        in_time = scored(options, seconds if answered.answers else math.inf)
+        if in_time is None:
+            pairs = zip(batches, outcomes, strict=True)
+            late = [each._replace(answers=all_refused(batch, LATE)) for batch, each in pairs]
+            return _evaluated(contest, test_set, batches, late)
+        result = in_time
     return Run(result, answered, answers, next((each.said for each in outcomes if each.said), ""))

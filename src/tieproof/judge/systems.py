@@ -26,6 +26,11 @@ from tieproof.sandbox.limits import PROCESSES, place_for_groups
 
 _FUNCTION = re.compile(r"[\w.]+:[\w.]+")
 _ENGINES = ("podman", "docker")
+_IMAGE = re.compile(
+    r"[a-zA-Z0-9][\w.-]*(:[0-9]+(?=/))?(/[a-z0-9][\w.-]*)*(:\w[\w.-]*)?(@[a-z0-9]+:[0-9a-f]{32,})?", re.ASCII
+)
+"""The name of an image, with registry, port, tag and digest; the engine would read other words as its own options."""
+
 _SCHEMES = ("http://", "https://")
 
 _WORKER = "from tieproof.judge.worker import main; main()"
@@ -81,11 +86,16 @@ def as_system(given: Any) -> System:
         return System(given)
     engine, _, rest = given.partition(":")
     if engine in _ENGINES:
-        if shutil.which(engine) is None:
+        image, *command = _words_of(rest)
+        if not _IMAGE.fullmatch(image):
             raise InputError(
-                f"{engine}, which runs the image {rest!r}, is not installed. Install it first.", "system"
+                f"The image {image!r} is not the name of an image, as in {engine}:registry.example/team/system:1. "
+                "Options of the engine are not passed on.",
+                "system",
             )
-        return System(given, tuple(_words_of(rest)), engine=engine)
+        if shutil.which(engine) is None:
+            raise InputError(f"{engine}, which runs the image {image}, is not installed. Install it first.", "system")
+        return System(given, (image, *command), engine=engine)
     return _of_function(given) if _FUNCTION.fullmatch(given) else _of_command(given)
 
 

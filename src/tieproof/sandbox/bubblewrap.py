@@ -10,6 +10,7 @@ import math
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -39,6 +40,7 @@ _SIZE, _NO_NAMESPACES = "--size", "--disable-userns"
 ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
 _MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
 _OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
+_TIMES = "The times of device nodes could be set, because mounts could not be made read-only."
 _UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
 
 _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
@@ -69,11 +71,20 @@ class Room(NamedTuple):
 @cache
 def works() -> bool:
     """Whether bubblewrap is installed and works here, found out by trying."""
-    if shutil.which("bwrap") is None:
-        return False
+    return shutil.which("bwrap") is not None and _ends_well("true")
+
+
+@cache
+def _keeps_nodes() -> bool:
+    """Whether the device nodes are read-only in the sandbox, found out by looking."""
+    return _ends_well("grep", "-q", " /dev/zero ro", "/proc/self/mountinfo")
+
+
+def _ends_well(*command: str) -> bool:
+    """Whether a command in the sandbox ends with the status 0."""
     try:
         tree = launched(
-            sealed(["true"], Room("/", {}, {}), environment("/tmp"), 2**20),
+            sealed(command, Room("/", {}, {}), environment("/tmp"), 2**20),
             os.environ,
             Limits(2**32, 2**20),
             stdin=subprocess.DEVNULL,
@@ -106,6 +117,7 @@ def gaps() -> list[str]:
         open_ways += [ONE_PROCESS] + ([] if counts_processes() else [_MANY_PROCESSES])
     if not all(_knows(shutil.which("bwrap") or "bwrap", option) for option in (_SIZE, _NO_NAMESPACES)):
         open_ways.append(_OLD)
+    open_ways += [] if _keeps_nodes() else [_TIMES]
     return open_ways + ([] if seccomp() else [_UNFILTERED])
 
 
@@ -128,7 +140,8 @@ def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], siz
     if seccomp():
         inside += ["--seccomp", str(FILTER)]
     limited = ["/bin/sh", "-c", _LIMITING, "sh", str(PROCESSES), *command] if counts_processes() else command
-    return [*(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
+    first = [sys.executable, "-I", "-S", str(Path(__file__).with_name("nodes.py"))]
+    return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 
 
 def as_nobody(program: str, room: Room) -> list[str]:

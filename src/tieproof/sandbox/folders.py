@@ -27,6 +27,9 @@ READ, _CHANGE = 0o500, 0o700
 MOST_FILES = 1_000_000
 """The most files and folders that are measured; more of them count as more bytes than any limit allows."""
 
+_SET_ASIDE = 2**16
+"""The most bytes that a file system sets aside for a small file."""
+
 _MOST_TRIES = 3
 """The number of attempts to remove a folder, to which a process that was not ended may still be writing."""
 
@@ -185,8 +188,17 @@ def size_of(folder: Path) -> int:
                 return sys.maxsize
             with suppress(OSError):  # it may be removed meanwhile
                 if not entry.is_folder:
-                    total += os.stat(entry.name, dir_fd=entry.within, follow_symlinks=False).st_size
+                    total += size_by(os.stat(entry.name, dir_fd=entry.within, follow_symlinks=False))
     return total
+
+
+def size_by(status: os.stat_result) -> int:
+    """The number of bytes of a file, or on the disk if a program has set aside much more room there.
+
+    File systems themselves set aside up to as much again for a file that grows, and a little for a small one.
+    """
+    on_disk = 512 * getattr(status, "st_blocks", 0)
+    return on_disk if on_disk > 2 * status.st_size + _SET_ASIDE else status.st_size
 
 
 def opened_file(path: Path, most: int) -> IO[bytes] | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from competitions import organize
-from tieproof.judge import judge
+from competitions import HONEST, PRINT, organize, program
+from tieproof.judge import judge, scoring
 from tieproof.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
 from tieproof.judge.batches import Batch
 
@@ -172,3 +172,38 @@ def test_an_address_cannot_redirect_the_judge(status: int, tmp_path: Path) -> No
     assert asked == ["/embed"]
     assert judgment.refused == ({"crashed": 12},)
     assert judgment.said == f"The address answered with the status {status}; redirections are not followed."
+
+
+NEAR_THE_ENDS = "[(3.4e38, 1.5e-45), (3.41e38, 1), (1, -7e-46), (1e300, 1e-300)]"
+"""Only the first two are numbers of float32, which end at 2^128 and 2^-149."""
+
+
+def test_numbers_of_very_different_sizes_cannot_keep_the_judge_busy(tmp_path: Path) -> None:
+    """To order 200 vectors of such numbers exactly took up to 108 seconds."""
+    code = f"{PRINT}for at, line in enumerate(lines): print(line[0], *{NEAR_THE_ENDS}[at % 4], sep=',')\n"
+    competition = organize(tmp_path / "organizer", distance="cosine", judge_batch=100, judge_repeats=0)
+    judgment = judge(competition, program(tmp_path / "team", code), name="wide", out=tmp_path / "judged")
+    assert judgment.refused == ({"out of range": 9},)
+
+
+def test_distances_may_have_any_size(tmp_path: Path) -> None:
+    code = f"{PRINT}for pair in open(sys.argv[2]): print(pair.strip(), 1e-300, sep=',')\n"
+    entries = {"task": "distances", "distance": None, "judge_batch": 1000, "judge_repeats": 0}
+    system = program(tmp_path / "team", code, "{lines} {pairs}")
+    judgment = judge(organize(tmp_path / "organizer", **entries), system, name="small", out=tmp_path / "judged")
+    assert judgment.refused == ({},)
+
+
+def test_an_evaluation_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large data are evaluated in a process, with the same record; if it takes too long, all answers are late."""
+    competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0, judge_total_seconds=60)
+    system = program(tmp_path / "team", HONEST)
+    judge(competition, system, name="ours", out=tmp_path / "here")
+    monkeypatch.setattr(scoring, "SMALL", 0)
+    judge(competition, system, name="ours", out=tmp_path / "there")
+    here, there = ((tmp_path / name / "ours.run-1.tieproof").read_bytes() for name in ("here", "there"))
+    assert here == there
+    monkeypatch.setattr(scoring, "START_SECONDS", -1000)  # no process is as quick
+    judgment = judge(competition, system, name="busy", out=tmp_path / "there")
+    assert judgment.refused == ({"late": 12},)
+    assert judgment["P@1"].lower == 0

@@ -12,16 +12,17 @@ import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 import escapes
 import tieproof
 from tieproof.competition.inspection.tasks import written_text
-from tieproof.sandbox import limits
+from tieproof.sandbox import bubblewrap, limits
 from tieproof.sandbox.bubblewrap import Room, as_nobody, works
-from tieproof.sandbox.folders import NOBODY, nobody_reads, opened_file, outermost, python_folders, readable
+from tieproof.sandbox.folders import NOBODY, nobody_reads, opened_file, outermost, python_folders, readable, size_by
 from ways_out import OPEN, WAYS, page
 
 ROOT = Path(__file__).parents[3]
@@ -127,6 +128,39 @@ def test_a_program_cannot_leave_a_file(found: dict[str, Any]) -> None:
     assert not found["locked"]
     assert not found["times"]
     assert not found["time_set"]
+    assert not found["node_changed"]
+    assert not found["node_open"]
+    assert not found["locks"]
+    assert not found["left_on_files"]
+
+
+def test_a_program_cannot_watch_other_programs(found: dict[str, Any]) -> None:
+    assert not found["watched"]
+    assert not found["looked"]
+
+
+def test_a_program_cannot_set_room_aside(found: dict[str, Any]) -> None:
+    assert not found["set_aside"]
+    assert not found["attributes"]
+    assert found["enlarged"]  # what stays below the size of the file is allowed
+
+
+@pytest.mark.parametrize(
+    ("size", "on_disk", "counted"),
+    [(10, 4096, 10), (2**20, 2**21, 2**20), (2**30, 0, 2**30), (0, 2**20, 2**20), (2**20, 2**22, 2**22)],
+)
+def test_room_that_is_set_aside_is_counted(size: int, on_disk: int, counted: int) -> None:
+    """Holes count as they are read; what a file system itself sets aside for a growing file does not count."""
+    assert size_by(cast("os.stat_result", SimpleNamespace(st_size=size, st_blocks=on_disk // 512))) == counted
+
+
+def test_a_program_cannot_keep_memory_in_pipes(found: dict[str, Any]) -> None:
+    assert not found["kept_in_pipes"]
+    assert found["locked_memory"] == [0, 0]
+
+
+def test_a_program_cannot_avoid_the_filter(found: dict[str, Any]) -> None:
+    assert not found["newer"]
 
 
 def test_a_program_cannot_leave_a_process(found: dict[str, Any]) -> None:
@@ -160,6 +194,11 @@ def test_a_program_cannot_hand_in_what_is_no_file(tmp_path: Path) -> None:
         if name != "large":
             with pytest.raises(OSError, match="is not a regular file of at most 1,048,576 bytes"):
                 written_text(tmp_path / name)
+
+
+def test_the_report_says_that_nodes_can_be_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bubblewrap, "_keeps_nodes", lambda: False)
+    assert [each for each in bubblewrap.gaps() if each.startswith("The times of device nodes could be set")]
 
 
 def test_every_way_of_the_table_is_tried() -> None:

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from tieproof.errors import InputError
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed
-from tieproof.sandbox.folders import hand_over, opened_file, outermost, python_folders
+from tieproof.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
 from tieproof.sandbox.limits import FILES, Limits, group, launched
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
 
@@ -99,7 +99,7 @@ def _wait(tree: ProcessTree, seconds: float, printed: Sequence[int], program: Pr
     size, count = _on_disk(program)
     while not tree.has_ended():
         now = time.monotonic()
-        if now > deadline or max(os.fstat(each).st_size for each in printed) > MOST_LETTERS:
+        if now > deadline or max(size_by(os.fstat(each)) for each in printed) > MOST_LETTERS:
             return False
         if now > looked + LONG_PAUSE:
             looked = now

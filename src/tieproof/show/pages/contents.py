@@ -50,10 +50,16 @@ class Contents:
     count : the required number of items if they are identified by their order
     argument : the name of the argument in messages
     budget : the budget for the images of queries and gallery together
+    folder : the folder of the items: texts never name images elsewhere, because strangers may have written them
     """
 
-    def __init__(self, items: Any, count: int | None, argument: str, budget: "Budget") -> None:
+    def __init__(
+        self, items: Any, count: int | None, argument: str, budget: "Budget", folder: Path | None = None
+    ) -> None:
         self.items, self.budget = _checked(items, count, argument), budget
+        self.folder = (folder or Path()).resolve()
+        given = self.items.values() if isinstance(self.items, Mapping) else self.items
+        self.are_images = all(isinstance(item, Path) or _ends_as_image(item) for item in given or ())
 
     def of(self, item: Any, what: str) -> Content:
         """The content of one item; `what`, such as "query", precedes its number if it has no name."""
@@ -66,13 +72,27 @@ class Contents:
             given = self.items[int(item)]
         if given is None:
             return Content(name)
-        path = _image_path(given)
+        path = given if isinstance(given, Path) else self._named(given)
         if path is None:
-            if _ends_as_image(given):
-                self.budget.missing[given] = None
             text = in_one_line(given)
             return Content(name, text if len(text) <= _LETTERS else f"{text[: _LETTERS - 1]}…")
         return Content(name, printable(path.name), self.budget.embedded(path))
+
+    def _named(self, given: Any) -> Path | None:
+        """The image that a text names: if no item is any other text, and the image is in the folder of the items."""
+        if not _ends_as_image(given):
+            return None
+        path = Path(given)
+        try:
+            if not path.is_file():
+                self.budget.missing[given] = None
+            elif self.are_images and path.resolve().is_relative_to(self.folder):
+                return path
+            else:
+                self.budget.elsewhere[given] = None
+        except OSError:
+            self.budget.missing[given] = None
+        return None
 
 
 class Budget:
@@ -86,6 +106,7 @@ class Budget:
         self.room = characters
         self.made: dict[Path, str] = {}
         self.missing: dict[str, None] = {}
+        self.elsewhere: dict[str, None] = {}
         self.unreadable = self.no_room = 0
 
     def embedded(self, path: Path) -> str:
@@ -125,19 +146,6 @@ def _checked(items: Any, count: int | None, argument: str) -> Sequence[Any] | Ma
             argument,
         )
     return given
-
-
-def _image_path(given: Any) -> Path | None:
-    """The path of an image, if `given` is a path, or a text that names an existing image file; otherwise None."""
-    if isinstance(given, Path):
-        return given
-    if _ends_as_image(given):
-        path = Path(given)
-        try:
-            return path if path.is_file() else None
-        except OSError:
-            return None
-    return None
 
 
 def _ends_as_image(given: Any) -> bool:

@@ -1,0 +1,73 @@
+"""The evaluation of embeddings of strangers, in a process that is ended at a limit of time if it could take long.
+
+The exact order of nearly equal vectors takes up to hundreds of times as long as that of usual ones. No system may
+make its judge busy for hours by such answers.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.evaluation.answers import evaluate_answers
+from tieproof.evaluation.embeddings import evaluate
+from tieproof.evaluation.result import Result
+from tieproof.records.record import load
+from tieproof.sandbox.folders import temporary_folder
+from tieproof.sandbox.limits import Limits, launched
+from tieproof.sandbox.processes import undisturbed
+
+SMALL = 2**22
+"""Up to so many products of numbers, no answers take longer than about a second, and no process is started."""
+
+START_SECONDS, PRODUCTS = 5.0, 1e9
+"""What is granted to start the process, and the products for each further second, which large data take."""
+
+_CODE = "from tieproof.judge.scoring import main; main()"
+_ARRAYS, _OPTIONS, _RECORD = "arrays.npz", "options.json", "result.tieproof"
+_MOST_WRITTEN = 2**40
+
+
+def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
+    """The result of `evaluate`, or of `evaluate_answers`, with these arguments; None if it takes too long.
+
+    options : the arguments, for `evaluate_answers` with `unanswered`
+    seconds : the limit; infinite for none
+    """
+    products = len(options["embeddings"]) * options.get("gallery", options["embeddings"]).size
+    if products <= SMALL or math.isinf(seconds):
+        return _evaluated(options)
+    with temporary_folder() as folder:
+        arrays: dict[str, Any] = {name: each for name, each in options.items() if isinstance(each, np.ndarray)}
+        np.savez(folder / _ARRAYS, **arrays)
+        others = {name: value for name, value in options.items() if name not in arrays}
+        (folder / _OPTIONS).write_text(json.dumps(others), encoding="utf-8")
+        path = os.pathsep.join([str(Path(__file__).parents[2]), *filter(None, sys.path)])
+        environment = {**os.environ, "PYTHONPATH": path}
+        with undisturbed():
+            tree = launched([sys.executable, "-c", _CODE], environment, Limits(None, _MOST_WRITTEN), cwd=folder)
+        try:
+            tree.process.wait(seconds + START_SECONDS + products / PRODUCTS)
+        except subprocess.TimeoutExpired:
+            return None
+        finally:
+            tree.end()
+        return load(folder / _RECORD)
+
+
+def _evaluated(options: Mapping[str, Any]) -> Result:
+    return evaluate_answers(**options) if "unanswered" in options else evaluate(**options)
+
+
+def main() -> None:
+    """Evaluate what is in the folder of this process, and save the record there."""
+    options = json.loads(Path(_OPTIONS).read_text(encoding="utf-8"))
+    with np.load(_ARRAYS, allow_pickle=False) as arrays:
+        options |= {name: arrays[name] for name in arrays.files}
+    _evaluated(options).save(_RECORD)
