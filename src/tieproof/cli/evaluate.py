@@ -17,7 +17,7 @@ from tieproof.cli.options import (
     shared,
 )
 from tieproof.cli.output import Outputs, answer, showing, with_page
-from tieproof.inputs.options import FORMATS, NOISE_FORMATS
+from tieproof.inputs.options import FORMATS, NAMED_NOISE
 from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
 
 HELP = (
@@ -63,8 +63,8 @@ def noise_of(text: str) -> float | str:
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
     noise=Option(
         "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
-        f"this number, by rounding the embeddings to {', '.join(NOISE_FORMATS)}, or as far as in a file of the same "
-        "items computed again.",
+        f"this number, by what a name stands for ({', '.join(NAMED_NOISE)}: embeddings rounded to a format, or "
+        "products of this precision), or as far as in a file of the same items computed again.",
         Kind("NOISE", noise_of, complete_file),
     ),
     **shared("empty memory threads cluster"),
@@ -88,7 +88,7 @@ def evaluate(
 ) -> None:
     """Read the files, evaluate them, write and show the result."""
     noise = settings["noise"]
-    if isinstance(noise, str) and noise not in NOISE_FORMATS:
+    if isinstance(noise, str) and noise not in NAMED_NOISE:
         settings["noise"] = read_embeddings(noise)
     sides = as_sides(settings)
 

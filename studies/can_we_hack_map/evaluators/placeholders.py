@@ -36,13 +36,15 @@ class Placeholders(MetaPathFinder, Loader):
     """Finds a placeholder for each library that metrics never call, and for its modules."""
 
     def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """A placeholder for a module that metrics never call."""
         return ModuleSpec(fullname, self, is_package=True) if never_called(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> Any:
+        """A module that has everything."""
         return MagicMock(name=spec.name, __path__=[], __spec__=spec)
 
     def exec_module(self, module: types.ModuleType) -> None:
-        pass
+        """Nothing is left to do."""
 
 
 @contextmanager
