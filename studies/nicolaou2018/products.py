@@ -158,7 +158,7 @@ def section(found: dict[str, Found]) -> str:
         f"all in float32. Products are added in {ORDERS} orders of the dimensions and in blocks of {BLOCKS[0]} and "
         f"{BLOCKS[1]}; for TF32 and bfloat16, entries are rounded to {PRECISIONS['TF32']} and "
         f"{PRECISIONS['bfloat16']} bits before they are multiplied, as tensor cores do. The rows of float32 in the "
-        "table above, where distances are rounded only once, show nothing of this. The last two columns are the bounds "
-        "over all rankings that are possible if distances are off by the largest error seen, and by what is proven for "
-        'every order (`noise="float32 products"`, docs/noise.md):\n\n' + table(headings, rows)
+        "table above, where distances are rounded only once, show nothing of this. The last two columns are the "
+        "bounds over all rankings that are possible if distances are off by the largest error seen, and by what is "
+        'proven for every order (`noise="float32 products"`, docs/noise.md):\n\n' + table(headings, rows)
     )

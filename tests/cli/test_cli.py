@@ -276,6 +276,9 @@ def test_picture(run: Run) -> None:
     assert Path("result.pdf").read_bytes().startswith(b"%PDF")
     assert Path("result.png").read_bytes().startswith(b"\x89PNG")
     assert run("run", "qrels.txt", "run.txt", "--plot", "run.svg").status == 0
+    shown = run("run", "qrels.txt", "run.txt", "-m", "AP", "--plot-precision-recall", "curve.svg")
+    assert "interpolated precision" in Path("curve.svg").read_text()
+    assert "IPrec(recall=0.1)" in shown.out
     assert ">nDCG@10</text>" in Path("run.svg").read_text()
 
 

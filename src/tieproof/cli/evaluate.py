@@ -16,7 +16,7 @@ from tieproof.cli.options import (
     file_path,
     shared,
 )
-from tieproof.cli.output import Outputs, answer, showing, with_page
+from tieproof.cli.output import Outputs, answer, measures_of, showing, with_page
 from tieproof.inputs.options import FORMATS, NAMED_NOISE
 from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
 
@@ -72,7 +72,7 @@ def noise_of(text: str) -> float | str:
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
         FOLDER,
     ),
-    **shared("ci distribution json latex markdown per_query plot save"),
+    **shared("ci distribution json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",
     items="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line.",
     gallery_items="For --report: the same for each item of the gallery.",
@@ -90,6 +90,7 @@ def evaluate(
     noise = settings["noise"]
     if isinstance(noise, str) and noise not in NAMED_NOISE:
         settings["noise"] = read_embeddings(noise)
+    settings["measures"] = measures_of(outputs, settings["measures"])
     sides = as_sides(settings)
 
     def read(location: str) -> list[str]:
