@@ -12,7 +12,9 @@ from markdown_it import MarkdownIt
 from pages import ROOT
 from studies.can_we_hack_map import subjects
 
-STUDIES = sorted(path.parent.name for path in (ROOT / "studies").glob("*/study.py"))
+STUDIES = sorted({path.parent.name for path in (ROOT / "studies").glob("*/study.py")} - {"audit_rates"})
+"""All but audit_rates, whose own test renders its report again from the audits that it keeps."""
+
 PAGES = sorted(
     path.relative_to(ROOT).as_posix()
     for folder in ("", "docs", "studies", "src", "benchmarks")
