@@ -69,7 +69,7 @@ def test_lists_of_bools(original: Any, name: str) -> None:
 
 
 def test_no_more_components_than_dimensions(original: Any) -> None:
-    """At a share of 1.0 the library counts one component too many, unless the sum of its shares is rounded above 1."""
+    """At a share of 1.0 the library counts one component too many, unless its sum of shares is rounded above 1."""
     vectors = torch.cat([torch.eye(8), -torch.eye(8)])
     assert plain(original.calc_pcf(vectors, (1.0,))) == [1.125]
     assert plain(ours.calc_pcf(vectors, (1.0,))) == [1.0]
