@@ -142,6 +142,11 @@ def test_sums_that_lose_each_term() -> None:
     assert found.noise.lower <= computed.lower == pytest.approx((1 / 3 + 2 / 4) / 2)
 
 
+def test_rows_too_wide_for_a_bound() -> None:
+    with pytest.raises(tp.InputError, match=r"Sums of 2,097,152 products in tf32 have no error bound\. Pass a number"):
+        tp.evaluate(np.eye(2, 2**21, dtype=np.int8), [0, 0], noise="tf32 products")
+
+
 def test_zero_rows_and_equal_rows_do_not_move_apart() -> None:
     """A row of zeros has the product 0 with all others, in any arithmetic; its norm is not outside the range."""
     rows = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])

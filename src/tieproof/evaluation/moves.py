@@ -132,13 +132,13 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
 def noise_of_products(problem: Problem, name: str) -> Noise:
     """Return by how much distances are off that are computed from matrix products, in any order of summation."""
     distance, products, d = find_ranked(BY_PRODUCTS[problem.called]), PRODUCTS[name], problem.dimensions
-    queries = _norms_in_range(problem.queries, name)
-    items = queries if problem.gallery is None else _norms_in_range(problem.gallery, name)
     others = OTHER_ROUNDINGS + (d if problem.called == "cosine" else 0)  # its rows are divided by their norms
     sums = (1 + gamma(d, products.sums)) * (1 + gamma(others, UNIT_ROUNDOFF[np.dtype(np.float32)]))
     error = (1 + products.entries) ** 2 * sums - 1
     if not error < np.inf:
         raise InputError(f"Sums of {d:,} products in {name.split()[0]} have no error bound. Pass a number.", "noise")
+    queries = _norms_in_range(problem.queries, name)
+    items = queries if problem.gallery is None else _norms_in_range(problem.gallery, name)
     one, other = np.ones((len(queries), 2)), np.ones((len(items), 2))
     if problem.called == "cosine":
         one[:, 0], other = 0.0, np.ones((1, 2))
