@@ -67,7 +67,7 @@ def cosine_distances(embeddings: Any, bits: int, way: Way) -> Singles:
     squares = np.zeros(len(rows), dtype=np.float32)
     for at in way.order:
         squares += rows[:, at] * rows[:, at]
-    unit = rows / np.sqrt(squares)[:, None]
+    unit = (rows / np.sqrt(squares)[:, None]).astype(np.float32)
     return np.float32(1) - products(rounded(unit, bits), way)
 
 
@@ -81,8 +81,8 @@ class Found(NamedTuple):
 
     scores: list[tp.Estimate[float]]
     error: float
-    measured: tp.Bounds
-    proven: tp.Bounds
+    measured: tp.Bounds[float]
+    proven: tp.Bounds[float]
 
     @property
     def range(self) -> tuple[float, float]:
@@ -104,10 +104,9 @@ def measure(embeddings: Any, labels: npt.NDArray[Any], double: FloatArray, order
     return found
 
 
-def under_noise(embeddings: Any, labels: npt.NDArray[Any], noise: float | str) -> tp.Bounds:
+def under_noise(embeddings: Any, labels: npt.NDArray[Any], noise: float | str) -> tp.Bounds[float]:
     """The mAP over all rankings that are possible under this noise."""
-    bounds = tp.evaluate(embeddings, labels, measures=["AP"], noise=noise)["AP"].noise
-    assert bounds is not None
+    bounds: tp.Bounds[float] = tp.evaluate(embeddings, labels, measures=["AP"], noise=noise)["AP"].noise
     return bounds
 
 

@@ -370,14 +370,14 @@ def test_refused() -> None:
         "dataset is None": lambda: oml.EmbeddingMetrics(None).setup(),
         "in pcf_variance must be a number from 0 to 1, not 2": lambda: oml.calc_pcf(torch.eye(3), (2,)),
         "in pcf_variance is missing. Pass pcf_variance=": lambda: oml.calc_pcf(torch.eye(3), ()),
-        "in pcf_variance must": lambda: oml.calc_topological_metrics(torch.eye(3), ("a",)),  # type: ignore[arg-type]
+        "in pcf_variance must": lambda: oml.calc_topological_metrics(torch.eye(3), ("a",)),
         "in fmr_vals must": lambda: oml.calc_fnmr_at_fmr([1.0], [2.0], fmr_vals=(1.5,)),
         "in fmr_vals is missing. Pass fmr_vals=": lambda: oml.calc_fnmr_at_fmr([1.0], [2.0], fmr_vals=()),
         "in fmr_vals must be": lambda: oml.calc_fnmr_at_fmr_rr(rr, fmr_vals=(2,)),
         "neg_dist is empty": lambda: oml.calc_fnmr_at_fmr([1.0], []),
         "gt_tops has 1 queries, but n_gts has 2": lambda: oml.calc_cmc([torch.BoolTensor([1])], [1, 1], top_k=(1,)),
         "number of query_categories is 2": lambda: oml.calc_retrieval_metrics([ids], [ids], query_categories=[1, 2]),
-        "cutoffs of map must be whole numbers": lambda: oml.EmbeddingMetrics(dataset, map_top_k=("a",)),  # type: ignore[arg-type]
+        "cutoffs of map must be whole numbers": lambda: oml.EmbeddingMetrics(dataset, map_top_k=("a",)),
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),
         "call compute_metrics": lambda: metrics.visualize(),
         "no embeddings to evaluate": lambda: metrics.compute_metrics(),

@@ -23,7 +23,7 @@ def rounded(values: npt.ArrayLike, bits: int, cut: bool = False) -> Array:
     """Numbers of so many significant bits: the nearest ones, or cut off."""
     significand, exponent = np.frexp(np.asarray(values, dtype=np.float64))
     scaled = significand * 2.0**bits
-    return np.ldexp(np.trunc(scaled) if cut else np.rint(scaled), exponent - bits).astype(np.float32)
+    return np.asarray(np.ldexp(np.trunc(scaled) if cut else np.rint(scaled), exponent - bits), dtype=np.float32)
 
 
 def in_blocks(terms: Array, size: int) -> Array:
@@ -65,7 +65,7 @@ def distances(rows: Array, name: str, distance: str, add: Callable[[Array], Arra
     """All distances as a program in float32 computes them, which multiplies entries of fewer bits."""
     own = rows.astype(np.float32)
     if distance == "cosine":
-        own = own / np.sqrt(add(own * own))[:, None]
+        own = (own / np.sqrt(add(own * own))[:, None]).astype(np.float32)
     cut = rounded(own, BITS[name])
     products = add(cut[:, None, :] * cut[None, :, :])
     if distance == "cosine":
@@ -84,9 +84,7 @@ def near(seed: int, size: float) -> Array:
 
 
 def relevance() -> npt.NDArray[np.int64]:
-    found = (LABELS[:, None] == LABELS).astype(np.int64)
-    np.fill_diagonal(found, -1)
-    return found
+    return np.asarray((LABELS[:, None] == LABELS) - 2 * np.eye(ITEMS, dtype=np.int64))
 
 
 def inside(found: tp.Result, computed: tp.Result) -> int:
@@ -143,7 +141,9 @@ def test_sums_that_lose_each_term() -> None:
 
 
 def test_rows_too_wide_for_a_bound() -> None:
-    with pytest.raises(tp.InputError, match=r"Sums of 2,097,152 products in tf32 have no error bound\. Pass a number"):
+    with pytest.raises(
+        tp.InputError, match=r"Sums of 2,097,152 products in tf32 have no error bound\. Pass a number"
+    ):
         tp.evaluate(np.eye(2, 2**21, dtype=np.int8), [0, 0], noise="tf32 products")
 
 

@@ -8,7 +8,6 @@ import tieproof
 from tieproof.cli.files import naming
 from tieproof.cli.options import BETWEEN_0_AND_1, Option, Text, argument, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.confidence import confidence_vs_recall_at_1, credible_retrieval, rank_correlation
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, fixed, table
@@ -38,16 +37,15 @@ class _Confidences(NamedTuple):
         return json.dumps(self.result.to_dict() | scores, indent=2)
 
     def to_text(self, width: int | None, color: bool) -> str:
-        accuracy, correlation, retrieval = map(self.scores.get, _NAMES)
-        values = {"confidence vs recall@1, mean": accuracy.mean, "confidence vs recall@1, best": accuracy.best}
-        if correlation:
-            values |= {
-                "rank correlation": correlation.coefficient,
-                "  lowest in any order of ties": correlation.orders.lower,
-            }
+        values = {f"confidence vs recall@1, {of}": getattr(self.scores[_NAMES[0]], of) for of in ("mean", "best")}
+        if correlation := self.scores.get(_NAMES[1]):
+            values["rank correlation"] = correlation.coefficient
+            values["  lowest in any order of ties"] = correlation.orders.lower
             values["  highest in any order of ties"] = correlation.orders.upper
-        tables = [(("score", "value"), [(name, fixed(value)) for name, value in values.items()])]
-        if retrieval:
+        tables: list[tuple[tuple[str, ...], list[tuple[str, ...]]]] = [
+            (("score", "value"), [(name, fixed(value)) for name, value in values.items()])
+        ]
+        if retrieval := self.scores.get(_NAMES[2]):
             rows = [(f"{point.mass:g}", *(fixed(getattr(point, of)) for of in _HELD)) for point in retrieval.points]
             tables.append((("mass of the regions", *_HELD), rows))
         shown = [table(header, [rows], width or WIDTH, color, header[1:]) for header, rows in tables]
@@ -94,15 +92,17 @@ def confidence(
         with naming(files):
             result = tieproof.evaluate(rows, known, confidence=sure, **settings)
         hits = result.per_query("P@1").lower
-        scores: dict[str, Any] = {_NAMES[0]: confidence_vs_recall_at_1(hits, sure[result.query_ids])}
+        scores: dict[str, Any] = {
+            _NAMES[0]: tieproof.confidence.confidence_vs_recall_at_1(hits, sure[result.query_ids])
+        }
         if truth:
             deserved = read_confidences(truth)
             with naming({"confidence": confidence, "truth": truth}):
-                scores[_NAMES[1]] = rank_correlation(sure, deserved)
+                scores[_NAMES[1]] = tieproof.confidence.rank_correlation(sure, deserved)
         if scale:
             scales = read_confidences(scale) if only_labels(scale) else read_embeddings(scale)
             with naming({"scale": scale}):
-                scores[_NAMES[2]] = credible_retrieval(rows, scales, known, mass or 0.95)
+                scores[_NAMES[2]] = tieproof.confidence.credible_retrieval(rows, scales, known, mass or 0.95)
         return _Confidences(result, scores)
 
     paths = [split(file).path for file in (*files.values(), truth, scale) if file]
