@@ -80,6 +80,8 @@ def write_examples() -> None:
     np.save("embeddings.npy", VECTORS)
     np.save("labels.npy", LABELS)
     np.save("confidences.npy", CONFIDENCES)
+    np.save("deserved.npy", CONFIDENCES[::-1])
+    np.save("sigmas.npy", np.arange(1.0, len(CONFIDENCES) + 1))
     for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)

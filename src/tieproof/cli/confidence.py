@@ -22,7 +22,7 @@ HELP = (
 EXAMPLES = (
     "tieproof confidence embeddings.npy labels.npy confidences.npy",
     "tieproof confidence embeddings.npy labels.npy confidences.npy --truth deserved.npy",
-    "tieproof confidence means.npy labels.npy confidences.npy --scale sigmas.npy --mass 0.5 --mass 0.95",
+    "tieproof confidence embeddings.npy labels.npy confidences.npy --scale sigmas.npy --mass 0.5 --mass 0.95",
 )
 
 
