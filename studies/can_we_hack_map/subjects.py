@@ -257,6 +257,8 @@ SUBJECTS = (
         "embeddings",
         "",
         "",
-        "the cure: mAP- instead of mAP (section 5.3); omits the nearest sample (section 4.1)",
+        "the cure: mAP- instead of mAP (section 5.3), which holds on zeros and constants; but it omits the nearest "
+        "sample (section 4.1), which need not be the query if others are equal to it or not finite",
+        "euclidean",
     ),
 )

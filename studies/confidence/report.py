@@ -3,6 +3,7 @@
 import numpy as np
 
 from studies.common import claims, table
+from studies.confidence import modes
 from studies.confidence.scenario import (
     MEASURES,
     STORED,
@@ -21,6 +22,9 @@ SCALE = 12500
 """The factor of the simulated sigmas, as in the repository."""
 
 SHUFFLES = 20
+
+SAMPLES = 2000
+"""The samples of each of two modes."""
 
 
 def interval(estimate: Estimate[float]) -> str:
@@ -201,4 +205,6 @@ Confidence vs recall@1 has no interval, because a threshold accepts or rejects a
 distinct confidence the same weight, so storing fewer digits changes it. If all confidences are equal, it is the mean
 of accepting nothing and accepting everything:
 
-{threshold_table(kept)}"""
+{threshold_table(kept)}
+{modes.section(SAMPLES, 0)}
+"""

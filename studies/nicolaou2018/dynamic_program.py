@@ -10,13 +10,17 @@ evaluation of the same ties finds what the first one noted, and the first one in
 the table of running sums that the others read.
 """
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 import tieproof as tp
 from studies.common import claims, table
+
+Array = npt.NDArray[np.float64]
 
 SIZES = (100, 300, 1000, 3000, 10000)
 
@@ -28,29 +32,57 @@ class Tie(NamedTuple):
     relevant: int
 
 
+FIGURE_1 = (Tie(2, 1), Tie(1, 0), Tie(1, 0), Tie(3, 1), *[Tie(1, 0)] * 93)
+"""Lines c to f of figure 1."""
+
+
+def precision_in_tie(above: Tie, tie: Tie) -> tuple[float, float]:
+    """The bounds of section 4.2 on every precision within a tie, with the items that are above it.
+
+    >>> precision_in_tie(Tie(4, 2), Tie(4, 2))
+    (0.3333333333333333, 0.6666666666666666)
+    """
+    (k, n), (length, m) = above, tie
+    return n / (k + length - m), (n + m) / (k + m)
+
+
+def contributions(ranking: Sequence[Tie]) -> Iterator[tuple[int, Array]]:
+    """The program: for each rank, the probabilities that the first, the second, … relevant item has it, (R,)."""
+    total = sum(tie.relevant for tie in ranking)
+    passes = np.zeros(total + 1)  # the probability of each number of relevant items above
+    passes[0] = 1.0
+    relevant_above = np.arange(total + 1, dtype=np.float64)
+    rank, end_items, end_relevant = 0, 0, 0
+    for tie in ranking:
+        end_items, end_relevant = end_items + tie.items, end_relevant + tie.relevant
+        while rank < end_items:
+            # the probability that the next item is relevant
+            chance = ((end_relevant - relevant_above) / (end_items - rank)).clip(0.0, 1.0)
+            from_above = passes[:-1] * chance[:-1]
+            rank += 1
+            yield rank, from_above
+            passes *= 1 - chance
+            passes[1:] += from_above
+
+
 def expected_average_precision(ranking: Sequence[Tie]) -> float:
-    """The program, rank by rank: one row of probabilities for each number of items, R + 1 cells wide.
+    """The sum over cells of the probability that a relevant item comes there, times the precision there, over R.
 
     >>> expected_average_precision([Tie(2, 1)])
     0.75
     """
     total = sum(tie.relevant for tie in ranking)
-    passes = np.zeros(total + 1)  # the probability of each number of relevant items above
-    passes[0] = 1.0
-    relevant_above = np.arange(total + 1, dtype=np.float64)
-    score, rank, end_items, end_relevant = 0.0, 0, 0, 0
-    for tie in ranking:
-        end_items, end_relevant = end_items + tie.items, end_relevant + tie.relevant
-        while rank < end_items:
-            chance = ((end_relevant - relevant_above) / (end_items - rank)).clip(
-                0.0, 1.0
-            )  # that the next is relevant
-            from_above = passes[:-1] * chance[:-1]
-            rank += 1
-            score += float((from_above * relevant_above[1:]).sum()) / rank
-            passes *= 1 - chance
-            passes[1:] += from_above
-    return score / total
+    relevant = np.arange(1.0, total + 1)
+    return sum(float((chances * relevant).sum()) / rank for rank, chances in contributions(ranking)) / total
+
+
+def printed_sum(ranking: Sequence[Tie]) -> float:
+    """The sum as the slides print it: of P_cell times P_parent, without the precision of the cell and without 1 / R.
+
+    >>> printed_sum([Tie(2, 1)])
+    1.0
+    """
+    return sum(float(chances.sum()) for _, chances in contributions(ranking))
 
 
 def closed_form(ranking: Sequence[Tie]) -> float:
@@ -120,6 +152,34 @@ def measure(sizes: Sequence[int]) -> list[Row]:
     return rows
 
 
+def precision_claim() -> tuple[str, str, str]:
+    """The claim of section 4.2 on precision within a tie, tried on all small ones."""
+    tried = [
+        (Tie(k, n), Tie(length, m))
+        for k in range(5)
+        for n in range(k + 1)
+        for length in range(2, 6)
+        for m in range(1, length)
+    ]
+    right = sum(precisions(above, tie) == precision_in_tie(above, tie) for above, tie in tried)
+    return (
+        "(n + m) / (k + m) and n / (k + l - m) bound every precision within a tie (section 4.2)",
+        f"attained in {right} of {len(tried)} ties of up to 5 items, with up to 4 items above them, in all orders",
+        "average precision reads precision only at relevant items, where the lower bound is (n + 1) / (k + l - m + "
+        "1); tieproof computes the mean of these and not of the bounds",
+    )
+
+
+def precisions(above: Tie, tie: Tie) -> tuple[float, float]:
+    """The smallest and the largest precision at the ranks within a tie, over all orders of its items."""
+    values = [
+        (above.relevant + sum(order[:place])) / (above.items + place)
+        for order in set(itertools.permutations([1] * tie.relevant + [0] * (tie.items - tie.relevant)))
+        for place in range(1, tie.items + 1)
+    ]
+    return min(values), max(values)
+
+
 def section(quick: bool) -> str:
     """The section of the report."""
     rows = measure(SIZES[:2] if quick else SIZES)
@@ -149,6 +209,14 @@ def section(quick: bool) -> str:
                 "both compute the mean over all orderings; the test suite compares both with an enumeration in "
                 "fractions",
             ),
+            (
+                "AP is the sum over all cells of P_cell × P_parent",
+                f"{printed_sum(FIGURE_1):.1f} on lines c to f of figure 1, where the expected AP is "
+                f"{expected_average_precision(FIGURE_1):.6f}",
+                "the printed sum is the expected number of relevant items. Two factors are missing: the precision P@ "
+                "of each cell, which the slide before computes, and 1/R",
+            ),
+            precision_claim(),
             (
                 '"the brute force algorithm would be inefficient" (section 4.2)',
                 f"at {largest.items:,} items the program visits {largest.cells:,} cells, the closed form "

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 import tieproof as tp
 from studies.common import claims, table
+from studies.nicolaou2018 import products
 from studies.nicolaou2018.published import listed, published_claims, variant_table, variants
 from studies.nicolaou2018.straightforward import CONSTANT, FloatArray, distance_matrix, mean_average_precision
 from tieproof.inputs.readers import read_embeddings
@@ -97,11 +98,13 @@ def precision_table(data: Data) -> tuple[str, dict[tuple[str, str | None], tp.Re
 def section(data: Data, distances: FloatArray, orders: int = ORDERS) -> str:
     """The section of the report; `distances` are the cosine distances in double precision."""
     values, results = precision_table(data)
+    multiplied = products.measure(data.embeddings, data.labels, distances, orders)
     found = variants(distances, data.labels)
     rows = [
         *protocol_claims(data, results["cosine", None]),
         *published_claims(found, distances, data.labels),
         order_claim(dimension_orders(data, orders), orders),
+        products.claim(multiplied, results["cosine", None]["AP"]),
     ]
     return (
         "## Section 3.1: PHOCNet on George Washington\n\n"
@@ -112,6 +115,8 @@ def section(data: Data, distances: FloatArray, orders: int = ORDERS) -> str:
         + "\nThe next table shows the published method by cosine distance in double precision, and its scores "
         "without its two peculiarities. The number of queries that are averaged is in brackets:\n\n"
         + variant_table(found)
+        + "\n"
+        + products.section(multiplied)
     )
 
 

@@ -97,6 +97,13 @@ def published_claims(
             + "; ".join(in_both_modes(query, low, high, labels) for query in near),
         ),
         (
+            "a single collision with a measurable impact on mAP, about 0.05% (slides)",
+            f"pairs of different items as near to each other as to themselves: {len(not_nearest(distances)) // 2}, "
+            f"with an impact of {high.mean - low.mean:.3%}",
+            "granted: in double precision there is one, that of the row above. Its impact is that of the modes of "
+            "the published code, smaller than the slides say. As real numbers the distances are not equal",
+        ),
+        (
             "the constant is smaller than any difference of distances",
             f"it changes {changed:,} of {relevant.sum() - len(relevant):,} relevant distances, none above "
             f"{largest:.1e}",

@@ -80,6 +80,8 @@ def write_examples() -> None:
     np.save("embeddings.npy", VECTORS)
     np.save("labels.npy", LABELS)
     np.save("confidences.npy", CONFIDENCES)
+    np.save("deserved.npy", CONFIDENCES[::-1])
+    np.save("sigmas.npy", np.arange(1.0, len(CONFIDENCES) + 1))
     for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
@@ -276,6 +278,9 @@ def test_picture(run: Run) -> None:
     assert Path("result.pdf").read_bytes().startswith(b"%PDF")
     assert Path("result.png").read_bytes().startswith(b"\x89PNG")
     assert run("run", "qrels.txt", "run.txt", "--plot", "run.svg").status == 0
+    shown = run("run", "qrels.txt", "run.txt", "-m", "AP", "--plot-precision-recall", "curve.svg")
+    assert "interpolated precision" in Path("curve.svg").read_text()
+    assert "IPrec(recall=0.1)" in shown.out
     assert ">nDCG@10</text>" in Path("run.svg").read_text()
 
 

@@ -368,6 +368,16 @@ def test_refused() -> None:
         "no query": lambda: oml.calc_retrieval_metrics([], []),
         "queries is 1 for retrieved_ids, but 2 for gt_ids": lambda: oml.calc_retrieval_metrics([ids], [ids, ids]),
         "dataset is None": lambda: oml.EmbeddingMetrics(None).setup(),
+        "in pcf_variance must be a number from 0 to 1, not 2": lambda: oml.calc_pcf(torch.eye(3), (2,)),
+        "in pcf_variance is missing. Pass pcf_variance=": lambda: oml.calc_pcf(torch.eye(3), ()),
+        "in pcf_variance must": lambda: oml.calc_topological_metrics(torch.eye(3), ("a",)),
+        "in fmr_vals must": lambda: oml.calc_fnmr_at_fmr([1.0], [2.0], fmr_vals=(1.5,)),
+        "in fmr_vals is missing. Pass fmr_vals=": lambda: oml.calc_fnmr_at_fmr([1.0], [2.0], fmr_vals=()),
+        "in fmr_vals must be": lambda: oml.calc_fnmr_at_fmr_rr(rr, fmr_vals=(2,)),
+        "neg_dist is empty": lambda: oml.calc_fnmr_at_fmr([1.0], []),
+        "gt_tops has 1 queries, but n_gts has 2": lambda: oml.calc_cmc([torch.BoolTensor([1])], [1, 1], top_k=(1,)),
+        "number of query_categories is 2": lambda: oml.calc_retrieval_metrics([ids], [ids], query_categories=[1, 2]),
+        "cutoffs of map must be whole numbers": lambda: oml.EmbeddingMetrics(dataset, map_top_k=("a",)),
         "call setup": lambda: metrics.update(torch.eye(3), [0, 1, 2]),
         "call compute_metrics": lambda: metrics.visualize(),
         "no embeddings to evaluate": lambda: metrics.compute_metrics(),
@@ -379,6 +389,32 @@ def test_refused() -> None:
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):
             call()
+
+
+def test_data_set_that_is_known_after_the_embeddings() -> None:
+    """As in the library, whose `dataset` may be None if setup() is told the number of items."""
+    dataset, rows = oml.QueryGalleryLabeledDataset([0, 0, 1, 1]), torch.eye(4)[:, :3]
+    late, given = oml.EmbeddingMetrics(None, verbose=False), oml.EmbeddingMetrics(dataset, verbose=False)
+    for metrics in (late, given):
+        metrics.setup(num_samples=4)
+        metrics.update(rows, [0, 1, 2, 3])
+    with pytest.raises(tp.InputError, match=r"dataset is None\. Assign a data set to `dataset` before"):
+        late.compute_metrics()
+    late.dataset = dataset
+    assert late.compute_metrics() == given.compute_metrics()
+    with pytest.raises(tp.InputError, match="from 0 to 3"):
+        late.update(rows[:1], [4])
+
+
+def test_as_many_items_are_announced_as_are_drawn(capsys: pytest.CaptureFixture[str]) -> None:
+    labels = np.arange(20) % 4
+    metrics = oml.EmbeddingMetrics(oml.QueryGalleryLabeledDataset(labels), verbose=False)
+    metrics.setup()
+    metrics.update(torch.arange(40.0).reshape(20, 2), list(range(20)))
+    metrics.compute_metrics()
+    figure = metrics.get_plot_for_queries([3], 10)
+    assert capsys.readouterr().out == "Showing the 5 nearest items of the queries [3].\n"
+    assert sum(": " in text.get_text() for text in figure.axes[0].texts) == 5  # an item and its distance
 
 
 def test_refused_while_collecting() -> None:

@@ -68,6 +68,15 @@ def test_lists_of_bools(original: Any, name: str) -> None:
     compare(plain(torch.stack(mine)), plain(torch.stack(theirs)))
 
 
+def test_no_more_components_than_dimensions(original: Any) -> None:
+    """At a share of 1.0 the library counts one component too many, unless its sum of shares is rounded above 1."""
+    vectors = torch.cat([torch.eye(8), -torch.eye(8)])
+    assert plain(original.calc_pcf(vectors, (1.0,))) == [1.125]
+    assert plain(ours.calc_pcf(vectors, (1.0,))) == [1.0]
+    (theirs, mine) = (each.calc_topological_metrics(vectors, (1.0,)) for each in (original, ours))
+    assert (plain(theirs), plain(mine)) == ({"pcf": {1.0: 1.125}}, {"pcf": {1.0: 1.0}})
+
+
 def test_pairs_and_components(original: Any) -> None:
     random = np.random.default_rng(2)
     near, far = random.normal(size=300), random.normal(size=700) + 1

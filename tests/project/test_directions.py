@@ -34,8 +34,8 @@ MAY_IMPORT = {
     "problem": "ties inputs distances",
     "engine": "lazy ties inputs native exact distances problem",
     "cluster": "installed whole_files errors ties native inputs distances problem engine",
-    "evaluation": "installed whole_files errors ties inputs native distances problem engine measures confidence "
-    "distribution statistics cluster show",
+    "evaluation": "installed whole_files errors ties inputs native exact distances problem engine measures "
+    "confidence distribution statistics cluster show",
     "rates": "errors ties inputs native exact distances problem statistics evaluation show",
     "collision": "errors ties inputs exact distances problem engine measures evaluation show",
     "neighbors": "installed whole_files errors ties inputs exact distances problem engine cluster evaluation show",

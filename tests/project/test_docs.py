@@ -21,6 +21,16 @@ def test_readme_prints_what_it_shows(capsys: pytest.CaptureFixture[str]) -> None
     assert re.findall(r"```text\n(.*?)```", text_of("README.md"), flags=re.DOTALL) == [capsys.readouterr().out]
 
 
+@pytest.mark.parametrize("page", ["README.md", "docs/exactness.md"])
+def test_pages_say_the_same_of_what_is_exact(page: str) -> None:
+    said = " ".join(text_of(page).split())
+    assert (
+        "Distances are compared exactly; the values are float64 numbers whose last bits are rounded, though to the "
+        "same bits for any order of the data and on any machine."
+    ) in said
+    assert "values are exact" not in said
+
+
 @pytest.mark.heavy
 def test_page_of_confidences_runs() -> None:
     import matplotlib

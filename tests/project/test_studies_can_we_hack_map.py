@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import original_oml
 import tieproof as tp
 import zoo
 from studies.can_we_hack_map import study
@@ -61,8 +60,6 @@ def test_our_lines_compute_average_precision(subject: Subject) -> None:
 def test_libraries_compute_what_the_table_says(subject: Subject) -> None:
     if not subject.installed:
         pytest.skip(f"{subject.package} is not installed")
-    if subject.module == "oml":
-        original_oml.load()
     agrees_without_ties(subject)
 
 
@@ -80,6 +77,15 @@ def test_deep_hashing_loop_by_hand() -> None:
     # Hamming distances 0, 1 and 2; relevant at ranks 1 and 3.
     value = of_embeddings.deep_hashing_loop(queries, np.array([7]), gallery, np.array([7, 8, 7]))
     assert value == pytest.approx((1 + 2 / 3) / 2)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_equal_embeddings_score_less_than_random_ones_by_the_paper_method(value: float) -> None:
+    """The cure works on what the paper was about: of equal distances, relevant items come last (section 5.3)."""
+    labels = np.repeat(np.arange(10), 12)
+    random = np.random.default_rng(0).random((120, 8))
+    equal = np.full((120, 8), value)
+    assert of_embeddings.paper_method(equal, labels) < 0.8 * of_embeddings.paper_method(random, labels)
 
 
 def test_paper_method_drops_the_nearest() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from studies.confidence import report, study
+from studies.confidence import modes, report, study
 from studies.confidence.scenario import (
     MEASURES,
     STORED,
@@ -127,3 +127,11 @@ def test_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.
         assert report.interval(area) in text
     assert "is the same, and the areas are the same" in text
     assert f"| {level:.2f} |" in text
+
+
+def test_interval_of_two_modes_is_mostly_the_gap() -> None:
+    found = modes.regions(modes.samples(2000, 0), 0.5)
+    assert (round(found.low, 2), round(found.high, 2)) == (-2.24, 7.68)
+    assert found.half == pytest.approx(0.67449, abs=1e-5)  # the quartile of a normal distribution
+    inside = (5 + found.half) - (5 - found.half)  # the other mode is outside the interval
+    assert found.gap == pytest.approx(1 - inside / (found.high - found.low))

@@ -25,6 +25,7 @@ from studies.nicolaou2018 import (
     label_orders,
     matrices,
     phocnet,
+    products,
     published,
     quicksort,
     straightforward,
@@ -189,6 +190,8 @@ def test_published_values(real: tuple[phocnet.Data, Array]) -> None:
     low, high = first.scores["optimistic"], first.scores["pessimistic"]
     assert (published.cut(low.mean), published.cut(high.mean)) == ("95.34", "95.36")  # section 3.1
     assert (low.queries, high.queries) == (899, 900)
+    assert published.not_nearest(distances) == [(1162, 1163), (1163, 1162)]  # the single collision of the slides
+    assert f"{high.mean - low.mean:.3%}" == "0.011%"
     assert without.scores["pessimistic"].mean > without.scores["optimistic"].mean
     assert len({score.mean for score in by_index.scores.values()}) == 1
     assert {score.mean for score in exact.scores.values()} == {without.scores["optimistic"].mean}
@@ -414,7 +417,68 @@ def test_random_embeddings() -> None:
     assert (found.published < found.without).all()
 
 
+def test_gallery_sorted_by_class() -> None:
+    # Queries that are not in the gallery: the j-th item of class c is at rank 100 c + j.
+    exact = sum(Fraction(j, 100 * c + j) for c in range(10) for j in range(1, 101)) / 1000
+    found = exploit.sorted_gallery(exploit.Size(), np.arange(1000))
+    assert found == pytest.approx(float(exact), rel=1e-12)
+    assert f"{found:.2%}" == "20.88%"
+
+
+def test_symmetric_matrices_vary_more_than_independent_ones() -> None:
+    size = exploit.Size(100, 10)
+    symmetric, independent = (exploit.random_matrices(size, kind, 60) for kind in (True, False))
+    assert symmetric.mean() == pytest.approx(independent.mean(), rel=0.02)
+    assert symmetric.std() > 1.2 * independent.std()
+
+
+# Products in single precision
+
+
+def test_products_are_added_in_the_stated_order() -> None:
+    rows = np.random.default_rng(0).random((4, 10), dtype=np.float32)
+    for way in (*products.ways(10, 3), products.Way(np.arange(10), 4)):
+        found = products.products(rows, way)
+        for i, j in itertools.product(range(4), repeat=2):
+            total, part = np.float32(0), np.float32(0)
+            for place, at in enumerate(way.order.tolist(), start=1):
+                part += rows[i, at] * rows[j, at]
+                if place % way.block == 0 or place == 10:
+                    total, part = total + part, np.float32(0)
+            assert found[i, j] == total
+
+
+def test_entries_are_rounded_to_the_nearest_even() -> None:
+    values = np.array([1 + 2.0**-8, 1 + 3 * 2.0**-8, 1 + 2.0**-11, 0.1], dtype=np.float32)
+    assert products.rounded(values, 8).tolist() == [1.0, 1 + 2.0**-6, 1.0, 0.10009765625]  # bfloat16
+    assert products.rounded(values, 24).tolist() == values.tolist()
+
+
+def test_scores_by_products_are_inside_both_bounds() -> None:
+    data = small_data()
+    distances = straightforward.distance_matrix(data.embeddings, "cosine")
+    for each in products.measure(data.embeddings, data.labels, distances, 3).values():
+        low, high = each.range
+        assert each.proven.lower <= each.measured.lower <= low * (1 + 1e-12)
+        assert high * (1 - 1e-12) <= each.measured.upper <= each.proven.upper
+        assert 0 < each.error < 0.01
+
+
 # The dynamic program
+
+
+def test_the_printed_sum_is_the_number_of_relevant_items() -> None:
+    assert dynamic_program.printed_sum(dynamic_program.FIGURE_1) == pytest.approx(2.0, rel=1e-12)
+    expected = figure1.average_precision((1, 5), figure1.TIED_DISTANCES).expected
+    assert dynamic_program.expected_average_precision(dynamic_program.FIGURE_1) == pytest.approx(expected, rel=1e-12)
+
+
+def test_bounds_of_precision_within_a_tie() -> None:
+    # k = 1 irrelevant item above; the tie has l = 3 items, of which m = 1 is relevant.
+    above, tie = dynamic_program.Tie(1, 0), dynamic_program.Tie(3, 1)
+    assert dynamic_program.precision_in_tie(above, tie) == (0.0, 0.5)
+    assert dynamic_program.precisions(above, tie) == (0.0, 0.5)
+    assert "150 of 150" in dynamic_program.precision_claim()[1]
 
 
 RANKINGS = [

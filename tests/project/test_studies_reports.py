@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-import original_oml
 from studies.can_we_hack_map import study
+from studies.can_we_hack_map.evaluators.placeholders import placeholders
 
 pytestmark = pytest.mark.heavy  # a study is not a promise of the library
 
@@ -70,7 +70,7 @@ def test_code_prints_what_the_report_says(path: Path) -> None:
         pytest.skip(f"{MODULES[path.stem]} is not installed")
     namespace: dict[str, object] = {"__name__": "report"}
     random.seed(0)
-    loaded = original_oml.placeholders() if MODULES[path.stem] == "oml" else contextlib.nullcontext()
+    loaded = placeholders() if MODULES[path.stem] == "oml" else contextlib.nullcontext()
     with loaded, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for code, printed in blocks(path.read_text(encoding="utf-8")):

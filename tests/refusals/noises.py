@@ -37,7 +37,17 @@ CASES: dict[str, Case] = {
     ),
     "an unknown format of noise": Case(
         evaluate(noise="float8"),
-        r"Unknown noise 'float8'\. Known formats: float32, float16, bfloat16, int8; or pass a number, or",
+        r"Unknown noise 'float8'\. Known: float32, float16, bfloat16, int8, float32 products, tf32 products, "
+        r"bfloat16 products; or pass a number, or",
+    ),
+    "noise of products for a distance without products": Case(
+        evaluate(distance="cityblock", noise="float32 products"),
+        r"noise must be a number for the cityblock, not 'float32 products': products are for the distances cosine, "
+        r"euclidean, sqeuclidean, dot\.",
+    ),
+    "noise of products whose squares float32 cannot represent": Case(
+        evaluate(1e-20 * GOOD, noise="tf32 products"),
+        r"'tf32 products' needs norms between 9e-13 and 1e\+18, .* but row 0 has the norm .*\. Multiply all",
     ),
     "embeddings that a format of noise cannot represent": Case(
         evaluate(1e6 * GOOD, noise="float16"), r"contain 1\.1e\+07, which float16 cannot represent"
@@ -93,7 +103,7 @@ CASES: dict[str, Case] = {
     ),
     "embeddings computed again for an Evaluator": Case(
         lambda: tp.Evaluator(noise=GOOD),  # type: ignore[arg-type]
-        r"noise must be a number or a format for an Evaluator, not ndarray: .* Pass both arrays to evaluate",
+        r"noise must be a number or a name for an Evaluator, not ndarray: .* Pass both arrays to evaluate",
     ),
     "noise for lists of neighbors": Case(
         lambda: tp.evaluate_neighbors([[1]], labels=LABELS[:1], gallery_labels=LABELS, noise=0.1),  # type: ignore[arg-type]

@@ -28,8 +28,8 @@ from unittest.mock import MagicMock
 
 import pytest
 
-import original_oml
 import tieproof as tp
+from studies.can_we_hack_map.evaluators import placeholders
 from tieproof.measures.spellings import meanings_of
 
 PEERS = Path(os.environ.get("TIEPROOF_PEERS", "/nowhere"))
@@ -291,9 +291,9 @@ def _replace(name: str) -> None:
     peer = KNOWN[name.removesuffix(" itself")]
     sys.modules.setdefault("cachier", MagicMock(cachier=lambda **_: lambda function: function))
     if peer.ours == "tieproof.compat.oml":
-        called = (each for each in original_oml.NEVER_CALLED if each != "oml.inference")
-        original_oml.NEVER_CALLED = tuple(called)
-        sys.meta_path.insert(0, original_oml.Placeholders())
+        called = (each for each in placeholders.NEVER_CALLED if each != "oml.inference")
+        placeholders.NEVER_CALLED = tuple(called)
+        sys.meta_path.insert(0, placeholders.Placeholders())
     for module in peer.modules:
         import_module(module)
     if not peer.texts:

@@ -153,6 +153,7 @@ OTHERS: dict[str, Draw] = {
     "differences of ten queries": lambda ax: comparison(10, NAMES).plot_queries(NAMES[0], NAMES[1], ax=ax),
     "differences of many queries": lambda ax: comparison(900, ["base", "ours"]).plot_queries("ours", "base", ax=ax),
     "no differences": lambda ax: the_same().plot_queries("one", "other", ax=ax),
+    "precision over recall": lambda ax: measures([*tp.measures.PRECISION_RECALL]).plot_precision_recall(ax),
     "collisions": lambda ax: collisions(300).plot(ax),
     "collisions of 600": lambda ax: collisions(600).plot(ax),
     "collisions of 4": lambda ax: collisions(4, labelled=False).plot(ax),

@@ -2,12 +2,14 @@
 
 import itertools
 import sys
+from fractions import Fraction
 from typing import Any
 
 import matplotlib
 import numpy as np
 import pytest
 
+import oracle
 import tieproof as tp
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.pictures import height
@@ -244,6 +246,45 @@ def test_a_cell_of_a_notebook_that_ends_with_a_picture_prints_nothing() -> None:
     ax = one_query().plot()
     plt.close("all")
     assert ax._ipython_display_() is None  # IPython calls this instead of printing what an object is
+
+
+def test_precision_over_recall_is_that_of_all_orderings() -> None:
+    rankings: list[oracle.Ranking] = [[[0], [1, 0, 1], [1, 0]], [[1, 0, 0, 1], [0, 0]]]
+    scores = [[-float(place) for place, tie in enumerate(ranking) for _ in tie] for ranking in rankings]
+    grades = [[grade for tie in ranking for grade in tie] for ranking in rankings]
+    result = tp.evaluate_scores(scores, grades, measures=["AP", *tp.measures.PRECISION_RECALL])
+    ax = result.plot_precision_recall(new_axes())
+    (band,), (line,) = ax.collections, ax.lines
+    assert line.get_xdata().tolist() == [tenths / 10 for tenths in range(11)]
+    corners = band.get_paths()[0].vertices
+    curves = []
+    for ranking in rankings:
+        relevant = tuple(grade for tie in ranking for grade in tie if grade)
+        curves.append(
+            [
+                [
+                    oracle.interpolated_precision(Fraction(tenths, 10))(ordering, oracle.Context(relevant, None))
+                    for tenths in range(11)
+                ]
+                for ordering in oracle.orderings(ranking)
+            ]
+        )
+    for place, across in enumerate(line.get_xdata()):
+        values = [[curve[place] for curve in each] for each in curves]
+        lower, upper = (float(sum(map(end, values)) / 2) for end in (min, max))
+        expected = float(sum(sum(each) / len(each) for each in values) / 2)
+        up = corners[corners[:, 0] == across, 1]
+        assert (up.min(), up.max()) == pytest.approx((lower, upper), rel=1e-12)
+        assert line.get_ydata()[place] == pytest.approx(expected, rel=1e-12)
+    for each in curves:  # one ordering gives the whole lower edge, and one the whole upper edge
+        assert [*map(min, zip(*each, strict=True))] in each
+        assert [*map(max, zip(*each, strict=True))] in each
+
+
+def test_precision_over_recall_needs_levels_of_recall() -> None:
+    result = tp.evaluate_scores([[2, 1]], [[0, 1]], measures=["AP", "IPrec(recall=0.5)"])
+    with pytest.raises(InputError, match=r"no precision at several levels of recall\. Evaluate it with measures="):
+        result.plot_precision_recall(new_axes())
 
 
 @pytest.mark.parametrize(("picture", "name"), [*zip(PICTURES, ["plot", "plot_queries"], strict=True)])

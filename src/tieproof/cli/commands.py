@@ -20,6 +20,7 @@ COMMANDS = {
     "diversity": "diversity",
     "noise": "noise",
     "verify": "verify",
+    "confidence": "confidence",
     "fnmr": "fnmr",
     "pcf": "pcf",
     "collisions": "collisions",

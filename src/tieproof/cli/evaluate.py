@@ -16,8 +16,8 @@ from tieproof.cli.options import (
     file_path,
     shared,
 )
-from tieproof.cli.output import Outputs, answer, showing, with_page
-from tieproof.inputs.options import FORMATS, NOISE_FORMATS
+from tieproof.cli.output import Outputs, answer, measures_of, showing, with_page
+from tieproof.inputs.options import FORMATS, NAMED_NOISE
 from tieproof.inputs.readers import FILE_FORMATS, read_embeddings, read_labels
 
 HELP = (
@@ -63,8 +63,8 @@ def noise_of(text: str) -> float | str:
     precision=Option("Round every distance to this format before ranking. Default: exact.", choice(FORMATS)),
     noise=Option(
         "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
-        f"this number, by rounding the embeddings to {', '.join(NOISE_FORMATS)}, or as far as in a file of the same "
-        "items computed again.",
+        f"this number, by what a name stands for ({', '.join(NAMED_NOISE)}: embeddings rounded to a format, or "
+        "products of this precision), or as far as in a file of the same items computed again.",
         Kind("NOISE", noise_of, complete_file),
     ),
     **shared("empty memory threads cluster"),
@@ -72,7 +72,7 @@ def noise_of(text: str) -> float | str:
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
         FOLDER,
     ),
-    **shared("ci distribution json latex markdown per_query plot save"),
+    **shared("ci distribution json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",
     items="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line.",
     gallery_items="For --report: the same for each item of the gallery.",
@@ -88,8 +88,9 @@ def evaluate(
 ) -> None:
     """Read the files, evaluate them, write and show the result."""
     noise = settings["noise"]
-    if isinstance(noise, str) and noise not in NOISE_FORMATS:
+    if isinstance(noise, str) and noise not in NAMED_NOISE:
         settings["noise"] = read_embeddings(noise)
+    settings["measures"] = measures_of(outputs, settings["measures"])
     sides = as_sides(settings)
 
     def read(location: str) -> list[str]:

@@ -18,7 +18,7 @@ from tieproof.cli.commands import Argument, Command
 from tieproof.cli.output import Outputs, page_of
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
-from tieproof.evaluation.pictures import PICTURES
+from tieproof.evaluation.pictures import CURVES, PICTURES
 from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory, parse_threads
@@ -328,6 +328,10 @@ SHARED: dict[str, Option | str] = {
         formats=PER_QUERY,
     ),
     "plot": Option(f"Draw the interval of each measure ({', '.join(PICTURES)}).", formats=PICTURES),
+    "plot_precision_recall": Option(
+        f"Draw precision over recall with the band that ties leave open ({', '.join(CURVES)}), and show its values.",
+        formats=CURVES,
+    ),
     "save": save("tieproof verify checks"),
 }
 """The options that several commands have."""

@@ -12,8 +12,10 @@ from typing import Any, TypeVar
 
 from tieproof.cli.exits import WIDEST, is_terminal, say
 from tieproof.errors import InputError
+from tieproof.evaluation.pictures import CURVES
 from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File
+from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
 
 SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
@@ -68,6 +70,12 @@ def check_lines(lines: bool, outputs: Outputs) -> None:
     for option in _shown(outputs) if lines else ():
         what = "JSON" if option == "--json -" else "table"
         raise InputError(f"--lines (-q) and {option} both print on standard output; write the {what} to a file.")
+
+
+def measures_of(outputs: Outputs, measures: Sequence[Any]) -> list[Any]:
+    """Return the measures, with those that the picture of precision over recall needs if it is wanted."""
+    wanted = any(path and formats is CURVES for path, formats in outputs)
+    return [*measures, *map(parse, PRECISION_RECALL if wanted else ())]
 
 
 def showing(evaluate: Callable[..., Result], ci: float | None) -> Callable[..., Result]:

@@ -20,7 +20,7 @@ from tieproof.cli.options import (
     lines,
     shared,
 )
-from tieproof.cli.output import Outputs, answer, check_lines, showing, with_page, written
+from tieproof.cli.output import Outputs, answer, check_lines, measures_of, showing, with_page, written
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.printed import RULES
@@ -101,7 +101,7 @@ EXAMPLES = (
         choice(RULES),
         ("--as",),
     ),
-    **shared("ci distribution json latex markdown per_query plot save"),
+    **shared("ci distribution json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",
     items="For --report: a line for each query, with its name and a text or the path of an image.",
     gallery_items="For --report: the same for each document of the run.",
@@ -130,7 +130,7 @@ def run(
     check_lines(lines, outputs)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    settings["measures"] = as_in_runs(settings["measures"])
+    settings["measures"] = as_in_runs(measures_of(outputs, settings["measures"]))
     check_options(measures=settings["measures"])
     function, page = with_page(
         tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")

@@ -1,4 +1,4 @@
-"""`credible_region`: the smallest region with a given probability under a posterior, and the regions themselves."""
+"""`credible_region`: where a posterior is with a given probability, and the regions themselves."""
 
 import math
 from dataclasses import dataclass
@@ -130,10 +130,13 @@ def credible_region(posterior: VonMisesFisher, mass: float = ...) -> Cap: ...
 @overload
 def credible_region(posterior: Any, mass: float = ...) -> Interval: ...
 def credible_region(posterior: Any, mass: float = 0.95) -> Any:
-    """The highest posterior density region (HDI, HDPI): the smallest of all regions with the given mass.
+    """The highest posterior density region (HDI, HPDI) of a distribution, or the shortest interval of samples.
 
-    The density at every point inside is at least the density at every point outside, so the mode is inside
-    (Hyndman 1996). Every region has `contains(points)`.
+    Of a distribution, it is the smallest of all regions with the given mass: the density at every point inside is at
+    least the density at every point outside, so the mode is inside (Hyndman 1996). Of samples, it is the shortest
+    single interval. That is the same region if the samples have one mode; if they have several, the interval also
+    spans the gaps between them, and several intervals together would be shorter. Every region has
+    `contains(points)`.
 
     Parameters
     ----------
@@ -150,7 +153,9 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
         integrated numerically.
     Interval
         For samples: for each column the shortest interval between two samples that contains a share `mass` of them,
-        computed by `arviz_stats` (floor(mass n) + 1 samples; the lowest of several shortest intervals).
+        computed by `arviz_stats` (floor(mass n) + 1 samples; the lowest of several shortest intervals). Regions of
+        several intervals would need a density, and with it the choice of a bandwidth; split samples of several modes
+        first, and ask for the region of each part.
 
     Raises
     ------
@@ -170,6 +175,12 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
     [True, False]
     >>> round(credible_region(VonMisesFisher([0, 0, 1], 20.0)).cosine, 6)
     0.850213
+
+    Samples of two modes have no mode in the middle of their interval:
+
+    >>> region = credible_region([-5.1, -5.0, -4.9, 4.9, 5.0, 5.1], 0.5)
+    >>> region.low.item(), region.high.item(), region.contains([0.0]).item()
+    (-5.1, 4.9, True)
 
     """
     masses = as_masses(mass)

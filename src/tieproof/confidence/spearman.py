@@ -1,7 +1,7 @@
 """`rank_correlation`: Spearman's rank correlation, and its interval over all orders of tied values."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from tieproof.confidence.inputs import Groups, as_column
 from tieproof.errors import InputError
+from tieproof.show.shown import AsJson
 from tieproof.ties import Estimate, FloatArray
 
 
 @dataclass(frozen=True)
-class RankCorrelation:
+class RankCorrelation(AsJson):
     """Spearman's coefficient, and its values over all orders of tied values.
 
     coefficient : the coefficient if tied values get the mean of their ranks (scipy.stats.spearmanr)
@@ -22,6 +23,10 @@ class RankCorrelation:
 
     coefficient: float
     orders: Estimate[float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both, as plain numbers."""
+        return asdict(self)
 
 
 def rank_correlation(confidence: Any, truth: Any) -> RankCorrelation:

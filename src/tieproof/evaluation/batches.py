@@ -45,7 +45,7 @@ class Evaluator:
     ----------
     distance, measures, average, empty, memory, threads, bits, precision :
         As in `evaluate`.
-    noise : number, "float16", "bfloat16", "float32" or "int8"
+    noise : number or name
         As in `evaluate`, which also takes embeddings computed again.
 
     Examples
@@ -91,7 +91,7 @@ class Evaluator:
             find_format(precision)
         if noise is not None and not isinstance(noise, Real | str):
             raise InputError(
-                f"noise must be a number or a format for an Evaluator, not {type(noise).__name__}: items computed "
+                f"noise must be a number or a name for an Evaluator, not {type(noise).__name__}: items computed "
                 "again do not come batch by batch. Pass both arrays to evaluate.",
                 "noise",
             )

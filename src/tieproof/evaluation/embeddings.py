@@ -188,13 +188,14 @@ def evaluate(
         are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
         |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
         near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
-    noise : number, "float16", "bfloat16", "float32", "int8", or embeddings of the same shape
+    noise : number, name, or embeddings of the same shape
         By how much each distance may be off: by a number, in the unit of the distances that `precision` lists; by
-        what rounding the embeddings to a format may change; or as far as the rows are from the same items computed
-        again (with a gallery, a tuple of both sides); a few items that moved much farther than the others are counted
-        apart. `result[measure].noise` then has the `lower` and the `upper`
-        value over all rankings that are possible (docs/noise.md): certain bounds, whose ends of distances are rounded
-        outward by at most 2^-30 of the largest distance that entries of this size can have. For the distances of
+        what rounding the embeddings to "float16", "bfloat16", "float32" or "int8" may change; by what matrix products
+        may round in any order of summation ("float32 products", "tf32 products", "bfloat16 products"); or as far as
+        the rows are from the same items computed again (with a gallery, a tuple of both sides); a few items that
+        moved much farther than the others are counted apart. `result[measure].noise` then has the `lower` and the
+        `upper` value over all rankings that are possible (docs/noise.md): certain bounds, whose ends of distances are
+        rounded outward by at most 2^-30 of the largest distance that entries of this size can have. For distances of
         bits and of functions, only a number. Rows must fit into memory.
     cluster : "auto", "local" or the address host:port of a Ray cluster
         Count in parts on the workers of a Ray cluster, each with `threads` (default: 1) and `memory`. "auto" uses the

@@ -15,8 +15,9 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
+from tieproof.exact.bounds import UNIT_ROUNDOFF, gamma
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
-from tieproof.inputs.options import FORMATS, NOISE_FORMATS, Format
+from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, Format
 from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray
 
@@ -65,6 +66,21 @@ MOVED = {
 }
 
 
+BY_PRODUCTS = {
+    "cosine": "cosine:COSINE",
+    "euclidean": "euclidean:SQEUCLIDEAN",
+    "sqeuclidean": "euclidean:SQEUCLIDEAN",
+    "dot": "dot:DOT",
+}
+"""The distances that are computed from products, and those of which the error is bounded, which rank the same."""
+
+OTHER_ROUNDINGS = 24
+"""The roundings besides those of sums: of entries to float32, of divisions, roots and differences; with a margin."""
+
+SMALLEST_NORM, LARGEST_NORM = 2.0**-40, 2.0**60
+"""Between these norms, nothing overflows in float32, and what underflows is far less than what is rounded."""
+
+
 class Moves(NamedTuple):
     """For each row, how far it may have moved, and its Euclidean norm; (n,) each."""
 
@@ -72,9 +88,9 @@ class Moves(NamedTuple):
     norm: FloatArray
 
 
-def find_ranked(moved: Moved) -> Distance:
-    """Return the distance of `Moved.ranked`."""
-    module, name = moved.ranked.split(":")
+def find_ranked(place: str) -> Distance:
+    """Return the distance of this place, which is a module of `distances` and a name in it."""
+    module, name = place.split(":")
     distance: Distance = getattr(import_module(f"tieproof.distances.{module}"), name)
     return distance
 
@@ -92,20 +108,61 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         of_query = np.full((problem.relevance.n_queries, 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
         extent = np.inf if distance is None else extent_of(problem, distance)
         return Noise(of_query, np.array([[1.0, 0.0]]), distance, extent)
-    moved = None if distance is None else MOVED.get(problem.called)
-    if moved is None:
+    of_products = isinstance(noise, str) and noise in PRODUCTS
+    known = BY_PRODUCTS if of_products else MOVED
+    if distance is None or problem.called not in known:
         raise InputError(
-            f"noise must be a number for the {problem.called}, not {_told(noise)}: formats and other embeddings are "
-            f"for the distances {', '.join(MOVED)}.",
+            f"noise must be a number for the {problem.called}, not {_told(noise)}: "
+            f"{'products' if of_products else 'formats and other embeddings'} are for the distances "
+            f"{', '.join(known)}.",
             "noise",
         )
+    if of_products:
+        return noise_of_products(problem, noise)
+    moved = MOVED[problem.called]
     queries, items = moves_of(problem, noise, moved)
     of_query, of_item = np.ones((len(queries.move), 2)), np.ones((len(items.move), 2))
     of_query[:, 0], of_item[:, 1] = queries.move, items.move
     if moved.by_norm:  # |x'.y' - x.y| <= |x' - x| |y| + |x| |y' - y| + |x' - x| |y' - y|
         of_query[:, 1], of_item[:, 0] = queries.norm + queries.move, items.norm
-    ranked = find_ranked(moved)
+    ranked = find_ranked(moved.ranked)
     return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
+
+
+def noise_of_products(problem: Problem, name: str) -> Noise:
+    """Return by how much distances are off that are computed from matrix products, in any order of summation."""
+    distance, products, d = find_ranked(BY_PRODUCTS[problem.called]), PRODUCTS[name], problem.dimensions
+    others = OTHER_ROUNDINGS + (d if problem.called == "cosine" else 0)  # its rows are divided by their norms
+    sums = (1 + gamma(d, products.sums)) * (1 + gamma(others, UNIT_ROUNDOFF[np.dtype(np.float32)]))
+    error = (1 + products.entries) ** 2 * sums - 1
+    if not error < np.inf:
+        raise InputError(f"Sums of {d:,} products in {name.split()[0]} have no error bound. Pass a number.", "noise")
+    queries = _norms_in_range(problem.queries, name)
+    items = queries if problem.gallery is None else _norms_in_range(problem.gallery, name)
+    one, other = np.ones((len(queries), 2)), np.ones((len(items), 2))
+    if problem.called == "cosine":
+        one[:, 0], other = 0.0, np.ones((1, 2))
+    elif problem.called == "dot":
+        one *= [0.0, 1.0]
+        one[:, 1], other[:, 1] = queries, items
+    else:  # the error is relative to |x|^2 + |y|^2 + 2 |x.y|, which is at most 2 |x|^2 + 2 |y|^2
+        one[:, 0], other[:, 1] = queries * queries, items * items
+        error *= 2
+    return Noise(one * (error * OUTWARD), other, distance, extent_of(problem, distance))
+
+
+def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
+    """The norms of rows, whose squares float32 can represent; refuse others."""
+    norms = _moves(rows, lambda span, block: block, Moved("", unit=True), rounded=False).norm
+    wrong = (norms > LARGEST_NORM) | ((norms > 0) & (norms < SMALLEST_NORM))
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        raise InputError(
+            f"{name!r} needs norms between {SMALLEST_NORM:.0e} and {LARGEST_NORM:.0e}, whose squares float32 can "
+            f"represent, but row {row} has the norm {norms[row]:.3g}. Multiply all embeddings by the same number.",
+            "noise",
+        )
+    return norms
 
 
 def extent_of(problem: Problem, distance: Distance) -> float:
@@ -155,9 +212,9 @@ def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
 
 def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
     """Return the function that bounds by how much rounding to a format changes each entry of rows."""
-    if name not in NOISE_FORMATS:
+    if name not in NAMED_NOISE:
         raise InputError(
-            f"Unknown noise {name!r}. Known formats: {', '.join(NOISE_FORMATS)}; or pass a number, or the embeddings "
+            f"Unknown noise {name!r}. Known: {', '.join(NAMED_NOISE)}; or pass a number, or the embeddings "
             "computed again.",
             "noise",
         )

@@ -1,11 +1,14 @@
-"""The pictures of a result: the interval of each measure and category, and of each query."""
+"""The pictures of a result: the interval of each measure, category and query, and precision over recall."""
 
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
+from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.text import evaluated, worst_and_best
-from tieproof.measures import Measure
+from tieproof.measures import Measure, parse
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_intervals, draw_sorted, sort
 from tieproof.show.files import pictures
@@ -18,6 +21,9 @@ NAMES_WIDTH = 28
 
 FIRST_NUMBER, NEXT_NUMBER = 42, 48
 """The distance in points from the axes to the end of the first column of numbers, and between columns."""
+
+CURVE_HEIGHT = 4.2
+"""The height of the picture of precision over recall, in inches."""
 
 OVER = {"micro": "queries", "macro": "categories"}
 """What a mean is computed over."""
@@ -123,5 +129,49 @@ def plot_queries(result: Measured, measure: str | Measure | None = None, ax: Any
     return ax
 
 
+def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
+    """Draw interpolated precision over recall: the expected curve, and the band over all orderings of tied items.
+
+    result : the result of any evaluation with `IPrec` at two or more levels of recall, such as those of
+        `tieproof.measures.PRECISION_RECALL`
+    ax : matplotlib axes to draw on; None for new ones
+
+    Returns the axes. Each value is the mean over the queries of the largest precision at any rank down to which the
+    recall is at least as high. The edges of the band are curves: one order of all ties gives the lower one, and
+    another the upper one. Raises InputError for a result without these measures, and MissingExtraError if matplotlib
+    is not installed.
+
+    >>> import tieproof as tp
+    >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=tp.measures.PRECISION_RECALL)
+    >>> axes = plot_precision_recall(result, style.figure("This example")[1])
+    >>> axes.lines[0].get_ydata().round(4).tolist()[:2]  # a tie of a relevant item and another, at ranks 2 and 3
+    [0.4167, 0.4167]
+    """
+    levels = {
+        float(measure["recall"]): result[measure]
+        for measure in map(parse, result.measures)
+        if measure.name == "IPrec"
+    }
+    if len(levels) < 2:
+        raise InputError(
+            "This result has no precision at several levels of recall. Evaluate it with "
+            "measures=tieproof.measures.PRECISION_RECALL, or other measures such as 'IPrec(recall=0.5)'.",
+        )
+    ax = style.axes_or_new(ax, "Result.plot_precision_recall", height=CURVE_HEIGHT)
+    recall, lower, expected, upper = np.array(
+        [(recall, each.lower, each.expected, each.upper) for recall, each in sorted(levels.items())]
+    ).T
+    ax.fill_between(recall, lower, upper, color=style.SKY_BLUE, alpha=0.5, linewidth=1, label="lower to upper")
+    ax.plot(recall, expected, color=style.BLUE, marker="o", markersize=4, label="expected")
+    ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall", ylabel="interpolated precision")
+    ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, parse_math=False)
+    style.legend_below(ax, 2)
+    style.tidy(ax)
+    return ax
+
+
 PICTURES = pictures(plot_measures, height)
 """Extensions for the picture of all measures."""
+
+CURVES = pictures(plot_precision_recall, lambda result: CURVE_HEIGHT)
+"""Extensions for the picture of precision over recall."""

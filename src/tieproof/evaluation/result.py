@@ -226,6 +226,15 @@ class Result(Measured, Shown, AsFrame):
 
         return plot_queries(self, measure, ax)
 
+    def plot_precision_recall(self, ax: Any = None) -> Any:
+        """Draw precision over recall, with the band over all orderings of tied items (extra `plot`).
+
+        The result needs `IPrec` at several levels of recall: evaluate with `measures=tp.measures.PRECISION_RECALL`.
+        """
+        from tieproof.evaluation.pictures import plot_precision_recall
+
+        return plot_precision_recall(self, ax)
+
     def report(
         self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
     ) -> None:

@@ -137,8 +137,22 @@ FORMATS = {
 }
 
 
-NOISE_FORMATS = (*FORMATS, "int8")
-"""The formats to which embeddings may have been rounded; in int8 the largest absolute entry of a row is 127."""
+class Products(NamedTuple):
+    """How matrix products round: each entry by at most this relative change, and sums with this unit roundoff."""
+
+    entries: float
+    sums: float
+
+
+PRODUCTS = {
+    "float32 products": Products(0.0, 2.0**-24),
+    "tf32 products": Products(2.0**-10, 2.0**-22),
+    "bfloat16 products": Products(2.0**-8, 2.0**-22),
+}
+"""What may round before and in the sums of products; tensor cores may cut entries and sums off (docs/noise.md)."""
+
+NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
+"""The formats to which embeddings may have been rounded, in int8 to at most 127 in each row; and the products."""
 
 
 def find_format(name: Any) -> Format:

@@ -46,6 +46,9 @@ from tieproof.measures.retrieved import (
 DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
 """The measures that are evaluated by default."""
 
+PRECISION_RECALL = tuple(f"IPrec(recall={tenths / 10:g})" for tenths in range(11))
+"""Interpolated precision at the eleven usual levels of recall, which `Result.plot_precision_recall` draws."""
+
 __all__ = [
     "AP",
     "AP_TRAPEZOID",
@@ -54,6 +57,7 @@ __all__ = [
     "ERR",
     "F1",
     "INP",
+    "PRECISION_RECALL",
     "RBP",
     "REGISTRY",
     "RR",

@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 import tieproof as tp
+from studies.can_we_hack_map.evaluators.placeholders import placeholders
+from studies.nicolaou2018.straightforward import distance_matrix
 
 Array = npt.NDArray[Any]
 
@@ -38,9 +40,11 @@ def pytorch_metric_learning(embeddings: Array, labels: Array) -> float:
 def open_metric_learning(embeddings: Array, labels: Array) -> float:
     """RetrievalResults of a dataset in which every item is a query and in the gallery, and their metrics."""
     import torch
-    from oml.interfaces.datasets import IQueryGalleryLabeledDataset
-    from oml.metrics import calc_retrieval_metrics_rr
-    from oml.retrieval import RetrievalResults
+
+    with placeholders():
+        from oml.interfaces.datasets import IQueryGalleryLabeledDataset
+        from oml.metrics.embeddings import calc_retrieval_metrics_rr
+        from oml.retrieval.retrieval_results import RetrievalResults
 
     class Labeled(IQueryGalleryLabeledDataset):  # type: ignore[misc]  # the interface that its documentation names
         extra_data: dict[str, Any] = {}  # noqa: RUF012
@@ -93,12 +97,14 @@ def deep_hashing_loop(queries: Array, query_labels: Array, gallery: Array, galle
 
 
 def paper_method(embeddings: Array, labels: Array) -> float:
-    """mAP- of the paper (section 4.1): D - E, sorted, without the nearest sample, which is taken for the query."""
-    vectors = embeddings.astype(np.float64)
+    """mAP- of the paper (section 4.1): D - E, sorted, without the nearest sample, which is taken for the query.
+
+    D has Euclidean distances, as the published code by default. Cosine distances would divide zeros by their norm:
+    they would all be NaN, which no epsilon moves.
+    """
     with np.errstate(all="ignore"):
-        vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    distances = 1 - vectors @ vectors.T
-    gaps = np.diff(np.sort(distances, axis=1), axis=1)
+        distances = distance_matrix(embeddings, "euclidean")
+        gaps = np.diff(np.sort(distances, axis=1), axis=1)
     smallest = gaps[gaps > 0].min(initial=1.0)
     relevant = labels == labels[:, None]
     pessimistic = distances - np.where(relevant, 0.0, smallest / 2)

@@ -24,13 +24,12 @@ from tieproof.compat.oml.metrics import (
     calc_fnmr_at_fmr,
     calc_fnmr_at_fmr_rr,
     calc_map,
-    calc_pcf,
     calc_precision,
     calc_retrieval_metrics,
     calc_retrieval_metrics_rr,
-    calc_topological_metrics,
 )
 from tieproof.compat.oml.retrieval_results import RetrievalResults
+from tieproof.compat.oml.topological import calc_pcf, calc_topological_metrics
 
 __all__ = [
     "EmbeddingMetrics",

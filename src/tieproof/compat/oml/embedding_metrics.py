@@ -11,9 +11,10 @@ from torch import FloatTensor
 
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
-from tieproof.compat.oml.metrics import PerQuery, as_metrics, calc_topological_metrics, distinct, rates_of
-from tieproof.compat.oml.rankings import evaluate_at
+from tieproof.compat.oml.metrics import PerQuery, as_metrics, distinct, rates_of
+from tieproof.compat.oml.rankings import check_cutoffs, evaluate_at
 from tieproof.compat.oml.retrieval_results import RetrievalResults, figure_of_queries, rankings_of
+from tieproof.compat.oml.topological import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
 from tieproof.evaluation.batches import Evaluator
@@ -70,6 +71,7 @@ class EmbeddingMetrics:
         check_ties(ties)
         self.dataset = dataset
         self.top_k = {"cmc": cmc_top_k, "precision": precision_top_k, "map": map_top_k}
+        check_cutoffs(self.top_k)
         self.fmr_vals, self.pcf_variance = fmr_vals, pcf_variance
         self.postprocessor = postprocessor
         self.metrics_to_exclude_from_visualization = (*_NOT_OF_QUERIES, *metrics_to_exclude_from_visualization)
@@ -79,13 +81,20 @@ class EmbeddingMetrics:
         self.retrieval_results: Any = None
         self.metrics: dict[Any, Any] | None = None
         self._items: Evaluator | None = None
+        self._expected: Any = None
         self._per_query: PerQuery = {}
 
     def setup(self, num_samples: int | None = None) -> None:
-        """Forget all items; call this before the first `update`. `num_samples` is accepted but not used."""
-        if self.dataset is None:
-            raise InputError("dataset is None. Pass a data set with labels, queries and a gallery.")
-        self._items = Evaluator()
+        """Forget all items; call this before the first `update`.
+
+        num_samples : the number of items, if the data set is None and assigned to `dataset` later
+        """
+        if self.dataset is None and num_samples is None:
+            raise InputError(
+                "dataset is None. Pass a data set with labels, queries and a gallery; or call setup() with "
+                "num_samples, and assign a data set to `dataset` before compute_metrics()."
+            )
+        self._items, self._expected = Evaluator(), num_samples if self.dataset is None else len(self.dataset)
         self.retrieval_results = self.metrics = None
 
     def update(self, embeddings: FloatTensor, indices: Any) -> None:
@@ -93,13 +102,15 @@ class EmbeddingMetrics:
         if self._items is None:
             raise InputError("update() was called before setup(): call setup() first.")
         places = as_array(indices, "indices")
-        labels = as_array(self.dataset.get_labels(), "labels")
-        if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= len(labels)):
+        count = self._expected
+        if places.size and (places.dtype.kind not in "iu" or places.min() < 0 or places.max() >= count):
             raise InputError(
-                f"indices must be whole numbers from 0 to {len(labels) - 1}, the positions of items in the data set, "
-                f"but contains {places.ravel()[np.argmax((places < 0) | (places >= len(labels)))]}."
+                f"indices must be whole numbers from 0 to {count - 1}, the positions of items in the data set, "
+                f"but contains {places.ravel()[np.argmax((places < 0) | (places >= count))]}."
             )
-        self._items.update(embeddings, labels[places], indices=places)
+        self._items.update(
+            embeddings, np.zeros(places.shape, dtype=np.int64), indices=places
+        )  # labels are read later
 
     def compute_metrics(self) -> dict[Any, Any]:
         """Compute all metrics, after `update` was called for every item of the data set.
@@ -160,7 +171,8 @@ class EmbeddingMetrics:
         """
         self._check_computed()
         if verbose:
-            print(f"Showing the {n_instances} nearest items of the queries {list(query_ids)}.")
+            shown = min(n_instances, max(map(len, self.retrieval_results.retrieved_ids), default=0))
+            print(f"Showing the {shown} nearest items of the queries {list(query_ids)}.")
         return figure_of_queries(self.retrieval_results, self.dataset, query_ids, n_instances)
 
     def get_plot_for_worst_queries(
@@ -185,6 +197,8 @@ class EmbeddingMetrics:
         """The embeddings of all items, from all processes, in the order of the data set."""
         if self._items is None:
             raise InputError("There are no embeddings to evaluate: call setup() and update() first.")
+        if self.dataset is None:
+            raise InputError("dataset is None. Assign a data set to `dataset` before compute_metrics().")
         total = Evaluator()
         for items in gathered(self._items):
             total.merge(items)

@@ -1,20 +1,18 @@
 """The metrics of open-metric-learning as functions: of rankings, of pairs (fnmr@fmr) and of embeddings (pcf)."""
 
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
-from torch import BoolTensor, FloatTensor, LongTensor, Tensor
+from torch import BoolTensor, FloatTensor, LongTensor
 
 from tieproof.compat.oml.dataset import OVERALL, Split
-from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists
+from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of_results, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, of_queries, over_queries
 from tieproof.errors import InputError
-from tieproof.evaluation.explained_variance import pcf
-from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings
+from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import as_labels
 from tieproof.rates.fnmr import fnmr_at_fmr_of_distances
 from tieproof.rates.result import ErrorRates
@@ -96,6 +94,8 @@ def _of_tops(
 ) -> list[FloatTensor]:
     if not top_k:
         raise InputError("top_k is empty. Pass at least one cutoff, such as (5,).")
+    if len(gt_tops) != len(n_gts):
+        raise InputError(f"gt_tops has {len(gt_tops)} queries, but n_gts has {len(n_gts)}: pass both for each query.")
     correct = [as_array(row, "gt_tops").astype(np.bool_) for row in gt_tops]
     values = evaluate_at(of_lists(correct, [int(n) for n in n_gts]), {name: top_k})[name]
     return [choose(values[k], _AS_GIVEN, _as_tensor) for k in top_k]
@@ -203,7 +203,7 @@ def as_metrics(values: PerQuery, categories: Any, reduce: bool, ties: str) -> di
     if categories is None:
         return everything
     count = len(next(iter(next(iter(values.values())).values())).lower) if values else len(categories)
-    own = as_labels(categories, count, "categories", "queries", columns=False)
+    own = as_labels(categories, count, "query_categories", "queries", columns=False)
     return {OVERALL: everything} | {name: of(own == name) for name in distinct(own)}
 
 
@@ -239,7 +239,10 @@ def calc_fnmr_at_fmr(pos_dist: Any, neg_dist: Any, fmr_vals: tuple[float, ...] =
     tensor([0.4000, 0.2000])
 
     """
-    rates = fnmr_at_fmr_of_distances(pos_dist, neg_dist, fmr=fmr_vals)
+    for name, distances in (("pos_dist", pos_dist), ("neg_dist", neg_dist)):
+        if not len(distances):
+            raise InputError(f"{name} is empty, so there is no rate. Pass the distances of at least one pair.")
+    rates = fnmr_at_fmr_of_distances(pos_dist, neg_dist, fmr=shares_of(fmr_vals, "fmr_vals"))
     return torch.tensor([point.fnmr.upper for point in rates.points])
 
 
@@ -280,78 +283,11 @@ def calc_fnmr_at_fmr_rr(
 
 def rates_of(rr: Any, fmr_vals: Sequence[float], progress: bool) -> ErrorRates:
     """The error rates of retrieval results."""
+    fmr_vals = shares_of(fmr_vals, "fmr_vals")
     split: Split | None = getattr(rr, "split", None)
     if split is not None and split.labels is not None and (split.ranked <= rr.n_items).all():
-        return split.fnmr_at_fmr(tuple(fmr_vals), progress)
+        return split.fnmr_at_fmr(fmr_vals, progress)
     correct, _ = correct_of_results(rr)
     distances = np.concatenate([as_array(row, "distances") for row in rr.distances])
     relevant = np.concatenate(correct)
     return fnmr_at_fmr_of_distances(distances[relevant], distances[~relevant], fmr=fmr_vals)
-
-
-def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:
-    """The share of principal components that explain given shares of the variance, by `tieproof.pcf`.
-
-    Parameters
-    ----------
-    embeddings : (n, d)
-    pcf_variance : shares of the variance from 0 to 1
-
-    Returns
-    -------
-    A tensor with a fraction for each share.
-
-    Examples
-    --------
-    >>> calc_pcf(torch.eye(4, 10, dtype=torch.float), pcf_variance=(0.5, 1))
-    tensor([0.2000, 0.5000])
-
-    """
-    return torch.tensor(pcf(embeddings, pcf_variance), dtype=torch.float32)
-
-
-def calc_topological_metrics(
-    embeddings: Tensor, pcf_variance: tuple[float, ...], categories: Any = None, verbose: bool = False
-) -> dict[Any, Any]:
-    """`calc_pcf` of all embeddings and of the embeddings of each category.
-
-    Parameters
-    ----------
-    embeddings : (n, d)
-    pcf_variance : shares of the variance from 0 to 1; an empty tuple returns an empty dictionary
-    categories : (n,) integers or strings
-    verbose : accepted; this is too fast for a progress bar
-
-    Returns
-    -------
-    dict
-        {"pcf": {share: tensor}}; with categories, {"OVERALL": this dictionary, category: the dictionary of its
-        embeddings, …}. If all embeddings are equal, their pcf is undefined: it is NaN, with a warning.
-
-    Examples
-    --------
-    >>> calc_topological_metrics(torch.eye(4), (0.5,), categories=["a", "a", "a", "a"])
-    {'OVERALL': {'pcf': {0.5: tensor(0.5000)}}, 'a': {'pcf': {0.5: tensor(0.5000)}}}
-
-    """
-    vectors = as_embeddings(embeddings)
-    if not len(pcf_variance):
-        return {}
-    if categories is None:
-        return _of_rows(vectors, pcf_variance, "embeddings")
-    own = as_labels(categories, len(vectors), "categories", "embeddings", columns=False)
-    names = sorted(set(own.tolist()))
-    whole = _of_rows(vectors, pcf_variance, "embeddings")
-    return {OVERALL: whole} | {
-        name: _of_rows(vectors[own == name], pcf_variance, f"embeddings of category {name!r}") for name in names
-    }
-
-
-def _of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) -> dict[str, Any]:
-    """The pcf of these embeddings; NaN, with a warning, if all of them are equal."""
-    if (vectors == vectors[0]).all():
-        warnings.warn(
-            f"The {name} do not vary, so no component explains any variance, and their pcf is NaN.", stacklevel=3
-        )
-        return {"pcf": {share: torch.tensor(float("nan")) for share in pcf_variance}}
-    return {"pcf": dict(zip(pcf_variance, map(torch.tensor, pcf(vectors, pcf_variance).tolist()), strict=True))}

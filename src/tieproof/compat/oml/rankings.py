@@ -12,6 +12,7 @@ from tieproof.evaluation.lists import evaluate_distances
 from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
+from tieproof.inputs.options import as_shares
 from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 
 _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
@@ -67,6 +68,19 @@ def of_lists(
     return Rankings(lengths, np.array(n_relevant), evaluate)
 
 
+def check_cutoffs(wanted: Mapping[str, Sequence[int]]) -> None:
+    """Refuse cutoffs that are not whole numbers above 0."""
+    for name, top_k in wanted.items():
+        for k in top_k:
+            if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
+                raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, but contain {k!r}.")
+
+
+def shares_of(values: Any, name: str) -> tuple[float, ...]:
+    """The shares in the argument of that name; a number outside [0, 1] is refused."""
+    return as_shares(values, f"A number in {name}", f"{name}=(0.5,)")
+
+
 def evaluate_at(
     rankings: Rankings, wanted: Mapping[str, Sequence[int]]
 ) -> dict[str, dict[int, Estimate[FloatArray]]]:
@@ -74,10 +88,7 @@ def evaluate_at(
 
     A metric without cutoffs is left out. An empty list scores 1 if nothing is relevant, else 0.
     """
-    for name, top_k in wanted.items():
-        for k in top_k:
-            if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
-                raise InputError(f"The cutoffs of {name} must be whole numbers of at least 1, but contain {k!r}.")
+    check_cutoffs(wanted)
     lengths = rankings.lengths
     measures = [
         f"{_PATTERNS[name]}@{cutoff}"
