@@ -12,15 +12,16 @@ The objects of all collected tests live until the end; Python's garbage collecto
 import gc
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Generator
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-(SOURCE,) = map(
-    Path, find_spec("tieproof").submodule_search_locations
-)  # those beside this file, or an installed wheel's
+PACKAGE = find_spec("tieproof")
+assert PACKAGE is not None
+assert PACKAGE.origin is not None
+SOURCE = Path(PACKAGE.origin).parent  # beside this file, or of an installed wheel
 NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
@@ -86,7 +87,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection(session: pytest.Session) -> Iterator[object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect tests without the garbage collector, which would look at all of them again and again."""
     gc.disable()
     try:
