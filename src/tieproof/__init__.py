@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from tieproof.comparison.result import Comparison as Comparison
     from tieproof.comparison.score_table import ScoreTable as ScoreTable
     from tieproof.comparison.score_table import table as table
-    from tieproof.comparison.verdicts import Difference as Difference
-    from tieproof.comparison.verdicts import QueryDifference as QueryDifference
+    from tieproof.comparison.differences import Difference as Difference
+    from tieproof.comparison.differences import QueryDifference as QueryDifference
     from tieproof.comparison.verdicts import Verdict as Verdict
     from tieproof.distribution.distribution import Between as Between
     from tieproof.distribution.distribution import Distribution as Distribution
