@@ -449,10 +449,48 @@ def test_faults_by_definition(distance: str) -> None:
         assert found.repeated[query] == len(inside) - len(once)
         assert found.wrong[query] == sum(keys[item] > last for item in once)
         assert found.missing[query] == sum(key < last and item not in once for item, key in enumerate(keys))
-        near = [min(keys[item], last + 1) for item in once]
+        near = [keys[item] for item in inside]
         assert found.unordered[query] == (near != sorted(near))
     assert found.right.sum() == found.to_dict()["right"]
     assert len(found.columns()["query"]) == 12
+
+
+@pytest.mark.parametrize("distance", [*KEYS])
+@pytest.mark.parametrize("memory", ["1GiB", "16MiB"])
+def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of any items: wrong ones, repeated ones, ties, distances that float64 rounds to one, and -1 behind them."""
+    random = np.random.default_rng(6)
+    gallery = np.array(
+        [[1.0, 1e-9 * (place % 5)] for place in range(12)] + [[-1.0, 1e-9 * place] for place in range(8)]
+    )
+    queries = random.integers(-2, 3, size=(40, 2)) * np.array([1.0, 2.0**-40])
+    rows: Any = gallery, queries
+    if distance == "hamming":
+        rows = random.integers(0, 2, (20, 4)) > 0, random.integers(0, 2, (40, 4)) > 0
+    keys = [[KEYS[distance](row, item) for item in fractions(rows[0])] for row in fractions(rows[1])]
+    lists = [random.integers(20, size=6) for _ in range(40)]
+    lists[::2] = [
+        sorted(row, key=lambda item, of=of: of[item]) for row, of in zip(lists[::2], keys[::2], strict=True)
+    ]
+    lists[::4] = [[*row[: 6 - cut % 3], *[-1] * (cut % 3)] for cut, row in enumerate(lists[::4])]
+    if memory == "16MiB":  # few pairs at a time
+        monkeypatch.setattr(search.Search, "most_compared", 7)
+    found = tp.examine_truth(np.array(lists), *rows, distance=distance, memory=memory)
+    expected = []
+    for row, of in zip(lists, keys, strict=True):
+        listed = [of[item] for item in row if item >= 0]
+        expected.append(listed != sorted(listed))
+    assert found.unordered.tolist() == expected
+    assert 5 < sum(expected) <= 20
+    assert (found.wrong > 1).any()
+
+
+def test_the_order_of_wrong_items_by_a_function() -> None:
+    def far(queries: Any, items: Any) -> Any:
+        return np.abs(queries - items.T)
+
+    found = tp.examine_truth([[3, 2], [2, 3], [1, 1]], [[0.0], [1.0], [5.0], [9.0]], [[0.0]] * 3, distance=far)  # type: ignore[arg-type]
+    assert found.unordered.tolist() == [True, False, False]
 
 
 def test_texts_of_an_examination() -> None:

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tieproof.cluster import Local
+from tieproof.distances import Distance
+from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
@@ -35,7 +38,8 @@ class TruthExamination(Shown, AsFrame):
     repeated : the number of ids that are in the list already
     wrong : the number of listed items that are farther than the k-th nearest
     missing : the number of items nearer than the k-th nearest that are not listed
-    unordered : whether a nearer item stands behind a farther one
+    unordered : whether an item stands behind a farther one, wrong and repeated ones included; ids out of range have
+        no distance, and do not count
     cut : whether the tie at rank k continues behind it, so that the list is one choice of many
     examples : some faults, in whole sentences
 
@@ -204,7 +208,7 @@ def examine_truth(
     duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
     found = find(search, Local(), {}, watched(progress), duplicates)
     listed = as_item_numbers(array[:, :wanted], "true ids")
-    faults, said = _faults(listed, found)
+    faults, said = _faults(listed, found, partial(_places, search))
 
     def far(query: int, item: int) -> float:
         row, other = sides.queries.take(np.array([query])), sides.gallery.take(np.array([item]))
@@ -221,8 +225,24 @@ def examine_truth(
     )
 
 
-def _faults(listed: IntArray, found: Neighbors) -> tuple[dict[str, Array], dict[str, BoolArray]]:
-    """Return the fields of `TruthExamination` that count faults, and where they are: at listed or at found items."""
+def _places(search: Search, query: IntArray, item: IntArray) -> IntArray:
+    """Numbers for pairs of a query, ascending, and an item, which increase with the exact distances of each query."""
+    queries = search.problem.queries
+    if isinstance(search.problem.whole.distance, Distance):
+        return places_of_pairs(
+            query, item, lambda some, ids: search.compared(queries.take(some), ids), search.most_compared
+        )
+    whole = Search.of(search.problem, len(search.problem.items))  # a function returns the distances of all items
+    return find(whole, Local(), {}, watched(False), 0).level(query, item)
+
+
+def _faults(
+    listed: IntArray, found: Neighbors, places: Callable[[IntArray, IntArray], IntArray]
+) -> tuple[dict[str, Array], dict[str, BoolArray]]:
+    """Return the fields of `TruthExamination` that count faults, and where they are: at listed or at found items.
+
+    places : returns numbers for pairs of a query and an item that increase with the distance
+    """
     n_items = found.n_items
     inside = (listed >= 0) & (listed < n_items)
     order = np.argsort(listed, axis=1, kind="stable")
@@ -234,16 +254,20 @@ def _faults(listed: IntArray, found: Neighbors) -> tuple[dict[str, Array], dict[
     repeated &= inside
     counted = inside & ~repeated
     level = np.full(listed.shape, -1)
-    level[counted] = found.level(np.nonzero(counted)[0], listed[counted])
+    level[inside] = found.level(np.nonzero(inside)[0], listed[inside])
+    far = level == n_items
+    pairs, which = np.unique(np.nonzero(far)[0] * n_items + listed[far], return_inverse=True)
+    if len(pairs):
+        level[far] += places(pairs // n_items, pairs % n_items)[which]
     needed = found.nearer < found.tie_starts[:, None]
     first = np.arange(len(listed))[:, None] * n_items
     is_listed = np.isin(first + found.ids, (first + listed)[counted])
     marks = {
         "out_of_range": ~inside,
         "repeated": repeated,
-        "wrong": counted & (level == n_items),
+        "wrong": counted & far,
         "missing": needed & ~is_listed,
-        "unordered": counted & (level < np.maximum.accumulate(level, axis=1)),
+        "unordered": inside & (level < np.maximum.accumulate(level, axis=1)),
     }
     faults = {name: mark.sum(axis=1) for name, mark in marks.items()}
     return faults | {"unordered": marks["unordered"].any(axis=1)}, {**marks, "listed": listed}

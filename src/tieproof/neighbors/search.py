@@ -21,7 +21,7 @@ from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
-from tieproof.inputs.unjudged import Unjudged
+from tieproof.inputs.unjudged import UNJUDGED, Unjudged
 from tieproof.neighbors.nearest import Admission, calling_queries, neighbors_of, room_for
 from tieproof.neighbors.result import Neighbors
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
@@ -125,6 +125,15 @@ class Search(NamedTuple):
         relevance = Unjudged(len(queries), len(items), False, False, NOTHING, None)
         return self.problem.among(queries, items, relevance, budget)
 
+    @property
+    def most_compared(self) -> int:
+        """About how many items are compared exactly at a time."""
+        return max(1, self.problem.whole.budget.memory // 8 // (self.problem.row_bytes + BYTES_PER_COMPARED))
+
+    def compared(self, queries: Array, ids: IntArray) -> Problem:
+        """The problem of some queries and of items that are compared exactly."""
+        return self.among(queries, self.problem.items.take(ids), beside_rows(self.problem, len(ids)))
+
 
 def is_array(rows: RankedRows) -> bool:
     """Whether rows are in memory already."""
@@ -162,10 +171,9 @@ class Sides(NamedTuple):
 
     def problem(self, distance: Any, bits: int | None, budget: Budget) -> ShardedProblem:
         """The problem of all queries among all items."""
-        nothing = np.zeros((0, 2), dtype=np.int64)
         with calling_queries():
             rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
-            return as_sharded(make_problem(rows, items, distance, budget, relevance=nothing, bits=bits))
+            return as_sharded(make_problem(rows, items, distance, budget, relevance=UNJUDGED, bits=bits))
 
     def check_self_matches(self, problem: ShardedProblem, digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
@@ -289,24 +297,25 @@ def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates:
 def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
     """The nearest items of a block in all pieces, some pieces at a time."""
     whole, problem = next(pieces), search.problem
-    most = max(1, problem.whole.budget.memory // 8 // (problem.row_bytes + BYTES_PER_COMPARED))
     queries = None
     while more := list(islice(pieces, MERGED - 1)):
         queries = problem.queries.read(*block) if queries is None else queries
-        whole = _merged_parts(search, queries, [whole, *more], most)
+        whole = _merged_parts(search, queries, [whole, *more])
     return whole
 
 
-def _merged_parts(search: Search, queries: Array, parts: list[Neighbors], most: int) -> Neighbors:
+def _merged_parts(search: Search, queries: Array, parts: list[Neighbors]) -> Neighbors:
     """The nearest items in all parts together, which have the same queries."""
-    items, n_items = search.problem.items, sum(part.n_items for part in parts)
+    n_items = sum(part.n_items for part in parts)
     k = min(search.k, n_items)
 
     def problem_of(places: IntArray, ids: IntArray) -> Problem:
-        return search.among(queries[places], items.take(ids), beside_rows(search.problem, len(ids)))
+        return search.compared(queries[places], ids)
 
     several = [NearestLists(np.arange(len(queries)), *(getattr(part, name) for name in LISTS)) for part in parts]
-    lists = merged_lists(several, k, problem_of, most, Admission(search.problem.whole.budget.memory, k))
+    lists = merged_lists(
+        several, k, problem_of, search.most_compared, Admission(search.problem.whole.budget.memory, k)
+    )
     return replace(parts[0], **{name: getattr(lists, name) for name in LISTS}, k=k, n_items=n_items)
 
 
