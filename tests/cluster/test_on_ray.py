@@ -157,7 +157,7 @@ def test_refused(options: dict[str, Any], says: str) -> None:
 
 def truth_of(rows: Any, queries: Any, folder: Path, **options: Any) -> dict[str, bytes]:
     """The files of a truth."""
-    tp.truth(rows, queries, 6, out=folder, distance="euclidean", **options)
+    tp.truth(queries, rows, 6, out=folder, distance="euclidean", **options)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
 from tieproof.comparison.differences import Difference, QueryDifference, difference, values_in_order
+from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole

@@ -80,7 +80,7 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
 
 
 def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tuple[int, int]]:
-    """Return the pairs of a query and an item that counts with the same row, if each row occurs only once on its side.
+    """Return the pairs of a query and an item that counts with the same row, if each row is once on its side.
 
     Rows that occur more often are left out, because short codes and collapsed models have many of them. None are
     returned if the item is excluded or not relevant for any of some queries.

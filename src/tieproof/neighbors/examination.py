@@ -17,7 +17,7 @@ from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.options import check_whole
 from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import Search, Sides, budget_of, digests_of, duplicates_of, find
+from tieproof.neighbors.search import ORDER, Search, Sides, budget_of, digests_of, duplicates_of, find
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray
@@ -44,7 +44,7 @@ class TruthExamination(Shown, AsFrame):
     examples : some faults, in whole sentences
 
     >>> import tieproof as tp
-    >>> found = tp.examine_truth([[0, 1], [2, 2]], [[0.0], [5.0], [1.0], [-1.0]], [[0.0], [1.0]],
+    >>> found = tp.examine_truth([[0, 1], [2, 2]], [[0.0], [1.0]], [[0.0], [5.0], [1.0], [-1.0]],
     ...                          distance="euclidean")
     >>> print(found)
     lists with              queries
@@ -139,8 +139,8 @@ FAULTS = {
 @unchanged_files
 def examine_truth(
     truth: Any,
-    gallery: Any,
     queries: Any,
+    gallery: Any,
     *,
     k: int | None = None,
     distance: str = "cosine",
@@ -159,7 +159,7 @@ def examine_truth(
     ----------
     truth : (q, m) integers
         The ids of the neighbors, nearest first: positions in the gallery.
-    gallery, queries : (n, d) and (q, d), arrays or shards
+    queries, gallery : (q, d) and (n, d), arrays or shards
         The vectors. Shards are read piece by piece, as in `truth`.
     k : whole number
         How many ids of each list are examined. Default: all.
@@ -196,6 +196,11 @@ def examine_truth(
             f"k is {wanted}, but the lists have {width} ids, and the gallery has {count(n_items, 'item')}. Pass a "
             "smaller k.",
             "k",
+        )
+    if len(array) == n_items != n_queries:
+        raise CountError(
+            f"There are {len(array)} true lists, as many as items, but {count(n_queries, 'query')}. {ORDER}",
+            ("truth", "queries", "gallery"),
         )
     if len(array) != n_queries:
         raise CountError(

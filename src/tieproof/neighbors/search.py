@@ -157,6 +157,10 @@ def _spans(count: int, size: int) -> list[Span]:
     return list(pairwise([*range(0, count, size), count]))
 
 
+ORDER = "The queries come first, and then the gallery; before version 2.0.0 the gallery came first."
+"""What to say if both sides are probably swapped."""
+
+
 class Sides(NamedTuple):
     """Both sides of a search as they were passed, which digests and files contain."""
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.distances import reported
-from tieproof.errors import InputError, about
+from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -24,14 +24,18 @@ from tieproof.neighbors.certificate import (
 )
 from tieproof.neighbors.formats import FORMATS, Found, Write
 from tieproof.neighbors.parts import Parts
-from tieproof.neighbors.search import Search, Sides, budget_of, duplicates_of, find, runner_of
+from tieproof.neighbors.search import ORDER, Search, Sides, budget_of, duplicates_of, find, runner_of
+from tieproof.show.parts import count
 from tieproof.whole_files import atomic_write
+
+MANY = 10
+"""If there are so many times as many queries as items, they are probably swapped."""
 
 
 @unchanged_files
 def truth(
-    gallery: Any,
     queries: Any,
+    gallery: Any,
     k: int = 100,
     *,
     out: str | os.PathLike[str],
@@ -52,11 +56,11 @@ def truth(
 
     Parameters
     ----------
-    gallery : (n, d) floats, integers or bools of at most 64 bits, or shards
+    queries : (q, d) floats, integers or bools of at most 64 bits, or shards
+        The queries.
+    gallery : (n, d), or shards
         The items; the ids of the neighbors are their positions. Shards (`tieproof.open`) are read piece by piece, as
         many rows at a time as half of the memory holds.
-    queries : (q, d), or shards
-        The queries.
     k : whole number
         How many nearest items to list; all items if the gallery has fewer, which the certificate says.
     out : path of a folder
@@ -87,12 +91,17 @@ def truth(
     MissingExtraError
         If the library of a format is not installed.
 
+    Warns
+    -----
+    InputWarning
+        As `nearest` does, and if there are ten times as many queries as items, which are probably swapped.
+
     Examples
     --------
     >>> import tempfile
     >>> import tieproof as tp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     certificate = tp.truth([[2.0], [1.0], [-1.0]], [[0.0]], k=1, out=f"{folder}/truth", distance="euclidean")
+    ...     certificate = tp.truth([[0.0]], [[2.0], [1.0], [-1.0]], k=1, out=f"{folder}/truth", distance="euclidean")
     ...     found = tp.neighbor_recall([[2]], f"{folder}/truth", k=1)
     >>> certificate
     <Certificate of 1 query: 1 nearest of 3 items, 1 tie cut>
@@ -112,6 +121,9 @@ def truth(
         called = reported(distance)
     budget = budget_of(memory, threads, cluster)
     sides = Sides.of(queries, gallery)
+    n_queries, n_items = (side.shape[0] for side in sides)
+    if n_queries >= MANY * n_items:
+        warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     problem = sides.problem(distance, bits, budget)
     with runner_of(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
