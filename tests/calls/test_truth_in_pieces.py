@@ -15,7 +15,7 @@ from fnmr_oracle import KEYS
 from tieproof.cluster import Local, groups_of
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors import search
+from tieproof.neighbors import search, sides
 from tieproof.neighbors.certificate import read_truth
 from tieproof.neighbors.formats import FORMATS
 from tieproof.neighbors.nearest import neighbors_of
@@ -174,10 +174,10 @@ def test_duplicates_with_equal_digests_are_compared() -> None:
     """Digests that collide make no duplicates: rows are compared, also those behind the first row of a digest."""
     rows = np.array([[1.0], [2.0], [1.0], [2.0], [3.0], [-0.0], [0.0]])
     source = ArraySource.of(rows)
-    own = search.digests_of(source, Local(), 1)
-    assert search.duplicates_of(source, own) == 3
-    assert search.duplicates_of(source, np.zeros_like(own)) == 3
-    assert search.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
+    own = sides.digests_of(source, Local(), 1)
+    assert sides.duplicates_of(source, own) == 3
+    assert sides.duplicates_of(source, np.zeros_like(own)) == 3
+    assert sides.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
 
 
 def test_ids_beyond_32_bits() -> None:
@@ -190,8 +190,8 @@ def test_ids_beyond_32_bits() -> None:
     ]
 
     def problem_of(queries: Array, items: Array) -> Any:
-        sides = search.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
-        return sides.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
+        both = sides.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
+        return both.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
 
     merged = merged_lists(lists, 4, problem_of, 10, lambda items: None)
     tied = [5, 7, 2**33, 2**33 + 2, 2**40, 2**40 + 2]

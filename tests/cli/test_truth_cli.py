@@ -5,6 +5,7 @@ import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from tieproof.cli.verify import DISAGREES
+from tieproof.neighbors import search
+from tieproof.neighbors.nearest import neighbors_of
 
 RANDOM = np.random.default_rng(8)
 BASE = RANDOM.integers(0, 3, (60, 5)).astype(np.float32)
@@ -61,6 +64,31 @@ def test_formats_and_shards() -> None:
     assert sorted(os.listdir("other")) == ["certificate.json", "truth.hdf5", "truth.npz", "truth.parquet"]
     assert Path("truth/truth.npz").read_bytes() == Path("other/truth.npz").read_bytes()
     assert exit_status("verify", "truth", "queries.fbin", "parts") == 0
+
+
+@pytest.mark.parametrize(("most", "kept"), [(0, 0), (2, 57)])
+def test_an_interrupted_command_says_what_is_kept(
+    most: int, kept: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Parts have two of the seven queries here, and the search of the next one is interrupted."""
+    blocks: list[int] = []
+
+    def searched(*given: Any) -> tp.Neighbors:
+        if len(blocks) == most:
+            raise KeyboardInterrupt
+        blocks.append(1)
+        return neighbors_of(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "QUERIES", 2)
+        patch.setattr(search, "LISTED", 1)
+        patch.setattr(search, "neighbors_of", searched)
+        assert exit_status("truth", *FILES, "-k", "8", "-d", "euclidean", "--out", "truth") == 130
+    nothing = "no part of the search was finished, so nothing is kept"
+    some = f"{kept} % of the search is kept in truth/parts, and the same call or command continues it"
+    assert capsys.readouterr().err == f"Interrupted; {some if kept else nothing}.\n"
+    write()
+    assert exit_status("verify", "truth", *FILES) == 0
 
 
 def test_the_recall_by_a_truth(capsys: pytest.CaptureFixture[str]) -> None:

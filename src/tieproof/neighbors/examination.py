@@ -17,7 +17,8 @@ from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.options import check_whole
 from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import ORDER, Search, Sides, budget_of, digests_of, duplicates_of, find
+from tieproof.neighbors.search import Search, budget_of, find
+from tieproof.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray

@@ -1,6 +1,7 @@
 """The parts of an unfinished truth in its folder, so that a killed run is continued."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,9 +27,21 @@ class Parts:
         self.folder, self.parts, self.title, self.search = folder, folder / PARTS, title, search
         self._check()
 
-    def __contains__(self, part: object) -> bool:
-        """Whether a part is stored."""
-        return self._path(part).exists()
+    def __iter__(self) -> Iterator[Part]:
+        """All parts that are stored."""
+        for path in sorted(self.parts.glob("*.npz")):
+            ends = path.stem.split("-")
+            if len(ends) == 4 and all(map(str.isdecimal, ends)):
+                first, last, start, stop = map(int, ends)
+                yield Part((first, last), (start, stop))
+
+    def kept(self) -> str:
+        """What is kept of a search that is interrupted."""
+        done = sum(part.pairs for part in self.search.known(self))
+        if not done:
+            return "no part of the search was finished, so nothing is kept"
+        share = 100 * done // self.search.pairs
+        return f"{share} % of the search is kept in {self.parts}, and the same call or command continues it"
 
     def __setitem__(self, part: Part, found: Neighbors) -> None:
         """Store a part."""

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.distances import reported
-from tieproof.errors import InputError, about, warn
+from tieproof.errors import InputError, about, noted, warn
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -24,7 +24,8 @@ from tieproof.neighbors.certificate import (
 )
 from tieproof.neighbors.formats import FORMATS, Found, Write
 from tieproof.neighbors.parts import Parts
-from tieproof.neighbors.search import ORDER, Search, Sides, budget_of, duplicates_of, find, runner_of
+from tieproof.neighbors.search import Search, budget_of, find, runner_of
+from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.show.parts import count
 from tieproof.whole_files import atomic_write
 
@@ -51,8 +52,9 @@ def truth(
 
     The folder contains `truth.npz`, with the arrays `neighbors` (q, k), `distances`, and the fields `nearer`,
     `tie_starts`, `tie_indptr`, `tie_ids` and `n_ties` of `Neighbors`; the files of `formats`; and
-    `certificate.json`, which is written last. The search is divided into parts, whose neighbors are stored as they
-    are found: if the run is killed, the same call continues it. The parts do not change a bit of the result.
+    `certificate.json`, which is written last. The search is divided into parts of about a minute (of 1,000 queries at
+    least), whose neighbors are stored as they are found: if the run is killed, the same call continues it. The parts
+    do not change a bit of the result.
 
     Parameters
     ----------
@@ -136,12 +138,13 @@ def truth(
             "bits": str(bits),
             "k": str(k),
             "version of tieproof": __version__,
-            "memory or the workers": hashlib.sha256(repr(search[1:]).encode()).hexdigest(),
+            "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
         }
         parts = Parts(folder, title, search)
         sides.check_self_matches(problem, digests)
         watch = watched(progress, None if cluster is None else runner.workers)
-        found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
+        with noted(parts.kept):
+            found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
     for name, write in chosen.items():
         with atomic_write(folder / name) as unfinished:

@@ -17,7 +17,8 @@ from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.neighbors.certificate import RowsMeant, fingerprint_of, read_truth
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import ORDER, Search, Sides, budget_of, duplicates_of, find
+from tieproof.neighbors.search import Search, budget_of, find
+from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.show.parts import NARROWEST, WIDTH, count, paragraph
 from tieproof.show.shown import AsJson
 from tieproof.ties import IntArray
