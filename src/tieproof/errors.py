@@ -2,8 +2,6 @@
 
 import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 
@@ -86,17 +84,6 @@ class UnsafeProductError(TieproofError, RuntimeError):
 
 class InputWarning(UserWarning):
     """The data can be evaluated, but is probably not what was meant; the message says what to do instead."""
-
-
-@contextmanager
-def noted(kept: Callable[[], str]) -> Iterator[None]:
-    """Add a note on what is kept to whatever interrupts the block, such as KeyboardInterrupt; errors have none."""
-    try:
-        yield
-    except BaseException as ended:
-        if not isinstance(ended, Exception):
-            ended.add_note(kept())
-        raise
 
 
 def warn(message: str) -> None:

@@ -238,18 +238,16 @@ def test_a_run_continues_parts_of_any_size(folder: Path, tmp_path: Path, monkeyp
 
 
 def test_an_interrupted_run_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
     Clock(10.0, monkeypatch, 0)
     with pytest.raises(KilledError) as caught:
-        tp.truth(QUERIES, GALLERY, 7, out=tmp_path / "out", distance="euclidean")
-    assert caught.value.__notes__ == ["no part of the search was finished, so nothing is kept"]
-    assert not (tmp_path / "out").exists()
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert caught.value.__notes__ == ["no part was finished, so nothing is kept"]
+    assert not out.exists()
     Clock(10.0, monkeypatch, 2)
     with pytest.raises(KilledError) as caught:
-        tp.truth(QUERIES, GALLERY, 7, out=tmp_path / "out", distance="euclidean")
-    where = tmp_path / "out" / "parts"
-    assert caught.value.__notes__ == [
-        f"32 % of the search is kept in {where}, and the same call or command continues it"
-    ]
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert caught.value.__notes__ == [f"32 % is kept in {out}, and the same call or command continues it"]
 
 
 def test_another_search_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -546,7 +544,7 @@ def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monk
     if distance == "hamming":
         rows = random.integers(0, 2, (40, 4)) > 0, random.integers(0, 2, (20, 4)) > 0
     keys = [[KEYS[distance](row, item) for item in fractions(rows[1])] for row in fractions(rows[0])]
-    lists = [random.integers(20, size=6) for _ in range(40)]
+    lists = random.integers(20, size=(40, 6)).tolist()
     lists[::2] = [
         sorted(row, key=lambda item, of=of: of[item]) for row, of in zip(lists[::2], keys[::2], strict=True)
     ]

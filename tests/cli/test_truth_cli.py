@@ -84,8 +84,8 @@ def test_an_interrupted_command_says_what_is_kept(
         patch.setattr(search, "LISTED", 1)
         patch.setattr(search, "neighbors_of", searched)
         assert exit_status("truth", *FILES, "-k", "8", "-d", "euclidean", "--out", "truth") == 130
-    nothing = "no part of the search was finished, so nothing is kept"
-    some = f"{kept} % of the search is kept in truth/parts, and the same call or command continues it"
+    nothing = "no part was finished, so nothing is kept"
+    some = f"{kept} % is kept in truth, and the same call or command continues it"
     assert capsys.readouterr().err == f"Interrupted; {some if kept else nothing}.\n"
     write()
     assert exit_status("verify", "truth", *FILES) == 0

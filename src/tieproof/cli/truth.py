@@ -84,7 +84,7 @@ def truth(
                 ids = read_neighbors(check).ids
                 return tieproof.examine_truth(ids, *sides, k=k, progress=watched, **settings)
             given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
-            return tieproof.truth(*sides, k or 100, cluster=cluster, **given, **settings)
+            return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
     read = [split(location).path for location in (queries, gallery, check) if location]
     answer(outputs, written(made, read, outputs))

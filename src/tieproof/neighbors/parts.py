@@ -35,14 +35,6 @@ class Parts:
                 first, last, start, stop = map(int, ends)
                 yield Part((first, last), (start, stop))
 
-    def kept(self) -> str:
-        """What is kept of a search that is interrupted."""
-        done = sum(part.pairs for part in self.search.known(self))
-        if not done:
-            return "no part of the search was finished, so nothing is kept"
-        share = 100 * done // self.search.pairs
-        return f"{share} % of the search is kept in {self.parts}, and the same call or command continues it"
-
     def __setitem__(self, part: Part, found: Neighbors) -> None:
         """Store a part."""
         path = self.parts / TITLE

@@ -122,6 +122,10 @@ class Search(NamedTuple):
         """The number of pairs of a query and an item."""
         return len(self.problem.queries) * len(self.problem.items)
 
+    def done(self, found: Found) -> int:
+        """The number of pairs of the parts that were searched."""
+        return sum(part.pairs for part in self.known(found))
+
     def known(self, found: Found) -> list[Part]:
         """The parts that were searched already."""
         return [part for part in found if part.items in self.pieces]
@@ -207,7 +211,7 @@ def budget_of(memory: str | int, threads: int | None, cluster: str | None = None
 def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
     """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
     with watch(search.pairs) as advance:
-        advance(sum(part.pairs for part in search.known(found)))
+        advance(search.done(found))
         size, several = min(QUERIES, search.size), runner.workers
         while left := search.left(search.known(found), size):
             some, began = left[:several], monotonic()

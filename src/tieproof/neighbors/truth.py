@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.distances import reported
-from tieproof.errors import InputError, about, noted, warn
+from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -27,7 +27,7 @@ from tieproof.neighbors.parts import Parts
 from tieproof.neighbors.search import Search, budget_of, find, runner_of
 from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.show.parts import count
-from tieproof.whole_files import atomic_write
+from tieproof.whole_files import atomic_write, continued
 
 MANY = 10
 """If there are so many times as many queries as items, they are probably swapped."""
@@ -86,7 +86,7 @@ def truth(
     ------
     InputError
         As `nearest` does; if the folder contains other files, a finished truth, or an unfinished one of other
-        data, or of the same in other parts, as another memory or number of workers makes them of shards; if a shard
+        data, or of the same in other pieces, as another memory or number of workers makes them; if a shard
         changed; if a file can't be written. An error leaves no file half written.
     ClusterError
         If the cluster repeatedly failed to search a part. The same call continues.
@@ -143,7 +143,7 @@ def truth(
         parts = Parts(folder, title, search)
         sides.check_self_matches(problem, digests)
         watch = watched(progress, None if cluster is None else runner.workers)
-        with noted(parts.kept):
+        with continued(folder, lambda: search.done(parts), search.pairs):
             found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
     for name, write in chosen.items():
