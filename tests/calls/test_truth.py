@@ -546,7 +546,7 @@ def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monk
     keys = [[KEYS[distance](row, item) for item in fractions(rows[1])] for row in fractions(rows[0])]
     lists = random.integers(20, size=(40, 6)).tolist()
     lists[::2] = [
-        sorted(row, key=lambda item, of=of: of[item]) for row, of in zip(lists[::2], keys[::2], strict=True)
+        sorted(row, key=of.__getitem__) for row, of in zip(lists[::2], keys[::2], strict=True)
     ]
     lists[::4] = [[*row[: 6 - cut % 3], *[-1] * (cut % 3)] for cut, row in enumerate(lists[::4])]
     if memory == "16MiB":  # few pairs at a time

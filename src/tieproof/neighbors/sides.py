@@ -24,7 +24,7 @@ DIGESTED = 2**26
 Span = tuple[int, int]
 """The first and the last row of several, as ends of a slice."""
 
-ORDER = "The queries come first, and then the gallery; before version 2.0.0 the gallery came first."
+ORDER = "The queries come first, and then the gallery."
 """What to say if both sides are probably swapped."""
 
 
