@@ -71,7 +71,7 @@ def test_peak_of_nearest_neighbors_among_many_short_rows() -> None:
     tp.nearest(data[:200], k=1)
     tracemalloc.start()
     try:
-        tp.nearest(data[:100], data, k=1, distance="euclidean", memory="64MiB", threads=2)
+        tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
