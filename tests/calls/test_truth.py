@@ -313,7 +313,9 @@ def test_the_order_of_arguments_before_version_2(folder: Path, tmp_path: Path) -
     with pytest.raises(tp.InputError, match=f"The truth is of 25 queries and 60 items, but 60 .* and 25 .*{swapped}"):
         tp.verify_truth(folder, GALLERY, QUERIES)
     ids = read_truth(folder)[1].ids
-    with pytest.raises(tp.InputError, match=f"There are 25 true lists, as many as items, but 60 queries. {swapped}"):
+    with pytest.raises(
+        tp.InputError, match=f"The number of true lists is 25, as that of items, but that of queries is 60. {swapped}"
+    ):
         tp.examine_truth(ids, GALLERY, QUERIES)
     with pytest.warns(tp.InputWarning, match=f"There are 60 queries, but only 6 items. {swapped}"):
         tp.truth(GALLERY, QUERIES[:6], 3, out=tmp_path / "many")
@@ -545,9 +547,7 @@ def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monk
         rows = random.integers(0, 2, (40, 4)) > 0, random.integers(0, 2, (20, 4)) > 0
     keys = [[KEYS[distance](row, item) for item in fractions(rows[1])] for row in fractions(rows[0])]
     lists = random.integers(20, size=(40, 6)).tolist()
-    lists[::2] = [
-        sorted(row, key=of.__getitem__) for row, of in zip(lists[::2], keys[::2], strict=True)
-    ]
+    lists[::2] = [sorted(row, key=of.__getitem__) for row, of in zip(lists[::2], keys[::2], strict=True)]
     lists[::4] = [[*row[: 6 - cut % 3], *[-1] * (cut % 3)] for cut, row in enumerate(lists[::4])]
     if memory == "16MiB":  # few pairs at a time
         monkeypatch.setattr(search.Search, "most_compared", 7)

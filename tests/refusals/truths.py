@@ -103,7 +103,7 @@ CASES: dict[str, Case] = {
     ),
     "a truth to examine with queries and gallery swapped": Case(
         lambda: tp.examine_truth([[0]] * 2, ROWS, ROWS[:2]),
-        r"There are 2 true lists, as many as items, but 3 queries\. The queries come first",
+        r"number of true lists is 2, as that of items, but that of queries is 3\. The queries come first",
     ),
     "a truth to verify with queries and gallery swapped": Case(
         lambda folder: [

@@ -192,16 +192,16 @@ def examine_truth(
     wanted = width if k is None else int(k)
     sides = Sides.of(queries, gallery)
     n_queries, n_items = (side.shape[0] for side in sides)
+    if len(array) == n_items != n_queries:
+        raise CountError(
+            f"The number of true lists is {len(array)}, as that of items, but that of queries is {n_queries}. {ORDER}",
+            ("truth", "queries", "gallery"),
+        )
     if wanted > min(width, n_items):
         raise InputError(
             f"k is {wanted}, but the lists have {width} ids, and the gallery has {count(n_items, 'item')}. Pass a "
             "smaller k.",
             "k",
-        )
-    if len(array) == n_items != n_queries:
-        raise CountError(
-            f"There are {len(array)} true lists, as many as items, but {count(n_queries, 'query')}. {ORDER}",
-            ("truth", "queries", "gallery"),
         )
     if len(array) != n_queries:
         raise CountError(
