@@ -194,7 +194,8 @@ def examine_truth(
     n_queries, n_items = (side.shape[0] for side in sides)
     if len(array) == n_items != n_queries:
         raise CountError(
-            f"The number of true lists is {len(array)}, as that of items, but that of queries is {n_queries}. {ORDER}",
+            f"The number of true lists is {len(array)}, as that of items, but that of queries is {n_queries}. "
+            f"{ORDER}",
             ("truth", "queries", "gallery"),
         )
     if wanted > min(width, n_items):
