@@ -28,6 +28,7 @@ from tieproof.cluster.layout import BYTES_BESIDE
 from tieproof.evaluation.problems import unwatched
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.neighbors import search
+from tieproof.neighbors.sides import Rows, Sides, digested
 from tieproof.problem import Budget
 
 SIZES = {"queries": 2_000, "gallery": 500_000}
@@ -61,7 +62,7 @@ def priced(name: str, n_queries: int, n_items: int) -> Measured:
     source = ArraySource.of(gallery)
     calls: dict[str, Call] = {
         "pair": partial(tp.nearest, queries, gallery, K, distance="euclidean", threads=1, memory=KEEP),
-        "row": partial(search.digested, search.Rows(source, 1), (0, n_items)),
+        "row": partial(digested, Rows(source, 1), (0, n_items)),
     }
     least = {call: min(spent) for call, spent in take_turns(calls, processor_seconds).items()}
     return {
@@ -76,12 +77,14 @@ def priced(name: str, n_queries: int, n_items: int) -> Measured:
 
 def merging(rows: Array) -> float:
     """Seconds of adding a list of k items to another one of a query: those of all pieces, once they were searched."""
-    sides = search.Sides.of(rows[:MERGED_QUERIES], rows[MERGED_QUERIES:])
+    sides = Sides.of(rows[:MERGED_QUERIES], rows[MERGED_QUERIES:])
     problem = sides.problem("euclidean", None, Budget(2**30, 1))
     ends = np.linspace(0, len(problem.items), PIECES + 1).astype(int).tolist()
     pieces = list(pairwise(ends))
     whole = search.Search.of(problem, K)._replace(pieces=pieces)
-    found: dict[search.Part, tp.Neighbors] = {part: search.searched(whole, part) for part in whole.parts()}
+    found: dict[search.Part, tp.Neighbors] = {
+        part: search.searched(whole, part) for part in whole.left([], whole.size)
+    }
 
     def merge() -> None:
         search.find(whole, Local(), found, unwatched, 0)

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from tieproof.collision.collisions import collisions as collisions
     from tieproof.collision.result import Collisions as Collisions
     from tieproof.comparison.compare import compare as compare
+    from tieproof.comparison.differences import Difference as Difference
+    from tieproof.comparison.differences import QueryDifference as QueryDifference
     from tieproof.comparison.over_ties import OverTies as OverTies
     from tieproof.comparison.recomputed import NoiseReport as NoiseReport
     from tieproof.comparison.recomputed import noise as noise
     from tieproof.comparison.result import Comparison as Comparison
     from tieproof.comparison.score_table import ScoreTable as ScoreTable
     from tieproof.comparison.score_table import table as table
-    from tieproof.comparison.verdicts import Difference as Difference
-    from tieproof.comparison.verdicts import QueryDifference as QueryDifference
     from tieproof.comparison.verdicts import Verdict as Verdict
     from tieproof.distribution.distribution import Between as Between
     from tieproof.distribution.distribution import Distribution as Distribution

@@ -2,7 +2,7 @@
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -29,6 +29,21 @@ def naming(path: str | os.PathLike[str]) -> Iterator[None]:
         yield
     except OSError as error:
         raise InputError(f"{os.fspath(path)} could not be written ({error.strerror or error}).") from error
+
+
+@contextmanager
+def continued(folder: Path, done: Callable[[], int], total: int) -> Iterator[None]:
+    """Note in whatever interrupts the block, such as KeyboardInterrupt, how much is kept in a folder.
+
+    done : returns how much of the total is in the folder
+    """
+    try:
+        yield
+    except BaseException as ended:
+        if not isinstance(ended, Exception):
+            share = f"{100 * done() // total} % is kept in {folder}, and the same call or command continues it"
+            ended.add_note(share if done() else "no part was finished, so nothing is kept")
+        raise
 
 
 @contextmanager

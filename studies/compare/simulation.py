@@ -10,7 +10,7 @@ from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
 from tieproof.comparison.compare import Columns, p_values_of, settled, sides
-from tieproof.comparison.verdicts import RULES, Evidence, rule_of
+from tieproof.comparison.verdicts import RULES, Evidence, Sample, rule_of, smallest_p_value
 from tieproof.statistics.resampling import Strata, bca
 from tieproof.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey
 
@@ -79,6 +79,7 @@ def verdicts(differences: Differences) -> list[str]:
     )
     p_values, _ = p_values_of(columns, "sign-flip", None)
     lower, upper = differences.lower.mean(axis=0), differences.upper.mean(axis=0)
+    differing = np.count_nonzero(expected, axis=0)
     return [
         rule_of(
             Evidence(
@@ -89,6 +90,7 @@ def verdicts(differences: Differences) -> list[str]:
                 upper=float(upper[at]),
                 alpha=1 - CONFIDENCE,
                 ahead=int(ahead[at]),
+                smallest=smallest_p_value(Sample("sign-flip", 2, len(expected), int(differing[at]), varies=True)),
             )
         ).name
         for at in range(len(ahead))

@@ -82,6 +82,29 @@ def test_killed_and_resumed(task: str, calls: list[int], tmp_path: Path) -> None
     assert len(calls) == 1
 
 
+def test_blocks_of_a_checkpoint_are_short(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a gallery of 50 items of 4 dimensions, 400 products are those of two queries."""
+    monkeypatch.setattr(layout, "STORED", 400)
+    assert tp.evaluate(**TASKS["gallery"], checkpoint=tmp_path).to_json() == expected("gallery")
+    assert len(list(tmp_path.glob("*.npz"))) == 15
+
+
+def test_an_interrupt_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    others_of, calls = engine.others_of, list[int]()
+
+    def interrupted(*given: Any) -> Any:
+        calls.append(1)
+        if len(calls) > 3:
+            raise KeyboardInterrupt
+        return others_of(*given)
+
+    monkeypatch.setattr("tieproof.cluster.tasks.others_of", interrupted)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path)  # eight blocks make 36 pairs
+    said = f"{100 * 3 // 36} % is kept in {tmp_path}, and the same call or command continues it"
+    assert caught.value.__notes__ == [said]
+
+
 def test_a_file_that_was_begun_is_not_there(
     calls: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -100,7 +100,7 @@ def test_a_radius_is_certified_or_refused_by_name(radius: float, k: int, tmp_pat
     """By definition: all items at most so far; certified if fewer than all are listed and the last one is farther."""
     random = np.random.default_rng(8)
     gallery, queries = random.integers(0, 3, (40, 3)), random.integers(0, 3, (9, 3))
-    tp.truth(gallery, queries, k, out=tmp_path / "truth", distance="euclidean")
+    tp.truth(queries, gallery, k, out=tmp_path / "truth", distance="euclidean")
     squares = [
         [sum((a - b) ** 2 for a, b in zip(x, y, strict=True)) for y in gallery.tolist()] for x in queries.tolist()
     ]
@@ -124,7 +124,7 @@ def test_distances_that_are_equal_in_float64_are_within_the_same_radius(tmp_path
     """The item at rank 2 is farther than 1 by less than float64 shows, so others may hide behind it."""
     gallery = [[1.0, 0.0], [1.0, 1e-9], [3.0, 0.0]]
     for k in (2, 3):
-        tp.truth(gallery, [[0.0, 0.0]], k, out=tmp_path / str(k), distance="euclidean")
+        tp.truth([[0.0, 0.0]], gallery, k, out=tmp_path / str(k), distance="euclidean")
     with pytest.raises(tp.InputError, match=r"first query 0 with 1\.0. Pass a radius below 1\.0"):
         tp.range_recall(([0, 1], [0]), tmp_path / "2", radius=1.0)
     assert tp.range_recall(([0, 1], [0]), tmp_path / "3", radius=1.0).recall == 0.5

@@ -30,7 +30,7 @@ NEIGHBORS = ("ids", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids"
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    tp.truth(GALLERY, QUERIES, 7, out=tmp_path / "truth", distance="euclidean")
+    tp.truth(QUERIES, GALLERY, 7, out=tmp_path / "truth", distance="euclidean")
     return tmp_path / "truth"
 
 
@@ -59,7 +59,7 @@ def test_all_formats(distance: str, tmp_path: Path) -> None:
     gallery, queries = (GALLERY > 1, QUERIES > 1) if distance == "hamming" else (GALLERY, QUERIES)
     found = tp.nearest(queries, gallery, 7, distance=distance)
     out = tmp_path / "truth"
-    certificate = tp.truth(gallery, queries, 7, out=out, distance=distance, formats=[*FORMATS], threads=1)
+    certificate = tp.truth(queries, gallery, 7, out=out, distance=distance, formats=[*FORMATS], threads=1)
     assert_equal(read_truth(out)[1], found)
     assert sorted(os.listdir(out)) == sorted([NAME, *certificate.files])
     for name in ("truth.npz", "truth.hdf5", "truth.ibin"):
@@ -96,30 +96,30 @@ def test_a_certificate_of_version_1_is_read_and_verified() -> None:
     gallery, queries = np.array([[0.0], [1.0], [1.0], [3.0], [4.0]]), np.array([[0.0], [4.0]])
     old = Path(__file__).with_name("records") / "truth-1"
     assert read_truth(old)[0].version == "1.0.0"
-    assert tp.verify_truth(old, gallery, queries, sample=None).agrees
+    assert tp.verify_truth(old, queries, gallery, sample=None).agrees
     assert tp.neighbor_recall([[0, 2], [4, 3]], str(old), k=2)[2] == tp.Estimate(0.75, 0.875, 1.0, 0.125)
 
 
 def test_any_order_has_the_same_digests(folder: Path, tmp_path: Path) -> None:
     items, rows = RANDOM.permutation(60), RANDOM.permutation(25)
     own = read_truth(folder)[0]
-    other = tp.truth(GALLERY[items], QUERIES[rows], 7, out=tmp_path / "other", distance="l2", memory="1MB", threads=2)
+    other = tp.truth(QUERIES[rows], GALLERY[items], 7, out=tmp_path / "other", distance="l2", memory="1MB", threads=2)
     assert other.neighbors == own.neighbors
     assert other.gallery.fingerprint == own.gallery.fingerprint != own.queries.fingerprint
     assert other.gallery.in_order != own.gallery.in_order
     moved = GALLERY.copy()
     moved[3, 0] += 1
-    third = tp.truth(moved, QUERIES, 7, out=tmp_path / "third", distance="euclidean")
+    third = tp.truth(QUERIES, moved, 7, out=tmp_path / "third", distance="euclidean")
     assert third.neighbors != own.neighbors
     assert third.gallery.fingerprint != own.gallery.fingerprint
 
 
 def test_a_small_gallery_is_listed_whole(tmp_path: Path) -> None:
-    certificate = tp.truth(GALLERY[:3], QUERIES, 100, out=tmp_path / "truth")
+    certificate = tp.truth(QUERIES, GALLERY[:3], 100, out=tmp_path / "truth")
     assert [certificate.k, certificate.listed] == [100, 3]
     assert "100 were asked for, but the gallery has only 3 items: all are listed." in certificate.to_text(width=200)
     assert read_truth(tmp_path / "truth")[1].ids.shape == (25, 3)
-    assert tp.verify_truth(tmp_path / "truth", GALLERY[:3], QUERIES)
+    assert tp.verify_truth(tmp_path / "truth", QUERIES, GALLERY[:3])
 
 
 EXTREME = np.array([[0.0, -0.0], [5e-324, 0.0], [1e200, 1.0], [-1e200, 1.0], [-0.0, 0.0], [1.0, np.nextafter(1, 2)]])
@@ -134,17 +134,17 @@ def test_all_types_of_numbers(kind: str, distance: str, tmp_path: Path) -> None:
     if kind == "bfloat16":
         special[kind] = GALLERY.astype(pytest.importorskip("ml_dtypes").bfloat16)
     rows = special[kind] if kind in special else GALLERY.astype(kind)
-    tp.truth(rows, rows[:5], 4, out=tmp_path / "truth", distance=distance, formats=[*FORMATS])
+    tp.truth(rows[:5], rows, 4, out=tmp_path / "truth", distance=distance, formats=[*FORMATS])
     assert_equal(read_truth(tmp_path / "truth")[1], tp.nearest(rows[:5], rows, 4, distance=distance))
-    assert tp.verify_truth(tmp_path / "truth", rows, rows[:5])
+    assert tp.verify_truth(tmp_path / "truth", rows[:5], rows)
     found = tp.nearest(rows[:5], rows, 4, distance=distance).ids
-    assert tp.examine_truth(found, rows, rows[:5], distance=distance).right.all()
+    assert tp.examine_truth(found, rows[:5], rows, distance=distance).right.all()
     assert tp.neighbor_recall(found, tmp_path / "truth", k=(1, 4))[4].upper == 1
 
 
 def test_one_item_and_one_query(tmp_path: Path) -> None:
-    tp.truth([[2.0]], [[1.0]], out=tmp_path / "truth", distance="euclidean")
-    assert tp.verify_truth(tmp_path / "truth", [[2.0]], [[1.0]])
+    tp.truth([[1.0]], [[2.0]], out=tmp_path / "truth", distance="euclidean")
+    assert tp.verify_truth(tmp_path / "truth", [[1.0]], [[2.0]])
     assert tp.neighbor_recall([[0]], tmp_path / "truth", k=1)[1] == tp.Estimate(1.0, 1.0, 1.0, 0.0)
 
 
@@ -175,16 +175,79 @@ def test_a_killed_run_is_continued(folder: Path, tmp_path: Path, monkeypatch: py
     out = tmp_path / "again"
     kill_after(3, monkeypatch)
     with pytest.raises(KilledError):
-        tp.truth(GALLERY, QUERIES, 7, out=out, distance="euclidean")
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
     assert os.listdir(out) == ["parts"]
     with pytest.raises(tp.InputError, match=r"has no certificate\.json"):
-        tp.verify_truth(out, GALLERY, QUERIES)
+        tp.verify_truth(out, QUERIES, GALLERY)
     done = kill_after(99, monkeypatch)
-    tp.truth(GALLERY, QUERIES, 7, out=out, distance="euclidean")
+    tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
     assert len(done) == 7 - 3
     assert {name: (out / name).read_bytes() for name in os.listdir(out)} == {
         name: (folder / name).read_bytes() for name in os.listdir(folder)
     }
+
+
+class Clock:
+    """A clock that advances only by searching: so many seconds for a query."""
+
+    def __init__(self, seconds: float, monkeypatch: pytest.MonkeyPatch, most: int = 10**9) -> None:
+        self.now, self.seconds, self.blocks, self.most = 0.0, seconds, list[int](), most
+        monkeypatch.setattr(search, "monotonic", lambda: self.now)
+        monkeypatch.setattr(search, "neighbors_of", self.searched)
+        monkeypatch.setattr(search, "QUERIES", 2)
+
+    def searched(self, problem: Any, *given: Any) -> tp.Neighbors:
+        if len(self.blocks) == self.most:
+            raise KilledError
+        self.blocks.append(len(problem.queries))
+        self.now += self.seconds * len(problem.queries)
+        return neighbors_of(problem, *given)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "blocks"), [(0.0, [2, 23]), (1.0, [2, 23]), (10.0, [2, 6, 6, 6, 5]), (1e6, [2] * 12 + [1])]
+)
+def test_parts_last_about_a_minute(
+    seconds: float, blocks: list[int], folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a first block, parts last a minute at the rate of the one before, but have some queries at least."""
+    clock = Clock(seconds, monkeypatch)
+    tp.truth(QUERIES, GALLERY, 7, out=tmp_path / "out", distance="euclidean")
+    assert clock.blocks == blocks
+    assert files_of(tmp_path / "out") == files_of(folder)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_run_continues_parts_of_any_size(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run at another speed, on another machine, makes parts of other sizes."""
+    out = tmp_path / "out"
+    for seconds, searched in ((10.0, [2, 6]), (20.0, [2, 3]), (1.0, [2])):
+        clock = Clock(seconds, monkeypatch, len(searched))
+        with pytest.raises(KilledError):
+            tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+        assert clock.blocks == searched
+    (out / "parts" / "0-9-0-60.npz").write_bytes(b"")  # of another layout, which overlaps
+    (out / "parts" / "notes.npz").write_bytes(b"")
+    clock = Clock(20.0, monkeypatch)
+    tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert clock.blocks == [2, 3, 3, 2]
+    assert files_of(out) == files_of(folder)
+
+
+def test_an_interrupted_run_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out = tmp_path / "out"
+    Clock(10.0, monkeypatch, 0)
+    with pytest.raises(KilledError) as caught:
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert caught.value.__notes__ == ["no part was finished, so nothing is kept"]
+    assert not out.exists()
+    Clock(10.0, monkeypatch, 2)
+    with pytest.raises(KilledError) as caught:
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert caught.value.__notes__ == [f"32 % is kept in {out}, and the same call or command continues it"]
 
 
 def test_another_search_is_not_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,23 +283,23 @@ def test_a_full_disk_leaves_no_half_file(call: int, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(os, "fsync", fsync)
     out = tmp_path / "truth"
     with pytest.raises(tp.InputError, match=r"could not be written \(No space left on device\)"):
-        tp.truth(GALLERY, QUERIES, 7, out=out, distance="euclidean")
+        tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
     left = [path.name for path in out.rglob("*") if path.is_file()]
     assert NAME not in left
     assert not [name for name in left if name.startswith(".")]
-    tp.truth(GALLERY, QUERIES, 7, out=out, distance="euclidean")
-    assert tp.verify_truth(out, GALLERY, QUERIES)
+    tp.truth(QUERIES, GALLERY, 7, out=out, distance="euclidean")
+    assert tp.verify_truth(out, QUERIES, GALLERY)
 
 
 def test_bad_input_leaves_no_folder(tmp_path: Path) -> None:
     bad = GALLERY.copy()
     bad[5, 1] = np.nan
     for given, argument in (
-        ((bad, QUERIES), "gallery"),
-        ((GALLERY, np.full((1, 4), np.inf)), "queries"),
-        ((GALLERY, QUERIES[:, :3]), ("queries", "gallery")),
-        ((np.zeros((0, 4)), QUERIES), "gallery"),
-        ((GALLERY, np.zeros((0, 4))), "queries"),
+        ((QUERIES, bad), "gallery"),
+        ((np.full((1, 4), np.inf), GALLERY), "queries"),
+        ((QUERIES[:, :3], GALLERY), ("queries", "gallery")),
+        ((QUERIES, np.zeros((0, 4))), "gallery"),
+        ((np.zeros((0, 4)), GALLERY), "queries"),
     ):
         with pytest.raises(tp.InputError) as caught:
             tp.truth(*given, out=tmp_path / "truth")
@@ -244,13 +307,28 @@ def test_bad_input_leaves_no_folder(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == []
 
 
+def test_the_order_of_arguments_before_version_2(folder: Path, tmp_path: Path) -> None:
+    """The gallery came first; shapes tell so of a truth that exists, and many queries are a reason for a warning."""
+    swapped = "The queries come first, and then the gallery"
+    with pytest.raises(tp.InputError, match=f"The truth is of 25 queries and 60 items, but 60 .* and 25 .*{swapped}"):
+        tp.verify_truth(folder, GALLERY, QUERIES)
+    ids = read_truth(folder)[1].ids
+    with pytest.raises(
+        tp.InputError, match=f"The number of true lists is 25, as that of items, but that of queries is 60. {swapped}"
+    ):
+        tp.examine_truth(ids, GALLERY, QUERIES)
+    with pytest.warns(tp.InputWarning, match=f"There are 60 queries, but only 6 items. {swapped}"):
+        tp.truth(GALLERY, QUERIES[:6], 3, out=tmp_path / "many")
+    tp.truth(GALLERY, QUERIES[:7], 3, out=tmp_path / "fewer")
+
+
 # Verification
 
 
 def test_verification(folder: Path) -> None:
-    whole = tp.verify_truth(folder, GALLERY, QUERIES, sample=None)
+    whole = tp.verify_truth(folder, QUERIES, GALLERY, sample=None)
     assert str(whole) == "Every bit agrees.\nAll 25 queries were computed again."
-    some = tp.verify_truth(folder, GALLERY, QUERIES, sample=5, seed=1, memory="1MB", threads=1)
+    some = tp.verify_truth(folder, QUERIES, GALLERY, sample=5, seed=1, memory="1MB", threads=1)
     assert some.agrees
     assert some.checked == 5
     assert "5 of 25 queries, chosen at random" in str(some)
@@ -268,7 +346,7 @@ def test_data_that_is_not_that_of_the_truth(folder: Path) -> None:
         (GALLERY + 1, QUERIES, "The gallery is not the data of the truth: 60 rows of 4 float32 with"),
         (GALLERY, QUERIES[:9], "The queries are not the data of the truth: 9 rows"),
     ):
-        found = tp.verify_truth(folder, gallery, queries)
+        found = tp.verify_truth(folder, queries, gallery)
         assert not found
         assert found.checked == 0
         assert says in found.differences[0]
@@ -350,7 +428,7 @@ REFUSED: dict[Callable[[Path], None], str] = {
 def test_a_forged_truth_is_refused(forge: Callable[[Path], None], folder: Path) -> None:
     forge(folder)
     with pytest.raises(tp.InputError, match=REFUSED[forge]):
-        tp.verify_truth(folder, GALLERY, QUERIES)
+        tp.verify_truth(folder, QUERIES, GALLERY)
     with pytest.raises(tp.InputError, match=REFUSED[forge]):
         tp.neighbor_recall(QUERIES.astype(int), folder, k=1)
 
@@ -360,10 +438,10 @@ def test_a_truth_of_other_neighbors_is_found_by_computing_them_again(folder: Pat
     other = tmp_path / "other"
     moved = GALLERY.copy()
     moved[:9] = 1 - moved[:9]
-    tp.truth(moved, QUERIES, 7, out=other, distance="euclidean")
+    tp.truth(QUERIES, moved, 7, out=other, distance="euclidean")
     certificate, _ = read_truth(folder)
     certified_again(other, gallery=certificate.to_dict()["gallery"], neighbors=certificate.neighbors)
-    found = tp.verify_truth(other, GALLERY, QUERIES, sample=None)
+    found = tp.verify_truth(other, QUERIES, GALLERY, sample=None)
     assert not found
     assert any(text.startswith("The ids of ") for text in found.differences)
 
@@ -377,7 +455,7 @@ def test_a_tie_that_lacks_an_item_is_found(folder: Path) -> None:
     again = tp.Neighbors(**{**vars(stored), "tie_ids": ids[:-1], "tie_indptr": pointer})
     ties = json.loads((folder / NAME).read_text())["ties"]
     certified_again(folder, ties={name: again.to_dict()[name] for name in ties})
-    found = tp.verify_truth(folder, GALLERY, QUERIES, sample=None)
+    found = tp.verify_truth(folder, QUERIES, GALLERY, sample=None)
     assert "The digest of the neighbors is not that of the certificate." in found.differences
     assert "The tie at the last rank of 1 query differs, first of query 24." in found.differences
 
@@ -387,7 +465,7 @@ def test_a_tie_that_lacks_an_item_is_found(folder: Path) -> None:
 
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "cityblock"])
 def test_recall_by_a_truth_is_that_by_vectors(distance: str, tmp_path: Path) -> None:
-    tp.truth(GALLERY, QUERIES, 9, out=tmp_path / "truth", distance=distance)
+    tp.truth(QUERIES, GALLERY, 9, out=tmp_path / "truth", distance=distance)
     found = np.array([RANDOM.permutation(60)[:20] for _ in QUERIES])
     found[:12, :9] = tp.nearest(QUERIES, GALLERY, 9, distance=distance).ids[:12, ::-1]
     found[3, 2:5] = -1
@@ -404,7 +482,7 @@ def test_recall_by_a_truth_is_that_by_vectors(distance: str, tmp_path: Path) -> 
 def test_ties_that_only_rounding_makes(tmp_path: Path) -> None:
     """Two items at different distances that are equal in float64 are no tie, at every k."""
     gallery = np.array([[1.0, 0.0], [1.0, 1e-9], [3.0, 0.0]])
-    tp.truth(gallery, np.zeros((1, 2)), 3, out=tmp_path / "truth", distance="euclidean")
+    tp.truth(np.zeros((1, 2)), gallery, 3, out=tmp_path / "truth", distance="euclidean")
     found = tp.neighbor_recall([[1, 0]], tmp_path / "truth", k=1)
     assert found[1] == tp.Estimate(0.0, 0.0, 0.0, 0.0)
     assert read_truth(tmp_path / "truth")[1].distances[0, :2].tolist() == [1.0, 1.0]
@@ -419,7 +497,7 @@ def test_a_right_truth(folder: Path) -> None:
     for query in range(25):  # other items of the last tie, in another order
         start = found.tie_starts[query]
         ids[query, start:] = found.tie(query)[::-1][: 7 - start]
-    result = tp.examine_truth(ids, GALLERY, QUERIES, distance="euclidean")
+    result = tp.examine_truth(ids, QUERIES, GALLERY, distance="euclidean")
     assert result.right.all()
     assert not result.unordered.any()
     assert result.examples == ()
@@ -438,7 +516,7 @@ def test_faults_by_definition(distance: str) -> None:
     for query in range(12):
         for _ in range(query % 4):
             ids[query, random.integers(5)] = random.integers(-2, 23)
-    found = tp.examine_truth(ids.astype(np.int32), gallery, queries, distance=distance)
+    found = tp.examine_truth(ids.astype(np.int32), queries, gallery, distance=distance)
     items, rows = fractions(gallery), fractions(queries)
     for query, row in enumerate(ids.tolist()):
         keys = [KEYS[distance](rows[query], item) for item in items]
@@ -449,16 +527,52 @@ def test_faults_by_definition(distance: str) -> None:
         assert found.repeated[query] == len(inside) - len(once)
         assert found.wrong[query] == sum(keys[item] > last for item in once)
         assert found.missing[query] == sum(key < last and item not in once for item, key in enumerate(keys))
-        near = [min(keys[item], last + 1) for item in once]
+        near = [keys[item] for item in inside]
         assert found.unordered[query] == (near != sorted(near))
     assert found.right.sum() == found.to_dict()["right"]
     assert len(found.columns()["query"]) == 12
 
 
+@pytest.mark.parametrize("distance", [*KEYS])
+@pytest.mark.parametrize("memory", ["1GiB", "16MiB"])
+def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of any items: wrong and repeated ones, ties, distances that float64 rounds to one, -1 behind them."""
+    random = np.random.default_rng(6)
+    gallery = np.array(
+        [[1.0, 1e-9 * (place % 5)] for place in range(12)] + [[-1.0, 1e-9 * place] for place in range(8)]
+    )
+    queries = random.integers(-2, 3, size=(40, 2)) * np.array([1.0, 2.0**-40])
+    rows: Any = queries, gallery
+    if distance == "hamming":
+        rows = random.integers(0, 2, (40, 4)) > 0, random.integers(0, 2, (20, 4)) > 0
+    keys = [[KEYS[distance](row, item) for item in fractions(rows[1])] for row in fractions(rows[0])]
+    lists = random.integers(20, size=(40, 6)).tolist()
+    lists[::2] = [sorted(row, key=of.__getitem__) for row, of in zip(lists[::2], keys[::2], strict=True)]
+    lists[::4] = [[*row[: 6 - cut % 3], *[-1] * (cut % 3)] for cut, row in enumerate(lists[::4])]
+    if memory == "16MiB":  # few pairs at a time
+        monkeypatch.setattr(search.Search, "most_compared", 7)
+    found = tp.examine_truth(np.array(lists), *rows, distance=distance, memory=memory)
+    expected = []
+    for row, of in zip(lists, keys, strict=True):
+        listed = [of[item] for item in row if item >= 0]
+        expected.append(listed != sorted(listed))
+    assert found.unordered.tolist() == expected
+    assert 5 < sum(expected) <= 20
+    assert (found.wrong > 1).any()
+
+
+def test_the_order_of_wrong_items_by_a_function() -> None:
+    def far(queries: Any, items: Any) -> Any:
+        return np.abs(queries - items.T)
+
+    found = tp.examine_truth([[3, 2], [2, 3], [1, 1]], [[0.0]] * 3, [[0.0], [1.0], [5.0], [9.0]], distance=far)  # type: ignore[arg-type]
+    assert found.unordered.tolist() == [True, False, False]
+
+
 def test_texts_of_an_examination() -> None:
     gallery, queries = [[0.0], [5.0], [1.0], [-1.0], [-1.0]], [[0.0]] * 4
     truth = [[0, 2], [0, 9], [2, 3], [1, 0]]
-    found = tp.examine_truth(truth, gallery, queries, distance="euclidean")
+    found = tp.examine_truth(truth, queries, gallery, distance="euclidean")
     assert found.examples == (
         "Query 1 lists 9, which is not a position in the gallery, at rank 2.",
         "Query 3 lists item 1 at distance 5, but its 2 nearest end at distance 1.",
@@ -466,5 +580,5 @@ def test_texts_of_an_examination() -> None:
     )
     assert "1 item of the gallery is equal to an earlier one." in found.to_text()
     assert repr(found) == "<TruthExamination: 1 of 4 lists right>"
-    first = tp.examine_truth(truth, gallery, queries, k=1, distance="euclidean")
+    first = tp.examine_truth(truth, queries, gallery, k=1, distance="euclidean")
     assert first.right.tolist() == [True, True, False, False]

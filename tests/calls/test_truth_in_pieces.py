@@ -15,7 +15,7 @@ from fnmr_oracle import KEYS
 from tieproof.cluster import Local, groups_of
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors import search
+from tieproof.neighbors import search, sides
 from tieproof.neighbors.certificate import read_truth
 from tieproof.neighbors.formats import FORMATS
 from tieproof.neighbors.nearest import neighbors_of
@@ -74,25 +74,25 @@ def test_any_pieces(kind: str, distance: str, size: int, tmp_path: Path, monkeyp
     rows = rows > rows.mean() if distance == "hamming" else rows
     items, queries = rows, rows[::7]
     make = partial(tp.truth, k=5, distance=distance, threads=1)
-    make(items, queries, out=tmp_path / "whole")
+    make(queries, items, out=tmp_path / "whole")
     cut_into(size, monkeypatch, 4)
-    make(in_shards(items, tmp_path / "items", (10, 11, 40)), queries, out=tmp_path / "pieces")
+    make(queries, in_shards(items, tmp_path / "items", (10, 11, 40)), out=tmp_path / "pieces")
     assert content(tmp_path / "pieces") == content(tmp_path / "whole")
 
 
 def test_shards_of_queries_and_all_formats(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = ROWS[::3]
-    tp.truth(ROWS, queries, 7, out=tmp_path / "whole", formats=[*FORMATS])
+    tp.truth(queries, ROWS, 7, out=tmp_path / "whole", formats=[*FORMATS])
     cut_into(9, monkeypatch, 6)
     items, asked = in_shards(ROWS, tmp_path / "items", (30,)), in_shards(queries, tmp_path / "queries", (5, 6))
-    tp.truth(items, asked, 7, out=tmp_path / "pieces", formats=[*FORMATS], memory="1MB")
+    tp.truth(asked, items, 7, out=tmp_path / "pieces", formats=[*FORMATS], memory="1MB")
     assert content(tmp_path / "pieces") == content(tmp_path / "whole")
-    assert tp.verify_truth(tmp_path / "pieces", items, asked, sample=5)
-    assert tp.verify_truth(tmp_path / "whole", items, asked, sample=None)
-    found = tp.examine_truth(read_truth(tmp_path / "whole")[1].ids[:, ::-1], items, asked)
+    assert tp.verify_truth(tmp_path / "pieces", asked, items, sample=5)
+    assert tp.verify_truth(tmp_path / "whole", asked, items, sample=None)
+    found = tp.examine_truth(read_truth(tmp_path / "whole")[1].ids[:, ::-1], asked, items)
     assert found.right.all()
     assert (
-        found.to_dict() == tp.examine_truth(read_truth(tmp_path / "whole")[1].ids[:, ::-1], ROWS, queries).to_dict()
+        found.to_dict() == tp.examine_truth(read_truth(tmp_path / "whole")[1].ids[:, ::-1], queries, ROWS).to_dict()
     )
 
 
@@ -106,7 +106,7 @@ def test_a_small_memory_makes_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyP
         return neighbors_of(problem, *given)
 
     monkeypatch.setattr(search, "neighbors_of", counted)
-    tp.truth(in_shards(rows, tmp_path / "items", (1000, 1500)), rows[:9], 20, out=tmp_path / "out", memory="16MiB")
+    tp.truth(rows[:9], in_shards(rows, tmp_path / "items", (1000, 1500)), 20, out=tmp_path / "out", memory="16MiB")
     assert sum(problems) == 6144
     assert max(problems) * 512 * 4 <= 2**23
     assert np.array_equal(read_truth(tmp_path / "out")[1].ids, tp.nearest(rows[:9], rows, 20).ids)
@@ -118,7 +118,7 @@ class KilledError(BaseException):
 
 def test_a_killed_run_is_continued_at_its_piece(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     queries = ROWS[:10]
-    tp.truth(ROWS, queries, 4, out=tmp_path / "whole")
+    tp.truth(queries, ROWS, 4, out=tmp_path / "whole")
     cut_into(20, monkeypatch, 5)
     items = in_shards(ROWS, tmp_path / "items", (30,))
     done: list[int] = []
@@ -132,15 +132,15 @@ def test_a_killed_run_is_continued_at_its_piece(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(search, "neighbors_of", killed)
     with pytest.raises(KilledError):
-        tp.truth(items, queries, 4, out=tmp_path / "out")
+        tp.truth(queries, items, 4, out=tmp_path / "out")
     names = ["0-5-0-20.npz", "0-5-20-30.npz", "5-10-0-20.npz", "search.json"]
     assert sorted(os.listdir(tmp_path / "out" / "parts")) == names
     cut_into(30, monkeypatch, 5)
     with pytest.raises(tp.InputError, match="another search: it differs in the memory or the workers"):
-        tp.truth(items, queries, 4, out=tmp_path / "out")
+        tp.truth(queries, items, 4, out=tmp_path / "out")
     cut_into(20, monkeypatch, 5)
     most = 8
-    tp.truth(items, queries, 4, out=tmp_path / "out")
+    tp.truth(queries, items, 4, out=tmp_path / "out")
     assert len(done) == 8
     assert content(tmp_path / "out") == content(tmp_path / "whole")
 
@@ -156,17 +156,17 @@ def test_a_changed_shard_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(search, "neighbors_of", changing)
     with pytest.raises(tp.InputError, match=r"part-1\.npy changed after it was opened"):
-        tp.truth(items, ROWS[:3], 4, out=tmp_path / "out")
+        tp.truth(ROWS[:3], items, 4, out=tmp_path / "out")
     monkeypatch.setattr(search, "neighbors_of", neighbors_of)
     with pytest.raises(tp.InputError, match="another search: it differs in the gallery"):
-        tp.truth(tp.open(tmp_path / "items"), ROWS[:3], 4, out=tmp_path / "out")
+        tp.truth(ROWS[:3], tp.open(tmp_path / "items"), 4, out=tmp_path / "out")
 
 
 def test_nan_in_a_shard_is_named(tmp_path: Path) -> None:
     rows = ROWS.copy()
     rows[31, 2] = np.nan
     with pytest.raises(tp.InputError, match=r"part-1\.npy contains nan in row 1 \(row 31 of all shards\)"):
-        tp.truth(in_shards(rows, tmp_path / "items", (30,)), ROWS[:3], 4, out=tmp_path / "out")
+        tp.truth(ROWS[:3], in_shards(rows, tmp_path / "items", (30,)), 4, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -174,10 +174,10 @@ def test_duplicates_with_equal_digests_are_compared() -> None:
     """Digests that collide make no duplicates: rows are compared, also those behind the first row of a digest."""
     rows = np.array([[1.0], [2.0], [1.0], [2.0], [3.0], [-0.0], [0.0]])
     source = ArraySource.of(rows)
-    own = search.digests_of(source, Local(), 1)
-    assert search.duplicates_of(source, own) == 3
-    assert search.duplicates_of(source, np.zeros_like(own)) == 3
-    assert search.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
+    own = sides.digests_of(source, Local(), 1)
+    assert sides.duplicates_of(source, own) == 3
+    assert sides.duplicates_of(source, np.zeros_like(own)) == 3
+    assert sides.duplicates_of(ArraySource.of(rows[:1]), own[:1]) == 0
 
 
 def test_ids_beyond_32_bits() -> None:
@@ -190,8 +190,8 @@ def test_ids_beyond_32_bits() -> None:
     ]
 
     def problem_of(queries: Array, items: Array) -> Any:
-        sides = search.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
-        return sides.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
+        both = sides.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
+        return both.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
 
     merged = merged_lists(lists, 4, problem_of, 10, lambda items: None)
     tied = [5, 7, 2**33, 2**33 + 2, 2**40, 2**40 + 2]

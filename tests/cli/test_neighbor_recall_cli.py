@@ -58,7 +58,7 @@ def test_binary_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_file_of_a_truth_knows_less_than_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    tp.truth(BASE, QUERIES, k=8, out="truth", distance="euclidean")
+    tp.truth(QUERIES, BASE, k=8, out="truth", distance="euclidean")
     run("found.npy", "truth/", "-k", "8", "--json", "-")
     out, err = capsys.readouterr()
     whole = tp.neighbor_recall(FOUND, "truth", k=8)

@@ -5,6 +5,7 @@ import json
 import os
 import struct
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
@@ -13,18 +14,20 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from tieproof.cli.verify import DISAGREES
+from tieproof.neighbors import search
+from tieproof.neighbors.nearest import neighbors_of
 
 RANDOM = np.random.default_rng(8)
 BASE = RANDOM.integers(0, 3, (60, 5)).astype(np.float32)
 QUERIES = RANDOM.integers(0, 3, (7, 5)).astype(np.float32)
 FOUND = tp.nearest(QUERIES, BASE, 8, distance="euclidean")
-FILES = ("base.fbin", "queries.fbin")
+FILES = ("queries.fbin", "base.fbin")
 
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    for name, vectors in zip(FILES, (BASE, QUERIES), strict=True):
+    for name, vectors in zip(FILES, (QUERIES, BASE), strict=True):
         Path(name).write_bytes(struct.pack("<II", *vectors.shape) + vectors.tobytes())
     return tmp_path
 
@@ -44,8 +47,11 @@ def test_a_truth_is_written_and_verified(capsys: pytest.CaptureFixture[str]) -> 
     assert capsys.readouterr().out == "Every bit agrees.\nAll 7 queries were computed again.\n"
     assert exit_status("verify", "truth/", *FILES, "--sample", "3", "--json", "-") == 0
     assert json.loads(capsys.readouterr().out)["checked"] == 3
-    assert exit_status("verify", "truth", *FILES[::-1], "--all") == DISAGREES
+    np.save("other.npy", QUERIES + 1)
+    assert exit_status("verify", "truth", "other.npy", FILES[1], "--all") == DISAGREES
     assert "The queries are not the data of the truth" in capsys.readouterr().out
+    assert exit_status("verify", "truth", *FILES[::-1], "--all") == 2
+    assert "The queries come first, and then the gallery" in capsys.readouterr().err
 
 
 def test_formats_and_shards() -> None:
@@ -54,10 +60,35 @@ def test_formats_and_shards() -> None:
     np.save("parts/part-1.npy", BASE[20:])
     write("--format", "hdf5", "--format", "parquet")
     more = ("--format", "hdf5", "--format", "parquet", "--out", "other")
-    assert exit_status("truth", "parts", "queries.fbin", "-k", "8", "-d", "euclidean", *more) == 0
+    assert exit_status("truth", "queries.fbin", "parts", "-k", "8", "-d", "euclidean", *more) == 0
     assert sorted(os.listdir("other")) == ["certificate.json", "truth.hdf5", "truth.npz", "truth.parquet"]
     assert Path("truth/truth.npz").read_bytes() == Path("other/truth.npz").read_bytes()
-    assert exit_status("verify", "truth", "parts", "queries.fbin") == 0
+    assert exit_status("verify", "truth", "queries.fbin", "parts") == 0
+
+
+@pytest.mark.parametrize(("most", "kept"), [(0, 0), (2, 57)])
+def test_an_interrupted_command_says_what_is_kept(
+    most: int, kept: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Parts have two of the seven queries here, and the search of the next one is interrupted."""
+    blocks: list[int] = []
+
+    def searched(*given: Any) -> tp.Neighbors:
+        if len(blocks) == most:
+            raise KeyboardInterrupt
+        blocks.append(1)
+        return neighbors_of(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(search, "QUERIES", 2)
+        patch.setattr(search, "LISTED", 1)
+        patch.setattr(search, "neighbors_of", searched)
+        assert exit_status("truth", *FILES, "-k", "8", "-d", "euclidean", "--out", "truth") == 130
+    nothing = "no part was finished, so nothing is kept"
+    some = f"{kept} % is kept in truth, and the same call or command continues it"
+    assert capsys.readouterr().err == f"Interrupted; {some if kept else nothing}.\n"
+    write()
+    assert exit_status("verify", "truth", *FILES) == 0
 
 
 def test_the_recall_by_a_truth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -88,7 +119,7 @@ def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> No
     ids[4, 1] = ids[4, 0]
     with h5py.File("theirs.hdf5", "w") as file:
         file["train"], file["test"], file["neighbors"] = BASE, QUERIES, ids
-    vectors = ("theirs.hdf5:train", "theirs.hdf5:test")
+    vectors = ("theirs.hdf5:test", "theirs.hdf5:train")
     given = ("-d", "euclidean", "--check", "theirs.hdf5", "--json", "-", "--per-query", "faults.csv")
     assert exit_status("truth", *vectors, *given) == 0
     found = json.loads(capsys.readouterr().out)
@@ -102,20 +133,20 @@ def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("truth base.fbin queries.fbin", "Give either --out, the folder to write to, or --check"),
-        ("truth base.fbin queries.fbin --out a --check b", "Give either --out"),
-        ("truth base.fbin queries.fbin --out a --per-query a.csv", "it needs --check"),
-        ("truth base.fbin queries.fbin --check base.fbin --format vecs", "--format is for a truth"),
-        ("truth base.fbin queries.fbin --check base.fbin --cluster auto", "--cluster is for a truth"),
-        ("truth base.fbin queries.fbin --out base.fbin", "base.fbin is a file, but a truth is written to a folder"),
-        ("truth base.fbin queries.fbin --out .", "contains other files, such as base.fbin"),
-        ("truth base.fbin no.fbin --out a", "no.fbin"),
-        ("truth base.fbin queries.fbin -d far --out a", "--distance: Unknown distance"),
-        ("truth base.fbin queries.fbin --out a --format xml", "'xml' is not one of bigann, vecs, hdf5, parquet"),
-        ("verify . base.fbin queries.fbin", "has no certificate.json"),
-        ("verify . base.fbin", "which is verified with its gallery and its queries"),
-        ("verify . base.fbin queries.fbin --all --sample 3", "--all and --sample were both given"),
-        ("verify . base.fbin queries.fbin --gallery base.fbin", "--gallery is for records"),
+        ("truth queries.fbin base.fbin", "Give either --out, the folder to write to, or --check"),
+        ("truth queries.fbin base.fbin --out a --check b", "Give either --out"),
+        ("truth queries.fbin base.fbin --out a --per-query a.csv", "it needs --check"),
+        ("truth queries.fbin base.fbin --check base.fbin --format vecs", "--format is for a truth"),
+        ("truth queries.fbin base.fbin --check base.fbin --cluster auto", "--cluster is for a truth"),
+        ("truth queries.fbin base.fbin --out base.fbin", "base.fbin is a file, but a truth is written to a folder"),
+        ("truth queries.fbin base.fbin --out .", "contains other files, such as base.fbin"),
+        ("truth no.fbin base.fbin --out a", "no.fbin"),
+        ("truth queries.fbin base.fbin -d far --out a", "--distance: Unknown distance"),
+        ("truth queries.fbin base.fbin --out a --format xml", "'xml' is not one of bigann, vecs, hdf5, parquet"),
+        ("verify . queries.fbin base.fbin", "has no certificate.json"),
+        ("verify . queries.fbin", "which is verified with its queries and its gallery"),
+        ("verify . queries.fbin base.fbin --all --sample 3", "--all and --sample were both given"),
+        ("verify . queries.fbin base.fbin --gallery base.fbin", "--gallery is for records"),
         ("verify no.tieproof base.fbin --all", "--sample and --all are for the folder of a truth"),
     ],
 )

@@ -57,10 +57,10 @@ def peak_of_a_truth(folder: str) -> int:
     paths = [str(path) for path in sorted(Path(folder).glob("part*.npy"))]
     shards = tp.open(paths)
     queries = shards.read(0, 200) + 1
-    tp.truth(queries - 1, queries, 10, out=Path(folder, "first"), memory=BUDGET, threads=1)
+    tp.truth(queries, queries - 1, 10, out=Path(folder, "first"), memory=BUDGET, threads=1)
     Path("/proc/self/clear_refs").write_text("5")
     before = resident("VmRSS")
-    tp.truth(shards, queries, 10, out=Path(folder, "truth"), memory=BUDGET, threads=1)
+    tp.truth(queries, shards, 10, out=Path(folder, "truth"), memory=BUDGET, threads=1)
     return resident("VmHWM") - before
 
 

@@ -154,10 +154,12 @@ def test_refused(options: dict[str, Any], says: str) -> None:
 
 # Truths
 
+SELF_SEARCH = pytest.mark.filterwarnings("ignore:.* queries are in the gallery, too")
+
 
 def truth_of(rows: Any, queries: Any, folder: Path, **options: Any) -> dict[str, bytes]:
     """The files of a truth."""
-    tp.truth(rows, queries, 6, out=folder, distance="euclidean", **options)
+    tp.truth(queries, rows, 6, out=folder, distance="euclidean", **options)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
@@ -172,6 +174,7 @@ def arm_the_search(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
     monkeypatch.setattr(truth_module, "find", arming)
 
 
+@SELF_SEARCH
 @pytest.mark.usefixtures("three_nodes")
 @pytest.mark.parametrize("kind", [None, Killing, KilledAtOnce, Slow, Waiting])
 def test_a_truth_by_workers_some_of_which_are_killed(
@@ -189,6 +192,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
     assert kind is None or (tmp_path / "gone wrong").exists()
 
 
+@SELF_SEARCH
 @pytest.mark.usefixtures("three_nodes")
 def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)

@@ -91,7 +91,7 @@ def test_vectors_of_different_lengths(tmp_path: Path) -> None:
 def test_neighbors_after_their_number(tmp_path: Path) -> None:
     """The files that a truth is written to are read again; they have no distances beside the ids."""
     gallery, queries = RANDOM.normal(size=(30, 3)), RANDOM.normal(size=(4, 3))
-    tp.truth(gallery, queries, k=5, out=tmp_path / "truth", distance="euclidean")
+    tp.truth(queries, gallery, k=5, out=tmp_path / "truth", distance="euclidean")
     found = tp.nearest(queries, gallery, k=5, distance="euclidean")
     read = read_neighbors(tmp_path / "truth" / "neighbors.ivecs")
     assert (read.ids == found.ids).all()

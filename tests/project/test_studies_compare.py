@@ -72,8 +72,10 @@ def test_there_is_always_one_verdict(equal: bool) -> None:
         for p_lower in (p_value, 1.0):
             for lower, upper in ((0.1, 0.3), (-0.1, 0.3), (0.2, 0.2), (0.0, 0.0)):
                 for p_noise in (p_lower, 1.0):
-                    evidence = Evidence(equal, p_value, p_lower, lower, upper, 0.05, p_noise=p_noise)
-                    given.add(rule_of(evidence).name)
+                    for smallest in (0.0, 0.25):
+                        ends = lower, upper, 0.05
+                        evidence = Evidence(equal, p_value, p_lower, *ends, p_noise=p_noise, smallest=smallest)
+                        given.add(rule_of(evidence).name)
     assert given == ({RULES[0].name} if equal else {rule.name for rule in RULES[1:]})
 
 

@@ -51,6 +51,47 @@ def test_queries_in_the_gallery(call: Callable[..., object], values: Any) -> Non
         call(values, LABELS, gallery=values, gallery_labels=LABELS)
 
 
+def nearest_of(values: Any, labels: Any, gallery: Any, gallery_labels: Any) -> object:
+    return tp.nearest(values, gallery, 3)
+
+
+def accuracy_of(values: Any, labels: Any, gallery: Any, gallery_labels: Any) -> object:
+    return tp.knn_accuracy(gallery, gallery_labels, values, labels, k=1)
+
+
+RANKING_CALLS: dict[str, Callable[..., object]] = {"nearest": nearest_of, "knn_accuracy": accuracy_of}
+"""Calls that only rank, so that every item is found that is not left out."""
+
+
+@pytest.mark.parametrize("call", RANKING_CALLS.values(), ids=RANKING_CALLS)
+def test_nearest_items_of_queries_in_the_gallery(call: Any) -> None:
+    with pytest.warns(tp.InputWarning, match=IN_GALLERY):
+        call(REAL, LABELS, gallery=REAL.copy(), gallery_labels=LABELS)
+    for part in PARTS.values():
+        with pytest.warns(tp.InputWarning, match=IN_PART):
+            part(call, REAL)
+
+
+def test_nearest_items_of_queries_that_are_left_out_are_not_warned_about() -> None:
+    own = np.repeat(np.arange(40)[:, None], 2, axis=1)
+    tp.nearest(REAL, REAL.copy(), 3, exclude=own)
+    tp.nearest(REAL[:30], REAL, 3, exclude=own[:30])
+    tp.nearest(REAL[:30], REAL, 3, groups=np.arange(30), gallery_groups=np.arange(40))
+    tp.nearest(REAL, k=3)
+    tp.knn_accuracy(REAL, LABELS)
+    tp.nearest(REAL[:3], REAL, 3)  # too few for a warning
+
+
+@pytest.mark.parametrize("shards", [False, True])
+def test_a_truth_of_queries_in_the_gallery(shards: bool, tmp_path: Path) -> None:
+    for name, rows in (("queries", slice(30)), ("gallery", slice(40))):
+        (tmp_path / name).mkdir()
+        np.save(tmp_path / name / "0.npy", REAL[rows])
+    queries, gallery = (tp.open(tmp_path / name) if shards else REAL[:30] for name in ("queries", "gallery"))
+    with pytest.warns(tp.InputWarning, match=IN_PART if shards else "equal to the queries in all 30 rows"):
+        tp.truth(gallery=gallery, queries=queries, k=3, out=tmp_path / "truth")
+
+
 def test_queries_in_the_gallery_in_other_forms() -> None:
     codes = REAL > 0
     with pytest.warns(tp.InputWarning, match=IN_GALLERY):

@@ -71,7 +71,7 @@ def test_peak_of_nearest_neighbors_among_many_short_rows() -> None:
     tp.nearest(data[:200], k=1)
     tracemalloc.start()
     try:
-        tp.nearest(data[:100], data, k=1, distance="euclidean", memory="64MiB", threads=2)
+        tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -86,12 +86,12 @@ def test_peak_of_a_truth_of_shards(items: int, dimensions: int, k: int, tmp_path
         rows = random.normal(size=(items // 4, dimensions)).astype(np.float32)
         np.save(tmp_path / f"part-{number}.npy", rows)
     queries = rows[:500].copy() + 1
-    tp.truth(rows[:200], queries[:200], k=k, out=tmp_path / "first")
+    tp.truth(queries[:200], rows[:200], k=k, out=tmp_path / "first")
     del rows
     shards = tp.open(str(tmp_path / "part-*.npy"))
     tracemalloc.start()
     try:
-        tp.truth(shards, queries, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2)
+        tp.truth(queries, shards, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

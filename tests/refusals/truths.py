@@ -58,7 +58,7 @@ CASES: dict[str, Case] = {
         r"distances of query 0 overflow float64.*Scale the embeddings",
     ),
     "NaN in the gallery of a truth": Case(
-        write([[np.nan], [1.0]], ROWS), r"gallery must contain only finite numbers, but row 0", in_folder=True
+        write(ROWS, [[np.nan], [1.0]]), r"gallery must contain only finite numbers, but row 0", in_folder=True
     ),
     "a function as the distance of a truth": Case(
         write(distance=np.subtract.outer), r"distance of a truth must be a name, not", in_folder=True
@@ -100,6 +100,18 @@ CASES: dict[str, Case] = {
     "a truth to examine whose ids are floats": Case(examine([[0.5]] * 3), r"true ids must be integers.*float64"),
     "a truth to examine with too few lists": Case(
         examine([[0]]), r"number of true lists is 1, but the number of queries is 3"
+    ),
+    "a truth to examine with queries and gallery swapped": Case(
+        lambda: tp.examine_truth([[0]] * 2, ROWS, ROWS[:2]),
+        r"number of true lists is 2, as that of items, but that of queries is 3\. The queries come first",
+    ),
+    "a truth to verify with queries and gallery swapped": Case(
+        lambda folder: [
+            tp.truth(ROWS[:2], ROWS, 2, out=folder / "truth"),
+            tp.verify_truth(folder / "truth", ROWS, ROWS[:2]),
+        ],
+        r"truth is of 2 queries and 3 items, but 3 queries and 2 items were passed\. The queries come first",
+        in_folder=True,
     ),
     "a truth to examine with lists longer than the gallery": Case(
         examine([[0, 1, 2, 0]] * 3), r"k is 4, but the lists have 4 ids, and the gallery has 3 items"

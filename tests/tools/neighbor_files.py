@@ -38,7 +38,7 @@ def write_truth() -> None:
     for name, rows in (("base", base), ("queries", queries)):
         Path(f"{name}.fbin").write_bytes(struct.pack("<II", *rows.shape) + rows.tobytes())
         np.save(f"{name}.npy", rows)
-    tp.truth(base, queries, 100, out="truth", distance="euclidean")
+    tp.truth(queries, base, 100, out="truth", distance="euclidean")
     found = tp.nearest(queries, base, 10, distance="euclidean")
     with h5py.File("theirs.hdf5", "w") as file:
         file["neighbors"], file["distances"] = found.ids.astype(np.int32), found.distances.astype(np.float32)

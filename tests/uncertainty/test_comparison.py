@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import sys
 from itertools import permutations
 from pathlib import Path
@@ -79,6 +80,67 @@ def test_the_same_words_whichever_comes_first() -> None:
     one = tp.compare({"a": tied, "b": last})["a", "b", "P@1"]
     assert (one.lower, one.upper) == (0.0, 0.5)
     assert tp.compare({"b": last, "a": tied})["a", "b", "P@1"] == one
+
+
+def lost_and_won(queries: int = 60, lost: int = 60) -> tp.Comparison:
+    """The first system, "base", loses so many queries, and wins none."""
+    relevance = np.eye(queries, queries + 1)
+    scores = np.where(np.arange(queries)[:, None] < lost, -relevance, relevance)
+    results = {"base": scores, "ours": relevance}
+    return tp.compare({name: tp.evaluate_scores(each, relevance, measures=["RR"]) for name, each in results.items()})
+
+
+def test_counts_of_queries_name_their_system(tmp_path: Path) -> None:
+    """In every form: the counts beside "ours is better" are those of ours, or have another name."""
+    found = lost_and_won()
+    assert found["base", "ours", "RR"].verdict.better == "ours"
+    words = "ours is better whatever the ties; ours won 60, lost 0, drew 0"
+    assert f"base - ours: {words}" in found.to_text(width=200)
+    assert words in found.to_markdown()
+    assert words in found._repr_html_()
+    found.report(tmp_path / "page.html")
+    page = " ".join(re.sub(r"<[^>]*>", " ", (tmp_path / "page.html").read_text("utf-8")).split())
+    assert "ours is better whatever the ties" in page
+    assert "base won 0, lost 60, drew 0" in page
+    neither = lost_and_won(60, 3)
+    assert "too few queries to tell; base won 0, lost 3, drew 57" in neither.to_text(width=200)
+    (said,) = found.to_dict()["differences"]
+    assert (said["a"], said["wins"], said["losses"], said["verdict"]["better"]) == ("base", 0, 60, "ours")
+
+
+@pytest.mark.parametrize("lost", [1, 5, 6, 60])
+def test_too_few_queries_are_those_that_allow_no_significant_p_value(lost: int) -> None:
+    """Of n queries that differ, the smallest p-value is 2 / 2^n, which is below 0.05 from 6 queries on."""
+    found = lost_and_won(60, lost)["base", "ours", "RR"]
+    assert (found.p_value <= 0.05) == (lost >= 6)
+    assert (found.verdict.name == "too few queries to tell") == (lost < 6)
+    assert found.verdict.name != "no difference shown"
+
+
+def test_a_tiny_difference_of_many_queries_shows_no_difference() -> None:
+    """On 398 queries each system is first as often as the other; one query gives 1/12 and 1/13."""
+    others, relevance = np.tile(-np.arange(1.0, 13.0), (399, 1)), np.eye(1, 13).repeat(399, axis=0)
+    results = {}
+    for name, ranks in {"a": [1, 2] * 199 + [13], "b": [2, 1] * 199 + [12]}.items():
+        scores = np.column_stack([0.5 - np.array(ranks), others])
+        results[name] = tp.evaluate_scores(scores, relevance, measures=["RR"])
+    found = tp.compare(results)["a", "b", "RR"]
+    assert found.expected == pytest.approx((1 / 13 - 1 / 12) / 399, rel=1e-9)
+    assert found.verdict.name == "no difference shown"
+    assert found.verdict.sentence.startswith("No difference shown: 'b' is ahead of 'a' by 2e-05 of RR in expectation")
+
+
+def test_a_footnote_on_p_values_names_its_pair() -> None:
+    relevance = np.eye(12, 13)
+    good, bad = relevance, -relevance
+    mixed = np.where(np.arange(12)[:, None] < 3, -relevance, relevance)
+    results = {
+        name: tp.evaluate_scores(each, relevance, measures=["RR"])
+        for name, each in {"good": good, "bad": bad, "mixed": mixed}.items()
+    }
+    said = tp.compare(results).to_text(width=200)
+    assert "\ngood - mixed in RR: With 3 queries that differ, no p-value below 0.2500 is possible.\n" in said
+    assert said.count("is possible") == 1
 
 
 def test_queries_that_decide() -> None:

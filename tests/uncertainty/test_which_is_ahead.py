@@ -53,7 +53,7 @@ def test_of_equal_means_none_is_ahead(test: Test, tied: int) -> None:
     assert found == turned
     assert abs(found.expected) <= 1e-12
     assert found.verdict.better is None
-    assert found.verdict.name == ("queries or ties could explain it" if tied else "too few queries to tell")
+    assert found.verdict.name == ("queries or ties could explain it" if tied else "no difference shown")
     assert "neither is ahead, because 'a' and 'b' have the same mean P@10" in found.verdict.sentence
     assert (found.p_value == pytest.approx(1.0)) == (test != "wilcoxon")
     assert found.p_lower == (1.0 if tied else found.p_value)

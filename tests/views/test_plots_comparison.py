@@ -85,7 +85,7 @@ def test_differences_of_queries_are_drawn_and_sorted() -> None:
     assert expected.tolist() == sorted(values.expected.tolist())
     difference = found["ours", "base", "P@1"]
     assert ax.get_title("left") == (
-        f"P@1 of ours - base\nwins {difference.wins}, losses {difference.losses}, draws {difference.draws}"
+        f"P@1 of ours - base\nours won {difference.wins}, lost {difference.losses}, drew {difference.draws}"
     )
     with pytest.raises(InputError, match="no system 'nobody'"):
         found.plot_queries("ours", "nobody")

@@ -30,9 +30,9 @@ def status_of(program: click.Command, args: list[str]) -> int:
     except click.exceptions.Exit as done:
         return done.exit_code
     except Terminated as ended:
-        return _stopped("Terminated", ended.status)
-    except (KeyboardInterrupt, click.Abort):
-        return _stopped("Interrupted", INTERRUPTED)
+        return _stopped("Terminated", ended, ended.status)
+    except (KeyboardInterrupt, click.Abort) as ended:
+        return _stopped("Interrupted", ended, INTERRUPTED)
     except click.UsageError as error:
         message, asked = error.format_message(), error.ctx.command_path if error.ctx else "tieproof"
         end = "" if message.endswith((".", "?")) else "."
@@ -82,8 +82,10 @@ def _fail(message: str, status: int = BAD_INPUT) -> int:
     return status
 
 
-def _stopped(how: str, status: int) -> int:
-    complain(f"{how}; no unfinished file is left.")
+def _stopped(how: str, ended: BaseException, status: int) -> int:
+    """Say what is kept, which notes of the exception tell."""
+    kept = getattr(ended, "__notes__", ["no unfinished file is left"])
+    complain(f"{how}; {in_one_line('; '.join(kept))}.")
     return status
 
 

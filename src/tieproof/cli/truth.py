@@ -19,16 +19,16 @@ HELP = (
     "Find the true neighbors of queries, with all ties at rank k, and certify them. "
     "Or examine those that others published, with --check.\n\n"
     "The folder OUT gets truth.npz, the files of --format and certificate.json, with digests of the data and of the "
-    "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT GALLERY "
-    "QUERIES checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
+    "neighbors. If the command is killed, the same command continues where it stopped. tieproof verify OUT QUERIES "
+    "GALLERY checks a truth, and tieproof neighbor-recall takes OUT as the truth.\n\n"
     "Files of vectors are those that tieproof evaluate reads. A folder, a pattern or a URL of shards is read piece "
     "by piece within --memory, here or by the workers of --cluster."
 )
 
 EXAMPLES = (
-    "tieproof truth base.fbin queries.fbin -k 100 -d euclidean --out truth/",
-    "tieproof truth base.npy queries.npy --format hdf5 --format parquet --out truth/",
-    "tieproof truth base.fbin queries.fbin -d euclidean --check theirs.hdf5",
+    "tieproof truth queries.fbin base.fbin -k 100 -d euclidean --out truth/",
+    "tieproof truth queries.npy base.npy --format hdf5 --format parquet --out truth/",
+    "tieproof truth queries.fbin base.fbin -d euclidean --check theirs.hdf5",
 )
 
 CHOSEN = ("bigann", "vecs")
@@ -38,8 +38,8 @@ CHOSEN = ("bigann", "vecs")
     tieproof.truth,
     HELP,
     EXAMPLES,
-    gallery="The vectors of the items; ids are their positions.",
     queries="The vectors of the queries.",
+    gallery="The vectors of the items; ids are their positions.",
     k=Option(
         "How many nearest items to find. Default: 100; with --check the length of the lists.",
         COUNT,
@@ -55,8 +55,8 @@ CHOSEN = ("bigann", "vecs")
 )
 def truth(
     outputs: Outputs,
-    gallery: str,
     queries: str,
+    gallery: str,
     out: Text,
     formats: tuple[str, ...] | None,
     check: Text,
@@ -74,11 +74,11 @@ def truth(
     if settings["cluster"] is not None and out is None:
         raise InputError("--cluster is for a truth that is written to --out; leave it out.")
     k, cluster = settings.pop("k"), settings.pop("cluster")
-    files = {"gallery": gallery, "queries": queries, "truth": check}
+    files = {"queries": queries, "gallery": gallery, "truth": check}
     watched = is_terminal(sys.stderr)
 
     def made() -> Any:
-        sides = rows_of(gallery), rows_of(queries)
+        sides = rows_of(queries), rows_of(gallery)
         with naming(files):
             if check is not None:
                 ids = read_neighbors(check).ids
@@ -86,7 +86,7 @@ def truth(
             given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
             return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
-    read = [split(location).path for location in (gallery, queries, check) if location]
+    read = [split(location).path for location in (queries, gallery, check) if location]
     answer(outputs, written(made, read, outputs))
 
 
@@ -98,7 +98,7 @@ def rows_of(location: str) -> Any:
 def verified_folder(
     folder: str, data: str, more: Text, sample: int | None, whole: bool, outputs: Outputs, **given: Any
 ) -> tieproof.TruthVerification:
-    """Verify the truth in a folder by the files of its gallery and of its queries.
+    """Verify the truth in a folder by the files of its queries and of its gallery.
 
     given : the other options of `tieproof verify`, of which only memory and threads apply
     """
@@ -109,14 +109,14 @@ def verified_folder(
             f"--{strange[0].replace('_', '-')} is for records, but {folder} is a folder. Leave the option out."
         )
     if more is None:
-        raise InputError(f"{folder} is the folder of a truth, which is verified with its gallery and its queries.")
+        raise InputError(f"{folder} is the folder of a truth, which is verified with its queries and its gallery.")
     if whole and sample is not None:
         raise InputError("--all and --sample were both given. Give only one.")
     check_options(memory=memory, threads=threads)
 
     def verified() -> tieproof.TruthVerification:
         sides = rows_of(data), rows_of(more)
-        with naming({"gallery": data, "queries": more}):
+        with naming({"queries": data, "gallery": more}):
             return tieproof.verify_truth(
                 folder,
                 *sides,

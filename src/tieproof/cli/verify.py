@@ -21,7 +21,7 @@ HELP = (
     "Repeat the evaluation of a record, or the search of a truth, and report whether every bit agrees.\n\n"
     "RECORD is a file that tieproof evaluate --save or tieproof run --save wrote. It contains the settings of the "
     "evaluation; give the data again: embeddings and labels, or qrels and a run, with the items in any order.\n\n"
-    "Or RECORD is a folder that tieproof truth wrote, DATA its gallery and MORE its queries. Some of the queries, "
+    "Or RECORD is a folder that tieproof truth wrote, DATA its queries and MORE its gallery. Some of the queries, "
     "chosen at random, are computed again; the answer tells how probably wrong neighbors escape.\n\n"
     f"Exit status: 0 if everything agrees, {DISAGREES} if anything differs, 2 for bad input."
 )
@@ -30,8 +30,8 @@ EXAMPLES = (
     "tieproof verify embeddings.tieproof embeddings.npy labels.npy",
     "tieproof verify queries.tieproof queries.npz --gallery gallery.npz",
     "tieproof verify run.tieproof qrels.txt run.txt",
-    "tieproof verify truth/ base.fbin queries.fbin",
-    "tieproof verify truth/ base.fbin queries.fbin --all",
+    "tieproof verify truth/ queries.fbin base.fbin",
+    "tieproof verify truth/ queries.fbin base.fbin --all",
 )
 
 
@@ -40,9 +40,9 @@ EXAMPLES = (
     HELP,
     EXAMPLES,
     record=argument("The record, a file that ends in .tieproof, or the folder of a truth."),
-    data=argument("The embeddings, the qrels of a run, or the gallery of a truth."),
+    data=argument("The embeddings, the qrels of a run, or the queries of a truth."),
     more=argument(
-        "The labels, the run, or the queries of a truth. Default: the labels in the file of the embeddings.",
+        "The labels, the run, or the gallery of a truth. Default: the labels in the file of the embeddings.",
         required=False,
     ),
     sample=Option("How many random queries of a truth are computed again. Default: 300.", COUNT),

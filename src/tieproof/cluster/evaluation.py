@@ -20,6 +20,7 @@ from tieproof.inputs.shards.source import RankedRows
 from tieproof.installed import __version__
 from tieproof.problem import ShardedProblem, Watch
 from tieproof.ties import IntArray, Ties
+from tieproof.whole_files import continued
 
 SURVEYED = 2**26
 """The most bytes of rows that are surveyed by one task."""
@@ -82,7 +83,8 @@ def count_all(
     """
     # Pairs of blocks are half the square of their number.
     at_least = 1 if runner.workers == 1 else ceil(sqrt(2 * PARTS_EACH * runner.workers))
-    layout = make_layout(problem, at_least if checkpoint is None else max(at_least, RESUMED))
+    at_least = at_least if checkpoint is None else max(at_least, RESUMED)
+    layout = make_layout(problem, at_least, stored=checkpoint is not None)
     job = Job(problem, layout)
     kept = (
         None
@@ -113,6 +115,8 @@ def counted(job: Job, watch: Watch, runner: Runner, kept: FolderLedger | None) -
             done = [unit for unit in units if unit in ledger]
             advance(sum(map(layout.pairs_of, done)))
             left = set(units).difference(done)
+            if kept is not None:
+                stack.enter_context(continued(kept.folder, lambda: sum(unit in kept for unit in units), len(units)))
             for unit, counts in runner.count(job, [unit for unit in units if unit in left], advance):
                 ledger.keep(unit, counts)
         for number, thresholds in runner.thresholds(job):

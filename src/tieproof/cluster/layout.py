@@ -27,6 +27,9 @@ SMALLEST_BUDGET = 16 * 2**20
 SMALLEST_BLOCK = 2**11
 """The fewest queries of a block if a number of blocks is requested; smaller blocks cost more per query."""
 
+STORED = 2**41
+"""The most products of two numbers that a block of a checkpoint needs, unless it is the smallest: about a minute."""
+
 
 class Sizes(NamedTuple):
     """How much fits into memory at the same time.
@@ -104,13 +107,18 @@ class Layout(NamedTuple):
         return own * len(self.blocks[unit.other]) * len(unit.blocks)
 
 
-def make_layout(problem: ShardedProblem, at_least: int = 1) -> Layout:
+def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> Layout:
     """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
 
     Groups end at the ends of shards, if the shards are small enough.
+
+    stored : whether counts of blocks are stored in a checkpoint, from which an interrupted evaluation continues
     """
     sizes = Sizes.of(problem, problem.whole.budget.memory)
-    few = max(SMALLEST_BLOCK, -(-len(problem.queries) // at_least))
+    few = -(-len(problem.queries) // at_least)
+    if stored and problem.gallery is not None:
+        few = min(few, STORED // math.prod(problem.gallery.shape))
+    few = max(SMALLEST_BLOCK, few)
     blocks = list(_blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
     if problem.gallery is None:
         return Layout(blocks, [])

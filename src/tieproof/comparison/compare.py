@@ -12,17 +12,10 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from tieproof.comparison.differences import Difference, NoisyDifference, difference, values_in_order
 from tieproof.comparison.result import Comparison
 from tieproof.comparison.same_queries import aligned, check_results, common_measures
-from tieproof.comparison.verdicts import (
-    Difference,
-    Evidence,
-    NoisyDifference,
-    Sample,
-    difference,
-    values_in_order,
-    verdict_on,
-)
+from tieproof.comparison.verdicts import Evidence, Sample, smallest_p_value, verdict_on
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import BOUNDS, check_confidence, in_groups, within
 from tieproof.evaluation.result import Result
@@ -316,6 +309,7 @@ def _differences_of(
         if varies[at]:
             low, high = intervals[at]
             interval = within(-1.0, 1.0, (0.0 - high, 0.0 - low) if ahead < 0 else (low, high), expected)
+        sample = Sample(test, len(results), len(expected), wins + losses, bool(varies[at]))
         evidence = Evidence(
             equal=not wins + losses,
             p_value=float(corrected[0, at]),
@@ -325,8 +319,8 @@ def _differences_of(
             alpha=1 - confidence,
             ahead=ahead,
             p_noise=1.0 if p_noise is None else float(p_noise[at]),
+            smallest=smallest_p_value(sample),
         )
-        sample = Sample(test, len(results), len(expected), wins + losses, bool(varies[at]))
         differences[a, b, measure] = Difference(
             lower=mean.lower,
             expected=mean.expected,

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tieproof.comparison.verdicts import Difference
+from tieproof.comparison.differences import Difference
 from tieproof.distribution.distribution import Between, Distribution
 from tieproof.evaluation.intervals import in_groups
 from tieproof.evaluation.result import Result

@@ -4,7 +4,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from tieproof.comparison.verdicts import Difference
+from tieproof.comparison.differences import Difference
+from tieproof.comparison.tables import outcomes
 from tieproof.measures import Measure
 from tieproof.show import style
 from tieproof.show.drawing import default_measure, draw_sorted, sort
@@ -156,7 +157,7 @@ def plot_query_differences(
     ... )
     >>> print(axes.get_title("left"))
     RR of one - other
-    wins 1, losses 1, draws 1
+    one won 1, lost 1, drew 1
     """
     measure = measure or default_measure(found.measures)
     values, difference = found.per_query(a, b, measure), found[a, b, measure]
@@ -168,9 +169,8 @@ def plot_query_differences(
     ax.axhline(0, color=style.GRAY, linewidth=1, zorder=0)
     ax.set_ylabel(f"difference in {measure}")
     style.short_numbers(ax.yaxis)
-    outcomes = f"wins {difference.wins:,}, losses {difference.losses:,}, draws {difference.draws:,}"
     words = {"loc": "left", "fontsize": 10, "pad": 22, "parse_math": False, "fontfamily": families()}
-    ax.set_title(f"{measure} of {one} - {other}\n{outcomes}", **words)
+    ax.set_title(f"{measure} of {one} - {other}\n{outcomes(difference, one)}", **words)
     low, high = min(shown.limits[0], 0.0), max(shown.limits[1], 0.0)
     margin = 0.04 * (high - low) or 1.0
     ax.set_ylim(low - margin, high + margin)

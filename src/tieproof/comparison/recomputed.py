@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.comparison.compare import compare
+from tieproof.comparison.differences import NoisyDifference
 from tieproof.comparison.result import Comparison
-from tieproof.comparison.verdicts import NoisyDifference
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.moves import MOVED, moves_between

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.comparison.differences import Difference, QueryDifference, difference, values_in_order
 from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
-from tieproof.comparison.verdicts import Difference, QueryDifference, difference, values_in_order
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.inputs.options import check_whole
@@ -53,7 +53,7 @@ class Comparison(Shown, AsFrame):
        lower  expected     upper         queries 95%        p  p lower
     ------------------------------------------------------------------
     RR
-    good - bad: good is better in expectation; won 6, lost 0, drawn 2
+    good - bad: good is better in expectation; good won 6, lost 0, drew 2
       0.0000   +0.4952   +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.

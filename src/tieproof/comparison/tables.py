@@ -4,8 +4,9 @@ from collections.abc import Iterator, Sequence
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
-from tieproof.comparison.verdicts import RULES, Difference, Sample, remark
-from tieproof.show.parts import NARROWEST, WIDTH, count, paragraph, percent, signed
+from tieproof.comparison.differences import Difference
+from tieproof.comparison.verdicts import RULES, Sample, remark
+from tieproof.show.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import Cell, Row, Table
 from tieproof.statistics.resampling import RESAMPLES
@@ -42,7 +43,7 @@ def differences_as_text(comparison: "Comparison", width: int | None = None, colo
         lines.append(bold.format(printable(measure)))
         for a, b in comparison.pairs:
             each = comparison[a, b, measure]
-            lines += [paragraph(f"{a} - {b}: {_in_words(each)}", width), _numbers_line(_cells(each))]
+            lines += [paragraph(f"{a} - {b}: {_in_words(each, a, b)}", width), _numbers_line(_cells(each))]
         lines.append("")
     return "\n".join([*lines, *(paragraph(sentence, width) for sentence in _sentences(comparison))])
 
@@ -73,11 +74,18 @@ def _p_value(value: float) -> str:
     return f"{value:.4f}" if value >= _SMALLEST else f"<{_SMALLEST}"
 
 
-def _in_words(difference: Difference) -> str:
-    """The verdict, and the numbers of queries that the first system won, lost and drew."""
+def _in_words(difference: Difference, a: str, b: str) -> str:
+    """The verdict, and how many queries the better system, or the first one if neither is better, won and lost."""
     verdict = difference.verdict
-    said = verdict.name if verdict.better is None else f"{verdict.better} is {verdict.name}"
-    return f"{said}; won {difference.wins:,}, lost {difference.losses:,}, drawn {difference.draws:,}"
+    if verdict.better == b:
+        a, difference = b, difference.mirrored()
+    said = verdict.name if verdict.better is None else f"{a} is {verdict.name}"
+    return f"{said}; {outcomes(difference, a)}"
+
+
+def outcomes(difference: Difference, a: str) -> str:
+    """How many queries the first system of a difference, which is called `a`, won, lost and drew."""
+    return f"{a} won {difference.wins:,}, lost {difference.losses:,}, drew {difference.draws:,}"
 
 
 def _sentences(comparison: "Comparison") -> Iterator[str]:
@@ -100,14 +108,16 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
         f"'p' is by {_TESTS[comparison.test]}{corrected}; 'p lower' is the p-value if all ties are broken against "
         "the system that is ahead and in favor of the other one."
     )
-    differences = [comparison[a, b, measure] for measure in comparison.measures for a, b in comparison.pairs]
-    remarks = []
-    for each in differences:
+    names, remarks = set(), dict[str, list[str]]()
+    for a, b, measure in ((*pair, measure) for measure in comparison.measures for pair in comparison.pairs):
+        each = comparison[a, b, measure]
+        names.add(each.verdict.name)
         differing, varies = each.wins + each.losses, each.effect_size is not None
         sample = Sample(comparison.test, len(comparison.systems), differing + each.draws, differing, varies)
-        remarks.append(remark(sample, 1 - comparison.confidence))
-    yield from dict.fromkeys(filter(None, remarks))
-    names = {each.verdict.name for each in differences}
+        if said := remark(sample, 1 - comparison.confidence):
+            remarks.setdefault(said, []).append(f"{a} - {b} in {measure}")
+    for said, of in remarks.items():
+        yield f"{', '.join(of[:MOST_SHOWN])}{more_than(len(of))}: {said}"
     for rule in RULES:
         if rule.name in names:
             yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"
@@ -160,8 +170,8 @@ def differences_table(comparison: "Comparison") -> Table:
     header = _header(comparison)
     sections: list[list[Row]] = [
         [
-            (measure, f"{a} - {b}", *_cells(comparison[a, b, measure]), _in_words(comparison[a, b, measure]))
-            for a, b in comparison.pairs
+            (measure, f"{a} - {b}", *_cells(each), _in_words(each, a, b))
+            for (a, b), each in ((pair, comparison[*pair, measure]) for pair in comparison.pairs)
         ]
         for measure in comparison.measures
     ]

@@ -1,20 +1,18 @@
-"""`Difference` and `Verdict`: how two systems differ, and the conclusion from it."""
+"""`Verdict`: the conclusion from how two systems differ, and the rules that give it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from tieproof.evaluation.result import Result
 from tieproof.show.printable import printable
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+from tieproof.ties import Estimate
 
 WHATEVER_THE_NOISE = "better whatever the ties and the noise"
 WHATEVER_THE_TIES = "better whatever the ties"
 IN_EXPECTATION = "better in expectation"
 QUERIES_OR_TIES = "queries or ties could explain it"
 TOO_FEW_QUERIES = "too few queries to tell"
+NO_DIFFERENCE = "no difference shown"
 THE_SAME = "the same"
 
 
@@ -47,6 +45,7 @@ class Evidence(NamedTuple):
     p_noise : the corrected p-value if all ties and the noise of both systems go against the system ahead; 1 without
         noise
     ahead : 1 if the first system is ahead in expectation, -1 if the second is, 0 if their means are the same
+    smallest : the smallest p-value that so few queries allow, as `smallest_p_value` returns it
     """
 
     equal: bool
@@ -57,6 +56,7 @@ class Evidence(NamedTuple):
     alpha: float
     ahead: int = 1
     p_noise: float = 1.0
+    smallest: float = 0.0
 
 
 class Sample(NamedTuple):
@@ -139,9 +139,18 @@ RULES = (
     ),
     Rule(
         TOO_FEW_QUERIES,
-        "The difference is zero or not significant in expectation, and no order of tied items makes it zero or "
-        "reverses it, or there are no ties.",
-        "One system may be better; more queries would show it.",
+        "So few queries differ that no difference between the systems could be significant, unless a test takes the "
+        "distribution of the differences for granted.",
+        "One system may be better; only more queries can show it.",
+        lambda evidence: evidence.smallest > evidence.alpha,
+        names_better=False,
+    ),
+    Rule(
+        NO_DIFFERENCE,
+        "The difference is zero or not significant in expectation, although enough queries differ for a significant "
+        "one, and no order of tied items makes it zero or reverses it, or there are no ties.",
+        "The choice of queries alone can explain the difference. This does not show that the systems are equally "
+        "good: the confidence interval of the difference tells how much better either of them may be.",
         lambda evidence: True,
         names_better=False,
     ),
@@ -179,7 +188,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         open_question += f"{'; only the ranks of their differences are uneven' if uneven else ''} ({p_value})"
     else:
         open_question = (
-            f"'{a}' is ahead of '{b}' by {mean.expected:.4f} of {measure} in expectation, which the choice of "
+            f"'{a}' is ahead of '{b}' by {_size(mean.expected)} of {measure} in expectation, which the choice of "
             f"queries alone can explain ({p_value})"
         )
     spread = f"from {_lead(b, a, mean.lower)} to {_lead(b, a, mean.upper)}"
@@ -196,6 +205,7 @@ def verdict_on(a: str, b: str, measure: str, mean: Estimate[float], evidence: Ev
         QUERIES_OR_TIES: f"Queries or ties could explain it: {open_question}. The orders of tied items range "
         f"{spread}.",
         TOO_FEW_QUERIES: f"Too few queries to tell: {open_question}.",
+        NO_DIFFERENCE: f"No difference shown: {open_question}.",
     }
     sentence = " ".join(filter(None, (sentences[rule.name], remark(sample, evidence.alpha))))
     return Verdict(rule.name, a if rule.names_better else None, sentence)
@@ -209,14 +219,32 @@ def _lead(a: str, b: str, difference: float) -> str:
     """
     if difference == 0:
         return "no difference"
-    return f"'{b if difference > 0 else a}' ahead by {abs(difference):.4f}"
+    return f"'{b if difference > 0 else a}' ahead by {_size(difference)}"
+
+
+def _size(difference: float) -> str:
+    """The size of a difference with four decimals, or one digit if these would show 0.
+
+    >>> _size(-0.25), _size(-0.000003)
+    ('0.2500', '3e-06')
+    """
+    size = abs(difference)
+    return f"{size:.4f}" if size >= 0.00005 else f"{size:.1g}"
+
+
+def smallest_p_value(sample: Sample) -> float:
+    """The smallest p-value of a test that reassigns the scores of each query of a sample.
+
+    It is the share of assignments in which one system is best, and another one worst, on every query.
+    """
+    test, systems, queries, differing, _ = sample
+    if test != "tukey":
+        return float(2.0 ** (1 - differing))
+    return float((systems * (systems - 1.0)) ** (1 - (queries if systems > 2 else differing)))
 
 
 def remark(sample: Sample, alpha: float) -> str:
     """What has to be said of a p-value that so few queries, or such queries, give; empty if there is nothing to say.
-
-    The smallest p-value of a test that reassigns the scores of each query is the share of assignments in which one
-    system is best, and another one worst, on every query.
 
     >>> remark(Sample("sign-flip", 2, 50, 3, True), 0.05)
     'With 3 queries that differ, no p-value below 0.2500 is possible.'
@@ -228,8 +256,8 @@ def remark(sample: Sample, alpha: float) -> str:
         return "The differences do not vary, which leaves Student's t undefined; p is that of the sign-flip test."
     few = "1 query that differs" if differing == 1 else f"{differing:,} queries that differ"
     if test == "tukey" and systems > 2:
-        few, differing = f"{queries:,} queries", queries
-    smallest = (systems * (systems - 1.0) if test == "tukey" else 2.0) ** (1 - differing)
+        few = f"{queries:,} queries"
+    smallest = smallest_p_value(sample)
     if smallest <= alpha:
         return ""
     if test == "t":
@@ -248,104 +276,3 @@ def _as_p_value(p_value: float) -> str:
     ('p = 0.2500', 'p < 0.0001')
     """
     return "p < 0.0001" if p_value < 0.0001 else f"p = {p_value:.4f}"
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The mean of a measure over the queries for the first system, minus the mean for the second.
-
-    Over the orderings of tied items, where each system's ties break independently of the other's:
-
-    lower, upper : the smallest and the largest difference: the lower value of the first system minus the upper value
-        of the second, and the upper value of the first minus the lower value of the second
-    expected, std : the mean of the difference and its standard deviation
-
-    Over the queries, with the expected value of each query:
-
-    interval : the two ends of the confidence interval of the expected difference
-    p_value : how likely a difference at least as large, of either sign, would be if neither system were better
-    p_lower : the same probability when all ties are broken against the system that is ahead and in favor of the
-        other one; never smaller than `p_value`, and 1 if the difference then vanishes or changes its sign
-    corrected_p_value, corrected_p_lower : the same, corrected for all pairs of the comparison; verdicts read these
-    effect_size : the mean difference divided by the standard deviation of the queries' differences (Cohen's d of
-        pairs); None where all queries differ by the same amount
-    wins, losses, draws : the numbers of queries where the first system's expected value is larger, smaller or equal
-    verdict : the conclusion from the values above
-    """
-
-    lower: float
-    expected: float
-    upper: float
-    std: float
-    interval: tuple[float, float]
-    p_value: float
-    p_lower: float
-    corrected_p_value: float
-    corrected_p_lower: float
-    effect_size: float | None
-    wins: int
-    losses: int
-    draws: int
-    verdict: Verdict
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> Any:
-        """Show the interval and the verdict in a notebook."""
-        sentence = printable(self.verdict.sentence)
-        return printer.text(f"{self.lower:.4f} ≤ {self.expected:.4f} ≤ {self.upper:.4f}: {sentence}")
-
-    def mirrored(self) -> "Difference":
-        """The second system minus the first."""
-        low, high = self.interval
-        return replace(
-            self,
-            lower=0.0 - self.upper,
-            expected=0.0 - self.expected,
-            upper=0.0 - self.lower,
-            interval=(0.0 - high, 0.0 - low),
-            effect_size=None if self.effect_size is None else 0.0 - self.effect_size,
-            wins=self.losses,
-            losses=self.wins,
-        )
-
-
-@dataclass(frozen=True)
-class NoisyDifference(Difference):
-    """The difference of two systems that were both evaluated with noise.
-
-    noise : the smallest and the largest difference over all rankings that noise makes possible
-    corrected_p_noise : as `corrected_p_lower`, when the noise of both systems goes against the system ahead, too
-    """
-
-    noise: Bounds[float]
-    corrected_p_noise: float
-
-    def mirrored(self) -> "NoisyDifference":
-        """The second system minus the first."""
-        noise = Bounds(0.0 - self.noise.upper, 0.0 - self.noise.lower)
-        return NoisyDifference(**vars(super().mirrored()) | {"noise": noise})
-
-
-@dataclass(frozen=True)
-class QueryDifference:
-    """How two systems differ on one query; in `difference` the ties of the two systems break independently."""
-
-    query: Any
-    a: Estimate[float]
-    b: Estimate[float]
-    difference: Estimate[float]
-
-
-def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
-    """The values of a measure at the queries with the indices `place` (Q,) in a result."""
-    values = result.per_query(measure)
-    return Estimate(values.lower[place], values.expected[place], values.upper[place], values.std[place])
-
-
-def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:
-    """The estimate of the first minus the second, when their ties break independently.
-
-    >>> one, other = np.array([[0.5], [0.75], [1.0], [0.25]]), np.array([[0.5], [0.5], [0.5], [0.0]])
-    >>> difference(Estimate(*one), Estimate(*other))
-    Estimate(lower=array([0.]), expected=array([0.25]), upper=array([0.5]), std=array([0.25]))
-    """
-    return Estimate(a.lower - b.upper, a.expected - b.expected, a.upper - b.lower, np.sqrt(a.std**2 + b.std**2))

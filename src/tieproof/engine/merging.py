@@ -104,6 +104,20 @@ def _exactly_tied(tied: TiedRows, open_: IntArray, item: IntArray, problem_of: P
     return TiedRows(query, row, starts_tie, weight)
 
 
+def places_of_pairs(query: IntArray, item: IntArray, problem_of: ProblemOf, most: int) -> IntArray:
+    """The place of each pair of a query, ascending, and an item among the pairs of its query; ties share a place.
+
+    Places increase with the exact distance. About `most` pairs are compared at a time.
+    """
+    places = np.empty(len(query), dtype=np.int64)
+    for part in cut(np.bincount(query), most):
+        some = slice(*np.searchsorted(query, [part.start, part.stop]).tolist())
+        if some.start < some.stop:
+            order, starts = _exact_order(query[some], item[some], problem_of)
+            places[some.start + order] = np.cumsum(starts)
+    return places
+
+
 def _exact_order(query: IntArray, item: IntArray, problem_of: ProblemOf) -> tuple[IntArray, BoolArray]:
     """The exact order of pairs of a query, ascending, and an item, and whether a tie starts at each in that order."""
     queries, position = np.unique(query, return_inverse=True)

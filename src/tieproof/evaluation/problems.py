@@ -27,6 +27,7 @@ from tieproof.inputs.options import Format, check_whole, parse_memory, parse_thr
 from tieproof.inputs.relevance import Excluded, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.unjudged import UNJUDGED, Unjudged
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray
 
@@ -285,7 +286,8 @@ def relevance_among(
     excluded = Excluded(checked_groups(*groups, n_queries, n_items), _checked_exclusions(exclude, n_queries, count))
     if triples is None:
         return by_labels(own, others, excluded)
-    return Judgments.of(named, n_queries, count, n_items is None, excluded)
+    judged = Judgments.of(named, n_queries, count, n_items is None, excluded)
+    return Unjudged.of(judged) if triples is UNJUDGED else judged
 
 
 def _checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:

@@ -11,6 +11,7 @@ from tieproof.inputs.lists import LabeledRows
 from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
+from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
 FEWEST = 4
@@ -56,7 +57,7 @@ def warn_of_queries_in_gallery(
         return
     if not _equal_rows(queries, gallery) or _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)):
         return
-    if all(query in relevance.block(np.array([query])).items for query in some_of(relevance.n_queries)):
+    if all(_counts(relevance, query, query) for query in some_of(relevance.n_queries)):
         warn(
             f"The gallery is equal to the queries in all {len(queries)} rows, so that each query finds itself, "
             "however bad the embeddings are. To rank each item among all others, pass no gallery."
@@ -79,10 +80,10 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
 
 
 def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tuple[int, int]]:
-    """Return the pairs of a query and a relevant item with the same row, if each row occurs only once on its side.
+    """Return the pairs of a query and an item that counts with the same row, if each row is once on its side.
 
-    Rows that occur more often do not count, because short codes and collapsed models have many of them. Pairs of
-    relevant items only are returned: none if items are excluded or not relevant for any of some queries.
+    Rows that occur more often are left out, because short codes and collapsed models have many of them. None are
+    returned if the item is excluded or not relevant for any of some queries.
 
     queries, items : the digests of the rows of each side
     """
@@ -101,13 +102,19 @@ def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tup
         once &= relevance.query_class[query] == relevance.item_class[item]
     pairs = sorted(zip(query[once].tolist(), item[once].tolist(), strict=True))
     some = [pairs[place] for place in some_of(len(pairs))] if pairs else []
-    return pairs if all(item in relevance.block(np.array([query])).items for query, item in some) else []
+    return pairs if all(_counts(relevance, query, item) for query, item in some) else []
+
+
+def _counts(relevance: Relevance, query: int, item: int) -> bool:
+    """Whether an item is relevant to a query or, if nothing is judged, whether it is ranked."""
+    block = relevance.block(np.array([query]))
+    return item not in block.excluded if isinstance(relevance, Unjudged) else item in block.items
 
 
 def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
     """Warn that so many of all queries find themselves in the gallery."""
     warn(
-        f"{len(pairs)} of {count} queries are in the gallery, too: a relevant item has the same row, bit for bit, so "
+        f"{len(pairs)} of {count} queries are in the gallery, too: an item has the same row, bit for bit, so "
         "that the query finds itself, however bad the embeddings are. Leave these items out of the gallery, or pass "
         f"the pairs as exclude=; the first is {pairs[0]}."
     )

@@ -8,6 +8,9 @@ from tieproof.inputs.relevance import Excluded, Relevance
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.ties import FloatArray, IntArray
 
+UNJUDGED = np.zeros((0, 2), dtype=np.int64)
+"""Passed as the relevance of a problem in which items are only ranked: it becomes `Unjudged`."""
+
 
 @dataclass(frozen=True, eq=False)
 class Unjudged(Relevance):

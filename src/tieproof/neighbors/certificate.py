@@ -54,6 +54,11 @@ class RowsMeant:
     fingerprint: str
     in_order: str
 
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows, and of their dimensions."""
+        return self.rows, self.dimensions
+
     @classmethod
     def of(cls, rows: RowSource, digests: Words) -> "RowsMeant":
         """Return the description of rows that have these digests."""

@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tieproof.cluster import Local
+from tieproof.distances import Distance
+from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
@@ -14,7 +17,8 @@ from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.options import check_whole
 from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import Search, Sides, budget_of, digests_of, duplicates_of, find
+from tieproof.neighbors.search import Search, budget_of, find
+from tieproof.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray
@@ -35,12 +39,13 @@ class TruthExamination(Shown, AsFrame):
     repeated : the number of ids that are in the list already
     wrong : the number of listed items that are farther than the k-th nearest
     missing : the number of items nearer than the k-th nearest that are not listed
-    unordered : whether a nearer item stands behind a farther one
+    unordered : whether an item stands behind a farther one, wrong and repeated ones included; ids out of range have
+        no distance, and do not count
     cut : whether the tie at rank k continues behind it, so that the list is one choice of many
     examples : some faults, in whole sentences
 
     >>> import tieproof as tp
-    >>> found = tp.examine_truth([[0, 1], [2, 2]], [[0.0], [5.0], [1.0], [-1.0]], [[0.0], [1.0]],
+    >>> found = tp.examine_truth([[0, 1], [2, 2]], [[0.0], [1.0]], [[0.0], [5.0], [1.0], [-1.0]],
     ...                          distance="euclidean")
     >>> print(found)
     lists with              queries
@@ -135,8 +140,8 @@ FAULTS = {
 @unchanged_files
 def examine_truth(
     truth: Any,
-    gallery: Any,
     queries: Any,
+    gallery: Any,
     *,
     k: int | None = None,
     distance: str = "cosine",
@@ -155,7 +160,7 @@ def examine_truth(
     ----------
     truth : (q, m) integers
         The ids of the neighbors, nearest first: positions in the gallery.
-    gallery, queries : (n, d) and (q, d), arrays or shards
+    queries, gallery : (q, d) and (n, d), arrays or shards
         The vectors. Shards are read piece by piece, as in `truth`.
     k : whole number
         How many ids of each list are examined. Default: all.
@@ -187,6 +192,12 @@ def examine_truth(
     wanted = width if k is None else int(k)
     sides = Sides.of(queries, gallery)
     n_queries, n_items = (side.shape[0] for side in sides)
+    if len(array) == n_items != n_queries:
+        raise CountError(
+            f"The number of true lists is {len(array)}, as that of items, but that of queries is {n_queries}. "
+            f"{ORDER}",
+            ("truth", "queries", "gallery"),
+        )
     if wanted > min(width, n_items):
         raise InputError(
             f"k is {wanted}, but the lists have {width} ids, and the gallery has {count(n_items, 'item')}. Pass a "
@@ -204,7 +215,7 @@ def examine_truth(
     duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
     found = find(search, Local(), {}, watched(progress), duplicates)
     listed = as_item_numbers(array[:, :wanted], "true ids")
-    faults, said = _faults(listed, found)
+    faults, said = _faults(listed, found, partial(_places, search))
 
     def far(query: int, item: int) -> float:
         row, other = sides.queries.take(np.array([query])), sides.gallery.take(np.array([item]))
@@ -221,8 +232,24 @@ def examine_truth(
     )
 
 
-def _faults(listed: IntArray, found: Neighbors) -> tuple[dict[str, Array], dict[str, BoolArray]]:
-    """Return the fields of `TruthExamination` that count faults, and where they are: at listed or at found items."""
+def _places(search: Search, query: IntArray, item: IntArray) -> IntArray:
+    """Numbers for pairs of a query, ascending, and an item, which increase with the exact distances of each query."""
+    queries = search.problem.queries
+    if isinstance(search.problem.whole.distance, Distance):
+        return places_of_pairs(
+            query, item, lambda some, ids: search.compared(queries.take(some), ids), search.most_compared
+        )
+    whole = Search.of(search.problem, len(search.problem.items))  # a function returns the distances of all items
+    return find(whole, Local(), {}, watched(False), 0).level(query, item)
+
+
+def _faults(
+    listed: IntArray, found: Neighbors, places: Callable[[IntArray, IntArray], IntArray]
+) -> tuple[dict[str, Array], dict[str, BoolArray]]:
+    """Return the fields of `TruthExamination` that count faults, and where they are: at listed or at found items.
+
+    places : returns numbers for pairs of a query and an item that increase with the distance
+    """
     n_items = found.n_items
     inside = (listed >= 0) & (listed < n_items)
     order = np.argsort(listed, axis=1, kind="stable")
@@ -234,16 +261,20 @@ def _faults(listed: IntArray, found: Neighbors) -> tuple[dict[str, Array], dict[
     repeated &= inside
     counted = inside & ~repeated
     level = np.full(listed.shape, -1)
-    level[counted] = found.level(np.nonzero(counted)[0], listed[counted])
+    level[inside] = found.level(np.nonzero(inside)[0], listed[inside])
+    far = level == n_items
+    pairs, which = np.unique(np.nonzero(far)[0] * n_items + listed[far], return_inverse=True)
+    if len(pairs):
+        level[far] += places(pairs // n_items, pairs % n_items)[which]
     needed = found.nearer < found.tie_starts[:, None]
     first = np.arange(len(listed))[:, None] * n_items
     is_listed = np.isin(first + found.ids, (first + listed)[counted])
     marks = {
         "out_of_range": ~inside,
         "repeated": repeated,
-        "wrong": counted & (level == n_items),
+        "wrong": counted & far,
         "missing": needed & ~is_listed,
-        "unordered": counted & (level < np.maximum.accumulate(level, axis=1)),
+        "unordered": inside & (level < np.maximum.accumulate(level, axis=1)),
     }
     faults = {name: mark.sum(axis=1) for name, mark in marks.items()}
     return faults | {"unordered": marks["unordered"].any(axis=1)}, {**marks, "listed": listed}

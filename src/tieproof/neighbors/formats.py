@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import Sides, spans_of
+from tieproof.neighbors.sides import Sides, spans_of
 from tieproof.ties import Array
 
 

@@ -16,7 +16,7 @@ from tieproof.exact.rows import distinct_rows
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
-from tieproof.inputs.unjudged import Unjudged
+from tieproof.inputs.unjudged import UNJUDGED
 from tieproof.neighbors.result import NOBODY, Neighbors
 from tieproof.problem import Problem, Watch
 
@@ -102,12 +102,10 @@ def nearest(
     if k > MOST:
         raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
     with calling_queries():
-        nothing = np.zeros((0, 2), dtype=np.int64)
         sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
-        problem = in_memory(make_problem(*sides, distance, budget, relevance=nothing, exclude=exclude, bits=bits))
-        problem = replace(problem, relevance=Unjudged.of(problem.relevance))
-        return neighbors_of(problem, int(k), watched(progress))
+        problem = make_problem(*sides, distance, budget, relevance=UNJUDGED, exclude=exclude, bits=bits)
+        return neighbors_of(in_memory(problem), int(k), watched(progress))
 
 
 def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:

@@ -1,6 +1,7 @@
 """The parts of an unfinished truth in its folder, so that a killed run is continued."""
 
 import json
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
@@ -26,9 +27,13 @@ class Parts:
         self.folder, self.parts, self.title, self.search = folder, folder / PARTS, title, search
         self._check()
 
-    def __contains__(self, part: object) -> bool:
-        """Whether a part is stored."""
-        return self._path(part).exists()
+    def __iter__(self) -> Iterator[Part]:
+        """All parts that are stored."""
+        for path in sorted(self.parts.glob("*.npz")):
+            ends = path.stem.split("-")
+            if len(ends) == 4 and all(map(str.isdecimal, ends)):
+                first, last, start, stop = map(int, ends)
+                yield Part((first, last), (start, stop))
 
     def __setitem__(self, part: Part, found: Neighbors) -> None:
         """Store a part."""

@@ -1,34 +1,42 @@
 """The nearest items of all queries, part by part, in this process or on a cluster.
 
 A part is a block of queries among a piece of the gallery. The lists of all pieces are merged exactly, so neither the
-parts nor their order nor their machine can matter.
+parts nor their order nor their machine can matter. So parts may have any size: they are cut to last about a minute at
+the rate of the part before, because an interrupted search continues with the parts that are not stored yet.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import islice, pairwise
-from typing import Any, NamedTuple, Protocol
+from itertools import islice
+from time import monotonic
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from tieproof.cluster import Local, Runner, beside_rows, connected, fits, groups_of
 from tieproof.engine import NearestLists, merged_lists
-from tieproof.errors import InputError
-from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
-from tieproof.inputs.arrays import as_finite_embeddings, is_source
-from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING
-from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
+from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.unjudged import Unjudged
-from tieproof.neighbors.nearest import Admission, calling_queries, neighbors_of, room_for
+from tieproof.neighbors.nearest import Admission, neighbors_of, room_for
 from tieproof.neighbors.result import Neighbors
+from tieproof.neighbors.sides import READ, Span, spans_between, unseen
 from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray
 
 QUERIES, LISTED = 1000, 2**20
-"""The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has."""
+"""The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has at most.
+
+Preparing the rows of the gallery for a block takes about as long as searching for some hundred queries.
+"""
+
+SECONDS = 60.0
+"""About how long the search of a part lasts."""
+
+STEADY = 15.0
+"""Parts that last so many seconds tell the rate: on a cluster, all others are then cut at once."""
 
 PARTS_EACH = 4
 """The approximate number of parts for each worker of a cluster, so that all have work until the end."""
@@ -36,14 +44,8 @@ PARTS_EACH = 4
 SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
 """The fewest queries and items of parts that are made for workers of a cluster, rather than for the memory."""
 
-READ = 2**22
-"""The most bytes of rows that are read at a time to be digested, compared or written."""
-
 READINGS = 32
 """Into how many parts of the memory the rows of a piece are read."""
-
-DIGESTED = 2**26
-"""The most bytes of rows that one task digests."""
 
 MERGED = 8
 """The most lists of a query that are merged at a time."""
@@ -51,14 +53,18 @@ MERGED = 8
 BYTES_PER_LISTED, BYTES_PER_COMPARED = 24, 400
 """The memory for a listed item, and for an item beside its row while it is compared exactly."""
 
-Span = tuple[int, int]
-
 
 class Part(NamedTuple):
     """A part of a search: the first and the last query, and the first and the last item, as ends of slices."""
 
     queries: Span
     items: Span
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a query and an item."""
+        (first, last), (start, stop) = self
+        return (last - first) * (stop - start)
 
     def __str__(self) -> str:
         """The name of the part's file."""
@@ -68,8 +74,8 @@ class Part(NamedTuple):
 class Found(Protocol):
     """The neighbors of parts that were searched: a dictionary, or files."""
 
-    def __contains__(self, part: object, /) -> bool:
-        """Whether a part was searched."""
+    def __iter__(self) -> Iterator[Part]:
+        """All parts that were searched."""
         ...
 
     def __getitem__(self, part: Part, /) -> Neighbors:
@@ -85,17 +91,18 @@ class Search(NamedTuple):
     """A whole search, as it is passed to every task.
 
     k : how many items are listed: at most all
-    blocks, pieces : the spans of queries and of items
+    size : the most queries of a block
+    pieces : the spans of items
     """
 
     problem: ShardedProblem
     k: int
-    blocks: Sequence[Span]
+    size: int
     pieces: Sequence[Span]
 
     @classmethod
     def of(cls, problem: ShardedProblem, k: int, workers: int = 1) -> "Search":
-        """Blocks and pieces that fit into the memory; arrays are cut only for workers of a cluster."""
+        """Blocks and pieces that fit into the memory; a gallery in memory is cut only for workers of a cluster."""
         memory = beside_rows(problem, 0).memory
         of_row = memory - beside_rows(problem, 1).memory
         n_queries, n_items = len(problem.queries), len(problem.items)
@@ -108,22 +115,50 @@ class Search(NamedTuple):
         if workers > 1:
             size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
         pieces = groups_of(problem.items.source.bounds.tolist(), most)
-        return cls(problem, k, _spans(n_queries, size), list(pieces))
+        return cls(problem, k, size, list(pieces))
 
-    def parts(self) -> list[Part]:
-        """All parts, piece after piece."""
-        return [Part(block, piece) for piece in self.pieces for block in self.blocks]
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a query and an item."""
+        return len(self.problem.queries) * len(self.problem.items)
 
-    @staticmethod
-    def pairs_of(part: Part) -> int:
-        """The number of pairs of a query and an item of a part."""
-        (first, last), (start, stop) = part
-        return (last - first) * (stop - start)
+    def done(self, found: Found) -> int:
+        """The number of pairs of the parts that were searched."""
+        return sum(part.pairs for part in self.known(found))
+
+    def known(self, found: Found) -> list[Part]:
+        """The parts that were searched already."""
+        return [part for part in found if part.items in self.pieces]
+
+    def blocks(self, known: Iterable[Part], size: int) -> list[Span]:
+        """The blocks of the parts that were searched, of whichever size, and new ones between them."""
+        blocks, last, count = list[Span](), 0, len(self.problem.queries)
+        for start, stop in [*sorted({part.queries for part in known}), (count, count)]:
+            if last <= start:
+                blocks += [(last + first, last + end) for first, end in spans_between(start - last, size)]
+                blocks += [(start, stop)] * (start < stop)
+                last = stop
+        return blocks
+
+    def left(self, known: Iterable[Part], size: int) -> list[Part]:
+        """The parts that were not searched, piece after piece; all pieces have the same blocks."""
+        blocks, searched = self.blocks(known, size), set(known)
+        parts = (Part(block, piece) for piece in self.pieces for block in blocks)
+        return [part for part in parts if part not in searched]
 
     def among(self, queries: Array, items: Array, budget: Budget) -> Problem:
         """The problem of some rows."""
         relevance = Unjudged(len(queries), len(items), False, False, NOTHING, None)
         return self.problem.among(queries, items, relevance, budget)
+
+    @property
+    def most_compared(self) -> int:
+        """About how many items are compared exactly at a time."""
+        return max(1, self.problem.whole.budget.memory // 8 // (self.problem.row_bytes + BYTES_PER_COMPARED))
+
+    def compared(self, queries: Array, ids: IntArray) -> Problem:
+        """The problem of some queries and of items that are compared exactly."""
+        return self.among(queries, self.problem.items.take(ids), beside_rows(self.problem, len(ids)))
 
 
 def is_array(rows: RankedRows) -> bool:
@@ -144,93 +179,7 @@ def for_workers(n_queries: int, n_items: int, size: int, most: int, parts: int) 
     return size, min(most, max(SMALLEST_PIECE, round(n_items / (pieces * factor))))
 
 
-def _spans(count: int, size: int) -> list[Span]:
-    return list(pairwise([*range(0, count, size), count]))
-
-
-class Sides(NamedTuple):
-    """Both sides of a search as they were passed, which digests and files contain."""
-
-    queries: RowSource
-    gallery: RowSource
-
-    @classmethod
-    def of(cls, queries: Any, gallery: Any) -> "Sides":
-        """Check both sides, which are arrays of finite numbers or shards."""
-        items = _as_source(gallery, "gallery")
-        return cls(_as_source(queries, "queries"), items)
-
-    def problem(self, distance: Any, bits: int | None, budget: Budget) -> ShardedProblem:
-        """The problem of all queries among all items."""
-        nothing = np.zeros((0, 2), dtype=np.int64)
-        with calling_queries():
-            rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
-            return as_sharded(make_problem(rows, items, distance, budget, relevance=nothing, bits=bits))
-
-    def check_self_matches(self, problem: ShardedProblem, digests: tuple[Words, Words]) -> None:
-        """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
-        if not all(type(side) is ArraySource for side in self):
-            check_self_matches(problem.whole, digests)
-
-    def digests(self, runner: Runner, threads: int) -> tuple[Words, Words]:
-        """The digests (n, 2) of the rows of the queries, and of those of the gallery."""
-        return digests_of(self.queries, runner, threads), digests_of(self.gallery, runner, threads)
-
-
-def _as_source(values: Any, name: str) -> RowSource:
-    """The rows of the gallery or of the queries, called so in errors."""
-    if not isinstance(values, np.ndarray) and is_source(values):
-        rows: RowSource = getattr(values, "rows", values)
-        return rows
-    try:
-        return ArraySource.of(as_finite_embeddings(values, name))
-    except InputError as error:
-        error.argument = name
-        raise
-
-
-class Rows(NamedTuple):
-    """The rows of a side, and by how many threads they are digested."""
-
-    source: RowSource
-    threads: int
-
-
-def spans_of(source: RowSource, most: int = READ) -> list[Span]:
-    """Spans of rows of at most so many bytes."""
-    return _spans(source.shape[0], _rows_in(most, source))
-
-
-def _rows_in(size: int, source: RowSource) -> int:
-    return max(1, size // (source.shape[1] * source.dtype.itemsize))
-
-
-def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
-    """The digests (n, 2) of all rows."""
-    digests = np.empty((source.shape[0], 2), dtype=np.uint64)
-    shared = Rows(source, threads)
-    runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
-    for (start, stop), words in runner.each(digested, shared, spans_of(source, DIGESTED), lambda _: 0, _unseen):
-        digests[start:stop] = words
-    return digests
-
-
-def digested(rows: Rows, span: Span, progress: Progress | None = None) -> Words:
-    """The digests of a span of rows."""
-    digests = np.empty((span[1] - span[0], 2), dtype=np.uint64)
-    size = _rows_in(READ * rows.threads, rows.source)
-    for start in range(*span, size):
-        piece = rows.source.read(start, min(start + size, span[1]))
-        own = slice(start - span[0], start - span[0] + len(piece))
-        digests[own] = rows_digests(piece, np.zeros(len(piece), dtype=np.uint64), rows.threads)
-    return digests
-
-
-def _unseen(pairs: int) -> None:
-    """Show no progress."""
-
-
-def searched(search: Search, part: Part, progress: Progress = _unseen) -> Neighbors:
+def searched(search: Search, part: Part, progress: Progress = unseen) -> Neighbors:
     """The nearest items of a part; ids are those of the whole gallery."""
     problem, (start, stop) = search.problem, part.items
     queries = problem.queries.read(*part.queries)
@@ -261,15 +210,21 @@ def budget_of(memory: str | int, threads: int | None, cluster: str | None = None
 
 def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
     """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
-    parts = search.parts()
-    with watch(sum(map(search.pairs_of, parts))) as advance:
-        left = [part for part in parts if part not in found]
-        advance(sum(map(search.pairs_of, parts)) - sum(map(search.pairs_of, left)))
-        for part, neighbors in runner.each(searched, search, left, search.pairs_of, advance):
-            found[part] = neighbors
+    with watch(search.pairs) as advance:
+        advance(search.done(found))
+        size, several = min(QUERIES, search.size), runner.workers
+        while left := search.left(search.known(found), size):
+            some, began = left[:several], monotonic()
+            for part, neighbors in runner.each(searched, search, some, lambda part: part.pairs, advance):
+                found[part] = neighbors
+            # Each worker searched one part.
+            seconds, before = monotonic() - began, size
+            size = _size_of(search, max(part.pairs for part in some), seconds)
+            if runner.workers > 1 and (seconds >= STEADY or size == before):
+                several = len(left)
     arrays, indptr = room_for(len(search.problem.queries), search.k), [np.zeros(1, dtype=np.int64)]
     ties: list[IntArray] = []
-    for block in search.blocks:
+    for block in search.blocks(search.known(found), search.size):
         merged = _merged(search, block, (found[Part(block, piece)] for piece in search.pieces))
         for name, array in arrays.items():
             array[slice(*block)] = getattr(merged, name)
@@ -286,49 +241,36 @@ def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates:
     )
 
 
+def _size_of(search: Search, pairs: int, seconds: float) -> int:
+    """The queries of the next blocks, given how long so many pairs took."""
+    items = max(stop - start for start, stop in search.pieces)
+    return min(search.size, max(QUERIES, int(SECONDS * pairs / max(seconds, 1e-3) / items)))
+
+
 def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
     """The nearest items of a block in all pieces, some pieces at a time."""
     whole, problem = next(pieces), search.problem
-    most = max(1, problem.whole.budget.memory // 8 // (problem.row_bytes + BYTES_PER_COMPARED))
     queries = None
     while more := list(islice(pieces, MERGED - 1)):
         queries = problem.queries.read(*block) if queries is None else queries
-        whole = _merged_parts(search, queries, [whole, *more], most)
+        whole = _merged_parts(search, queries, [whole, *more])
     return whole
 
 
-def _merged_parts(search: Search, queries: Array, parts: list[Neighbors], most: int) -> Neighbors:
+def _merged_parts(search: Search, queries: Array, parts: list[Neighbors]) -> Neighbors:
     """The nearest items in all parts together, which have the same queries."""
-    items, n_items = search.problem.items, sum(part.n_items for part in parts)
+    n_items = sum(part.n_items for part in parts)
     k = min(search.k, n_items)
 
     def problem_of(places: IntArray, ids: IntArray) -> Problem:
-        return search.among(queries[places], items.take(ids), beside_rows(search.problem, len(ids)))
+        return search.compared(queries[places], ids)
 
     several = [NearestLists(np.arange(len(queries)), *(getattr(part, name) for name in LISTS)) for part in parts]
-    lists = merged_lists(several, k, problem_of, most, Admission(search.problem.whole.budget.memory, k))
+    lists = merged_lists(
+        several, k, problem_of, search.most_compared, Admission(search.problem.whole.budget.memory, k)
+    )
     return replace(parts[0], **{name: getattr(lists, name) for name in LISTS}, k=k, n_items=n_items)
 
 
 LISTS = NearestLists._fields[1:]
 """The fields that `Neighbors` has, too."""
-
-
-def duplicates_of(source: RowSource, digests: Words) -> int:
-    """How many rows are equal to an earlier one. Rows of equal digests are read, and compared number by number."""
-    order = np.lexsort((digests[:, 1], digests[:, 0]))
-    ranked = digests[order]
-    group = np.cumsum(np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1)))
-    duplicates = 0
-    while len(order):
-        first = np.append(True, group[1:] != group[:-1])
-        leader = order[np.flatnonzero(first)[np.cumsum(first) - 1]]
-        order, group, leader = order[~first], group[~first], leader[~first]
-        equal = np.zeros(len(order), dtype=np.bool_)
-        for start, stop in _spans(len(order), _rows_in(READ, source)):
-            rows, leaders = source.take(order[start:stop]), source.take(leader[start:stop])
-            equal[start:stop] = (rows == leaders).all(axis=1)
-        duplicates += int(equal.sum())
-        # What is left has the digest of another row by chance; of each digest, the first one leads now.
-        order, group = order[~equal], group[~equal]
-    return duplicates

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.distances import reported
-from tieproof.errors import InputError, about
+from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
@@ -24,14 +24,19 @@ from tieproof.neighbors.certificate import (
 )
 from tieproof.neighbors.formats import FORMATS, Found, Write
 from tieproof.neighbors.parts import Parts
-from tieproof.neighbors.search import Search, Sides, budget_of, duplicates_of, find, runner_of
-from tieproof.whole_files import atomic_write
+from tieproof.neighbors.search import Search, budget_of, find, runner_of
+from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
+from tieproof.show.parts import count
+from tieproof.whole_files import atomic_write, continued
+
+MANY = 10
+"""If there are so many times as many queries as items, they are probably swapped."""
 
 
 @unchanged_files
 def truth(
-    gallery: Any,
     queries: Any,
+    gallery: Any,
     k: int = 100,
     *,
     out: str | os.PathLike[str],
@@ -47,16 +52,17 @@ def truth(
 
     The folder contains `truth.npz`, with the arrays `neighbors` (q, k), `distances`, and the fields `nearer`,
     `tie_starts`, `tie_indptr`, `tie_ids` and `n_ties` of `Neighbors`; the files of `formats`; and
-    `certificate.json`, which is written last. The search is divided into parts, whose neighbors are stored as they
-    are found: if the run is killed, the same call continues it. The parts do not change a bit of the result.
+    `certificate.json`, which is written last. The search is divided into parts of about a minute (of 1,000 queries at
+    least), whose neighbors are stored as they are found: if the run is killed, the same call continues it. The parts
+    do not change a bit of the result.
 
     Parameters
     ----------
-    gallery : (n, d) floats, integers or bools of at most 64 bits, or shards
+    queries : (q, d) floats, integers or bools of at most 64 bits, or shards
+        The queries.
+    gallery : (n, d), or shards
         The items; the ids of the neighbors are their positions. Shards (`tieproof.open`) are read piece by piece, as
         many rows at a time as half of the memory holds.
-    queries : (q, d), or shards
-        The queries.
     k : whole number
         How many nearest items to list; all items if the gallery has fewer, which the certificate says.
     out : path of a folder
@@ -80,19 +86,24 @@ def truth(
     ------
     InputError
         As `nearest` does; if the folder contains other files, a finished truth, or an unfinished one of other
-        data, or of the same in other parts, as another memory or number of workers makes them of shards; if a shard
+        data, or of the same in other pieces, as another memory or number of workers makes them; if a shard
         changed; if a file can't be written. An error leaves no file half written.
     ClusterError
         If the cluster repeatedly failed to search a part. The same call continues.
     MissingExtraError
         If the library of a format is not installed.
 
+    Warns
+    -----
+    InputWarning
+        As `nearest` does, and if there are ten times as many queries as items, which are probably swapped.
+
     Examples
     --------
     >>> import tempfile
     >>> import tieproof as tp
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     certificate = tp.truth([[2.0], [1.0], [-1.0]], [[0.0]], k=1, out=f"{folder}/truth", distance="euclidean")
+    ...     certificate = tp.truth([[0.0]], [[2.0], [1.0], [-1.0]], k=1, out=f"{folder}/truth", distance="euclidean")
     ...     found = tp.neighbor_recall([[2]], f"{folder}/truth", k=1)
     >>> certificate
     <Certificate of 1 query: 1 nearest of 3 items, 1 tie cut>
@@ -112,6 +123,9 @@ def truth(
         called = reported(distance)
     budget = budget_of(memory, threads, cluster)
     sides = Sides.of(queries, gallery)
+    n_queries, n_items = (side.shape[0] for side in sides)
+    if n_queries >= MANY * n_items:
+        warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     problem = sides.problem(distance, bits, budget)
     with runner_of(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
@@ -124,12 +138,13 @@ def truth(
             "bits": str(bits),
             "k": str(k),
             "version of tieproof": __version__,
-            "memory or the workers": hashlib.sha256(repr(search[1:]).encode()).hexdigest(),
+            "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
         }
         parts = Parts(folder, title, search)
         sides.check_self_matches(problem, digests)
         watch = watched(progress, None if cluster is None else runner.workers)
-        found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
+        with continued(folder, lambda: search.done(parts), search.pairs):
+            found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
     for name, write in chosen.items():
         with atomic_write(folder / name) as unfinished:

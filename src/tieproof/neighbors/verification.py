@@ -10,13 +10,15 @@ from typing import Any
 import numpy as np
 
 from tieproof.cluster import Local
+from tieproof.errors import InputError
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.neighbors.certificate import RowsMeant, fingerprint_of, read_truth
 from tieproof.neighbors.result import Neighbors
-from tieproof.neighbors.search import Search, Sides, budget_of, duplicates_of, find
+from tieproof.neighbors.search import Search, budget_of, find
+from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.show.parts import NARROWEST, WIDTH, count, paragraph
 from tieproof.show.shown import AsJson
 from tieproof.ties import IntArray
@@ -82,8 +84,8 @@ class TruthVerification(AsJson):
 @unchanged_files
 def verify_truth(
     truth: str | os.PathLike[str],
-    gallery: Any,
     queries: Any,
+    gallery: Any,
     *,
     sample: int | None = 300,
     seed: int | None = None,
@@ -96,7 +98,7 @@ def verify_truth(
     Parameters
     ----------
     truth : path of the folder
-    gallery, queries : (n, d) and (q, d), arrays or shards
+    queries, gallery : (q, d) and (n, d), arrays or shards
         The data, in the order in which the truth was computed. Shards are read piece by piece, as in `truth`.
     sample : whole number, or None
         How many queries, chosen at random, are computed again; None: all.
@@ -113,7 +115,8 @@ def verify_truth(
     Raises
     ------
     InputError
-        If the folder is not that of a finished truth, or if its files are not those that its certificate names.
+        If the folder is not that of a finished truth, if its files are not those that its certificate names, or if
+        queries and gallery are swapped.
 
     Examples
     --------
@@ -121,9 +124,9 @@ def verify_truth(
     >>> import tieproof as tp
     >>> gallery, queries = [[2.0], [1.0], [-1.0]], [[0.0], [3.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     certificate = tp.truth(gallery, queries, k=1, out=f"{folder}/truth", distance="euclidean")
-    ...     print(tp.verify_truth(f"{folder}/truth", gallery, queries))
-    ...     print(tp.verify_truth(f"{folder}/truth", gallery[::-1], queries).differences[0])
+    ...     certificate = tp.truth(queries, gallery, k=1, out=f"{folder}/truth", distance="euclidean")
+    ...     print(tp.verify_truth(f"{folder}/truth", queries, gallery))
+    ...     print(tp.verify_truth(f"{folder}/truth", queries, gallery[::-1]).differences[0])
     Every bit agrees.
     All 2 queries were computed again.
     The gallery has the rows of the truth in another order, so that its ids are those of other items.
@@ -135,6 +138,13 @@ def verify_truth(
         check_whole("seed", seed, 0, beside=", or None")
     certificate, stored = read_truth(truth)
     budget, sides = budget_of(memory, threads), Sides.of(queries, gallery)
+    given, certified = [side.shape for side in sides], [certificate.queries.shape, certificate.gallery.shape]
+    if given == certified[::-1] != certified:
+        raise InputError(
+            f"The truth is of {count(certified[0][0], 'query')} and {count(certified[1][0], 'item')}, but "
+            f"{count(given[0][0], 'query')} and {count(given[1][0], 'item')} were passed. {ORDER}",
+            ("queries", "gallery"),
+        )
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
