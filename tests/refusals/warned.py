@@ -35,6 +35,21 @@ CASES: dict[str, Case] = {
         "recall@10 is R@10: the share of all relevant documents that are among the first 10. For recall@10 of papers",
         warns=True,
     ),
+    "labels of -1 and 1 as relevance": Case(
+        lambda: tp.evaluate_scores([[0.9, 0.5, 0.1]], [[-1, 1, -1]]),
+        r"relevance has only the values -1 and 1, .* left out of the ranking.*pass numpy\.maximum\(relevance, 0\)",
+        warns=True,
+    ),
+    "several negative values as relevance": Case(
+        lambda: tp.evaluate_distances([[0.9, 0.5, 0.1, 0.2]], [[-2, 1, -1, 0]]),
+        r"several negative values, such as -2 and -1, which all mean that an item is left out",
+        warns=True,
+    ),
+    "a matrix that could be triples, as relevance= of evaluate": Case(
+        lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 1], [1, 0, 1], [2, 1, 1]]),
+        r"shape \(3, 3\) and is read as rows \(query, item, grade\)\. If it is a matrix",
+        warns=True,
+    ),
     "a record in version 1 of the format": Case(
         lambda folder: tp.load(of_version_1(folder / "run.tieproof", evaluate()())),
         "run.tieproof has version 1 of the format, which does not tell which row of the data each query is",
