@@ -235,10 +235,23 @@ CASES: dict[str, Case] = {
         r"run\.json: the score of document 'b' for query 'q1' is None\. Every score must be a finite number; convert",
         in_folder=True,
     ),
-    "scores in a run of three columns": Case(
-        text("run.tsv", b"q1\ta\t0.5\nq1\tb\t0.2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
-        r"run\.tsv has 0\.5 as the rank on line 1, where a whole number is expected.*write scores as a TREC run",
+    "whole numbers that are no ranks in a run of three columns": Case(
+        text("run.tsv", b"q1\ta\t5\nq1\tb\t2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.tsv: the third column is read as scores, .* query 'q1' are not the ranks .*anew, without gaps",
         in_folder=True,
+        warns=True,
+    ),
+    "a commented line with all columns": Case(
+        text("run.txt", b"#q1 Q0 a 1 5 t\nq1 Q0 b 2 2 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
+        r"run\.txt: 1 of the lines that begin with # has all columns, .* If '#q1' is a query, rename it",
+        in_folder=True,
+        warns=True,
+    ),
+    "ranks that contradict the scores": Case(
+        text("run.txt", b"q1 Q0 a 1 0.2 t\nq1 Q0 b 2 0.5 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
+        r"the ranks contradict the scores in 1 of 1 lists.*by the ranks it is .*If the scores are distances, change",
+        in_folder=True,
+        warns=True,
     ),
     "a NumPy array as a run": Case(
         text("run.npy", b"\x93NUMPY\x01\0", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),

@@ -109,6 +109,10 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
         r"names item 1 twice for query 0.*If it is a matrix \(queries, items\), pass numpy\.argwhere\(relevance\)",
     ),
+    "hits of Qdrant with Distance.EUCLID": Case(
+        lambda: tp.evaluate_run({"q": {"0": 1}}, {"q": points(0.0, 0.5, 1.7)}),
+        r"scores of the hits increase along every list .* probably distances.*Pass \{query: \{id: -score\}\}",
+    ),
     "interpolated precision of a large tie": Case(
         lambda: tp.evaluate_scores([[0.0] * 3000], [[1, 0, 0] * 1000], measures=["IPrec@0.1"]),
         r"'IPrec\(recall=0.1\)' would take minutes: ties of up to 3,000 items have too many orders. Use P at",

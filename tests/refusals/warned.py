@@ -1,6 +1,7 @@
 """Valid input that is probably a mistake: it is evaluated, with a warning."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -33,6 +34,13 @@ CASES: dict[str, Case] = {
     "recall@k of a run": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.5}}, measures=["recall@10"]),
         "recall@10 is R@10: the share of all relevant documents that are among the first 10. For recall@10 of papers",
+        warns=True,
+    ),
+    "hits in another order than that of their scores": Case(
+        lambda: tp.evaluate_run(
+            {"q": {"0": 1}}, {"q": [SimpleNamespace(id=str(n), score=s) for n, s in enumerate((3, 1, 2))]}
+        ),
+        r"hits of 1 of 1 queries are not in the order of their scores.*pass \{query: \{id: -place\}\}",
         warns=True,
     ),
     "labels of -1 and 1 as relevance": Case(

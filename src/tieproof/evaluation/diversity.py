@@ -211,11 +211,12 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
     """Yield the query, subtopic, document and grade of each judgment."""
     if isinstance(qrels, str | os.PathLike):
         queries = trec.numbering()
-        documents, grades = trec.read(qrels, QRELS, queries)
+        documents, grades, _ = trec.read(qrels, QRELS, queries)
         names, text = list(queries), documents.text.tobytes()
         rows = zip(documents.query.tolist(), documents.at.tolist(), grades.tolist(), strict=True)
         for row, (query, at, grade) in enumerate(rows):
-            subtopic = text[text.rfind(b"\n", 0, at) + 1 : at].split()[1]
+            before = text[text.rfind(b"\n", 0, at) + 1 : at].rstrip()
+            subtopic = before.rpartition(b"\t")[2] if b"\t" in before else before.split()[-1]
             yield names[query], subtopic.decode(errors="replace"), documents.id(row), grade
         return
     qrels = as_frame(qrels)

@@ -28,7 +28,7 @@ from tieproof.evaluation.run_checks import (
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
-from tieproof.evaluation.run_ties import at_least, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
@@ -42,7 +42,7 @@ from tieproof.inputs.judged_runs import read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import decoded
+from tieproof.inputs.sources import BY_RANKS, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen import estimate
@@ -214,7 +214,7 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(wanted: list[Measure], truncated: bool) -> Result:
+    def evaluated(wanted: list[Measure], truncated: bool, scores: RelevantScores = scores) -> Result:
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
         scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
@@ -231,6 +231,12 @@ def evaluate_run(
     bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
     if not truncated and bounded and is_cut_off(scores):
         _warn_of_cut(result, evaluated(bounded, truncated=True), run)
+    if ranked.by_ranks is not None:
+        said, other = ranked.by_ranks
+        for measure in [each for each in result.evaluated.per_query if each not in judged_only + of_unjudged][:1]:
+            by_rank = evaluated([measure], bool(truncated), join(judged, other, number, len(ids)))[measure]
+            said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
+        warn(f"{said} {BY_RANKS}")
     return result
 
 

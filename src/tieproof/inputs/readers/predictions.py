@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.lines import BYTE_ORDER_MARK, shown, unpacked
 from tieproof.inputs.readers.location import Piped
-from tieproof.inputs.readers.trec import BYTE_ORDER_MARK, shown, unpacked
 
 EXTENSIONS = (".jsonl", ".jsonl.gz")
 DICTIONARIES = (".json", ".json.gz")
