@@ -3,6 +3,7 @@
 import gzip
 import os
 import random
+import unicodedata
 import warnings
 from fractions import Fraction
 from pathlib import Path
@@ -472,6 +473,24 @@ def test_ids_between_tabs_may_contain_blanks(tmp_path: Path) -> None:
     assert evaluate_run(qrels, run).to_json() == expected
     run.write_text("q1 Q0\td1 1 0.5 tag\n")  # blanks and tabs
     assert evaluate_run({"q1": {"d1": 1}}, run, measures=["RR"])["RR"].lower == 1
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "NFD"])
+def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
+    def encoded(text: str, form: str) -> bytes:
+        return unicodedata.normalize("NFD", text).encode() if form == "NFD" else text.encode(form)
+
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    for forms in (("utf-8", encoding), (encoding, "utf-8")):
+        qrels.write_bytes(encoded("q 0 café 1\nq 0 x 1\n", forms[0]))
+        run.write_bytes(encoded("q Q0 x 1 2 t\nq Q0 café 2 1 t\n", forms[1]))
+        with pytest.raises(tp.InputError, match="qrels and the run are in different encodings: for query 'q'"):
+            evaluate_run(qrels, run)
+    run.write_bytes(encoded("q Q0 x 1 2 t\nq Q0 é 2 1 t\n", forms[1]))  # another document
+    assert evaluate_run(qrels, run, measures=["R"])["R"].lower == 0.5
+    qrels.write_bytes("q 0 café 1\nq 0 x 1\n".encode("latin-1"))
+    with pytest.raises(tp.InputError, match="different encodings"):
+        evaluate_run(qrels, {"q": {"x": 2.0, "café": 1.0}})
 
 
 @pytest.mark.parametrize("first", [0, 1])

@@ -57,8 +57,8 @@ def check_judged(judged: JudgedDocuments, measures: Sequence[Measure]) -> None:
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """Warn if the qrels look like a run and the run looks like qrels.
 
-    Most scores are fractions, and nearly all of a query are different. Grades are small whole numbers, and most lists have equal ones or
-    a 0; so means of the grades of several assessors, and whole numbers by which a model ranks, are not warned about.
+    Most scores are fractions, and nearly all of a query are different. Grades are small whole numbers, of which some
+    are equal or 0. So means of several assessors, and whole numbers by which a model ranks, are not warned about.
     """
     grades, scores = judged.grade, ranked.score
     fractions = grades[grades != np.rint(grades)]
