@@ -487,7 +487,7 @@ def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: P
         with pytest.raises(tp.InputError, match="qrels and the run are in different encodings: for query 'q'"):
             evaluate_run(qrels, run)
     run.write_bytes(encoded("q Q0 x 1 2 t\nq Q0 é 2 1 t\n", forms[1]))  # another document
-    assert evaluate_run(qrels, run, measures=["R"])["R"].lower == 0.5
+    assert evaluate_run(qrels, run, measures=["R@9"])["R@9"].lower == 0.5
     qrels.write_bytes("q 0 café 1\nq 0 x 1\n".encode("latin-1"))
     with pytest.raises(tp.InputError, match="different encodings"):
         evaluate_run(qrels, {"q": {"x": 2.0, "café": 1.0}})
