@@ -591,8 +591,15 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         {1.5: {"d1": 1}},
         RUN_OF_ONE,
         {},
-        "The qrels must name every query by a string or an integer, but one name is 1.5. Convert the names "
-        "with .astype(str), and leave out rows without a name.",
+        "The qrels must name every query by a string or an integer, but one name is 1.5. Leave out rows "
+        "without a name, and convert the names with .astype(str).",
+    ),
+    "whole floats as ids": (
+        {"q1": {1.0: 1}},
+        RUN_OF_ONE,
+        {},
+        "The qrels must name every document by a string or an integer, but one name is 1.0. Leave out rows without a "
+        "name, and convert the names with .astype(int), as pandas makes floats of integers beside missing ones.",
     ),
     "words": (
         QRELS,

@@ -20,7 +20,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import QRELS as JUDGMENTS
-from tieproof.inputs.sources import RUN, as_ids, checked, decoded
+from tieproof.inputs.sources import RUN, as_ids, checked, decoded, warn_of_ranks
 from tieproof.measures.diversity import NAMES, DiversityScore, Kind, Scale, Tie, score_query
 from tieproof.show.parts import count, fixed
 from tieproof.show.shown import AsFrame, Shown, Table
@@ -249,6 +249,7 @@ def _read_ties(run: Any, judged: Mapping[bytes, Mapping[bytes, Kind]], deepest: 
     """Return the ties of each judged query of the run that begin at rank `deepest` or above, best first."""
     queries = trec.numbering()
     source, _ = checked(run, RUN, queries)
+    warn_of_ranks(source, queries)
     order = np.argsort(source.documents.query, kind="stable")
     spans = np.split(order, np.searchsorted(source.documents.query[order], np.arange(1, len(queries))))
     found: dict[bytes, list[Tie]] = {}

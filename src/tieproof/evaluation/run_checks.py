@@ -17,8 +17,12 @@ USUAL_GRADES = -2, 10
 
 
 def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
-    """Return the measures without those of judgments, which have no bounds if an option is given."""
-    found = [each for each in wanted if each.definition.unjudged]
+    """Return the measures without those of judgments, which have no bounds if an option is given.
+
+    Noise, which changes only the order of a list, does not change a count.
+    """
+    counts_stay = option == "noise"
+    found = [each for each in wanted if each.definition.unjudged and not (counts_stay and each.definition.total)]
     for each in found:
         if each not in optional:
             raise InputError(

@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.frames import as_frame, column_called, column_for
@@ -117,6 +117,13 @@ def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
     )
 
 
+def warn_of_ranks(source: Source, queries: Numbers) -> None:
+    """Warn if ranks contradict the scores in most lists."""
+    said = contradicting_ranks(source, queries)
+    if said is not None:
+        warn(f"{said} {BY_RANKS}")
+
+
 BY_RANKS = "If the scores are distances, change their signs; to rank by the ranks, pass them negative as the scores."
 
 
@@ -197,9 +204,13 @@ def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
     for kind in kinds - {str, int}:
         wrong = next(name for name in names if type(name) is kind)
         if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
+            is_whole = isinstance(wrong, float | np.floating) and (np.isnan(wrong) or wrong == np.rint(wrong))
+            how = (
+                ".astype(int), as pandas makes floats of integers beside missing ones" if is_whole else ".astype(str)"
+            )
             raise InputError(
-                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Convert "
-                "the names with .astype(str), and leave out rows without a name."
+                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Leave out "
+                f"rows without a name, and convert the names with {how}."
             )
     return names if kinds == {str} else list(map(str, names))
 

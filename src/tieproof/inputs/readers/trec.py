@@ -154,6 +154,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
     """
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
+        _check_kind(path, layout, text)
         raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
     first, behind = _first_line(text, start)
@@ -305,14 +306,34 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
         raise InputError(
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
-    if kind_of(_beginning(text)):
-        raise InputError(broken(path, layout.kind, _beginning(text)))
+    _check_kind(path, layout, text)
     count = len(split[lines.at : lines.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
-    commas = (
-        " For a table with commas, pass the data frame of pandas.read_csv to tp.evaluate_run." if b"," in line else ""
+    advice = ""
+    if line.lstrip().startswith(b"{"):
+        advice = " Predictions are a run, which is passed after the qrels." if b'"results"' in line else _FRAME[b"{"]
+    elif b"," in line:
+        advice = _FRAME[b","]
+    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{advice}")
+
+
+_FRAME = {
+    start: f" For {what}, pass the data frame of {read} to tp.evaluate_run."
+    for start, what, read in (
+        (b",", "a table with commas", "pandas.read_csv"),
+        (b"{", "lines of JSON", "pandas.read_json(…, lines=True, dtype=False)"),
+        (b"PAR1", "a Parquet file", "pandas.read_parquet"),
     )
-    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{commas}")
+}
+"""What to do with tables in other formats, by how they begin."""
+
+
+def _check_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> None:
+    """Refuse a file that begins like one of another kind."""
+    beginning = _beginning(text)
+    if kind_of(beginning):
+        advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
+        raise InputError(broken(path, layout.kind, beginning) + advice)
 
 
 def _beginning(text: Bytes) -> bytes:
