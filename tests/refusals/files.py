@@ -241,6 +241,42 @@ CASES: dict[str, Case] = {
         in_folder=True,
         warns=True,
     ),
+    "a table with semicolons": Case(
+        text("data.csv", "f0;f1;label\n0.5;1;3\n", readers.read_embeddings),
+        r"data\.csv has columns that are separated by ';', but ',' is expected\. Write it again: pandas\.read_csv\(",
+        in_folder=True,
+    ),
+    "vectors as text in a table": Case(
+        text("data.csv", 'label,v\na,"[0.1, 0.2]"\n', readers.read_embeddings),
+        r"data\.csv has a vector as text, '\[0\.1, 0\.2\]', on line 2 in column 2 \('v'\), .* a \.parquet file\.",
+        in_folder=True,
+    ),
+    "one column of a table as embeddings": Case(
+        text("data.csv", "a,b\n0.5,1\n0.25,1\n", lambda path: readers.read_embeddings(f"{path}:a")),
+        r"data\.csv:a is a single column of a table, but every column except for the labels is .*data\.csv,",
+        in_folder=True,
+    ),
+    "qrels in lines of JSON": Case(
+        text(
+            "qrels.jsonl",
+            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n',
+            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}),
+        ),
+        r"has 6 columns on line 1.*For lines of JSON, pass the data frame of pandas\.read_json\(",
+        in_folder=True,
+    ),
+    "qrels in Parquet": Case(
+        text("qrels.parquet", b"PAR1\0", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        r"begins like a Parquet file.*For a Parquet file, pass the data frame of pandas\.read_parquet",
+        in_folder=True,
+    ),
+    "a run in another encoding than its qrels": Case(
+        text(
+            "run.txt", "q1 Q0 café 1 5 t\n".encode("latin-1"), lambda path: tp.evaluate_run({"q1": {"café": 1}}, path)
+        ),
+        r"qrels and the run are in different encodings: for query 'q1', a document is b'caf\\xc3\\xa9' in the qrels",
+        in_folder=True,
+    ),
     "a commented line with all columns": Case(
         text("run.txt", b"#q1 Q0 a 1 5 t\nq1 Q0 b 2 2 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
         r"run\.txt: 1 of the lines that begin with # has all columns, .* If '#q1' is a query, rename it",
