@@ -85,7 +85,9 @@ def evaluate_run(
         Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
         _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
         cut off at the size of the search, so pass truncated=True, too.
-        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. A file whose
+        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. Three columns
+        are `query document rank` if the ranks of every list go from 0 or 1 to its length, and otherwise
+        `query document score`. A file whose
         name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
         line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have
         columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
@@ -134,12 +136,16 @@ def evaluate_run(
     InputError
         If a line or a number is malformed, a score is NaN or infinity, a document occurs twice for a query, or the
         run has no query of the qrels; the message names the file and the line, what was expected and what to do.
+        Also if the hits of a search have scores that increase along every list, as distances do, or if the qrels and
+        the run are in different encodings.
         Also if a file changes while it is read (files are read whole, none is mapped into memory).
 
     Warns
     -----
     InputWarning
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
+        If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
+        have whole numbers that are no ranks, or if comments have all columns of a line.
         If no document of the run is judged for its query: the ids of documents are probably written differently, and
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
