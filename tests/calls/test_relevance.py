@@ -124,8 +124,8 @@ def test_a_result_says_how_many_items_a_negative_relevance_leaves_out() -> None:
     assert said in " ".join(str(tp.evaluate_scores(scores, relevance)).split())
     assert said in " ".join(str(tp.evaluate_distances([*map(np.array, scores)], relevance)).split())
     named = [(0, 0, -1), (0, 1, 1), (1, 0, 1), (1, 1, -1), (1, 2, -1)]
-    gallery = {"gallery": np.eye(3), "relevance": named}
-    assert said in " ".join(str(tp.evaluate(np.eye(3)[:2] + 0.5, **gallery)).split())
+    of_rows = tp.evaluate(np.eye(3)[:2] + 0.5, gallery=np.eye(3), relevance=named)
+    assert said in " ".join(str(of_rows).split())
     listed = tp.evaluate_neighbors([[0, 1, 2]] * 2, relevance=named, n_items=3)
     assert said in " ".join(str(listed).split())
     assert "negative relevance" not in str(tp.evaluate_scores(scores, np.maximum(relevance, 0)))
