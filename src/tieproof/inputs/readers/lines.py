@@ -74,7 +74,10 @@ def _with_newlines(text: bytes | Bytes) -> Bytes:
     alone: list[int] = []
 
     def find(piece: slice) -> None:
-        at = piece.start + np.flatnonzero(letters[piece] == RETURN)
+        found = letters[piece] == RETURN
+        if not found.any():  # a third of the time of flatnonzero
+            return
+        at = piece.start + np.flatnonzero(found)
         alone.extend(at[letters[np.minimum(at + 1, len(letters) - 1)] != NEWLINE].tolist())
 
     for_each(find, slices([*range(0, len(letters), PIECE_BYTES), len(letters)]), parse_threads(None))

@@ -22,6 +22,7 @@ from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.ranks import as_scores, may_contradict
 from tieproof.inputs.readers.lines import (
+    BLANK,
     BYTE_ORDER_MARK,
     LONGEST_LINE,
     NEWLINE,
@@ -37,7 +38,6 @@ from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
 HASH = ord("#")
-BLANKS = np.frombuffer(b"\n\r\t ", np.uint8)
 
 SAMPLE_BYTES = 2**20
 """The lines of a run of which the ranks are compared with the scores first: about a millisecond."""
@@ -241,8 +241,11 @@ def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, piece
     found: list[bytes] = []
     least, value = len(layout.columns), layout.columns.index(layout.value)
     for piece in pieces:
-        at = piece.start + np.flatnonzero(text[piece] == HASH)
-        at = at[(at == pieces[0].start) | np.isin(text[np.maximum(at - 1, 0)], BLANKS)]
+        marks = text[piece] == HASH
+        if not marks.any():  # a third of the time of flatnonzero
+            continue
+        at = piece.start + np.flatnonzero(marks)
+        at = at[(at == pieces[0].start) | (text[at - 1] <= BLANK)]
         for place in at.tolist():
             line = _line_around(text, place)
             cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
