@@ -7,7 +7,7 @@ of the time. One that changes meanwhile is refused.
 import gzip
 import os
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from tieproof.native.threads import for_each, in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 GZIP = b"\x1f\x8b"
-TAB, NEWLINE, RETURN, BLANK, HIDDEN = map(np.uint8, b"\t\n\r \x1f")
+TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
 PIECE_BYTES = 2**22
 """The lines that a thread reads between checks for an interruption: some milliseconds."""
@@ -97,6 +97,19 @@ def with_blanks_hidden(text: Bytes, tabs: int) -> Bytes:
     wide = np.add.reduceat(text == TAB, starts, dtype=np.int64) >= tabs
     inside &= np.repeat(wide, np.diff(starts, append=len(text)))
     return np.where(inside, HIDDEN, text)
+
+
+def comments(text: Bytes, pieces: Sequence[slice]) -> Iterator[bytes]:
+    """Yield the lines that begin with #, after blanks or none, of pieces of whole lines."""
+    for piece in pieces:
+        marks = text[piece] == HASH
+        if not marks.any():  # a third of the time of flatnonzero
+            continue
+        at = piece.start + np.flatnonzero(marks)
+        for place in at[(at == piece.start) | (text[at - 1] <= BLANK)].tolist():
+            before = text[max(piece.start, place - LONGEST_LINE) : place].tobytes().rpartition(b"\n")[2]
+            if not before.strip():
+                yield text[place : place + LONGEST_LINE].tobytes().partition(b"\n")[0].strip()
 
 
 def pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:

@@ -22,10 +22,10 @@ from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.ranks import as_scores, may_contradict
 from tieproof.inputs.readers.lines import (
-    BLANK,
     BYTE_ORDER_MARK,
     LONGEST_LINE,
     NEWLINE,
+    comments,
     line_at,
     pieces_of,
     shown,
@@ -36,8 +36,6 @@ from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, k
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
-
-HASH = ord("#")
 
 SAMPLE_BYTES = 2**20
 """The lines of a run of which the ranks are compared with the scores first: about a millisecond."""
@@ -240,18 +238,11 @@ def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, piece
     """Warn of lines that are left out as comments, but may be rows whose query begins with #."""
     found: list[bytes] = []
     least, value = len(layout.columns), layout.columns.index(layout.value)
-    for piece in pieces:
-        marks = text[piece] == HASH
-        if not marks.any():  # a third of the time of flatnonzero
-            continue
-        at = piece.start + np.flatnonzero(marks)
-        at = at[(at == pieces[0].start) | (text[at - 1] <= BLANK)]
-        for place in at.tolist():
-            line = _line_around(text, place)
-            cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
-            fits = len(cells) == least or (layout.more and len(cells) > least)
-            if fits and cells[0].startswith(b"#") and len(cells[0]) > 1 and _is_number(cells[value]):
-                found.append(line)
+    for line in comments(text, pieces):
+        cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
+        fits = len(cells) == least or (layout.more and len(cells) > least)
+        if fits and len(cells[0]) > 1 and _is_number(cells[value]):
+            found.append(line)
     if found:
         name = found[0].split()[0].decode(errors="replace")
         warn(
@@ -260,13 +251,6 @@ def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, piece
             f"'{shown(found[0])}'. If '{name}' is a query, rename it in the qrels and in the run, or pass both as "
             "dictionaries."
         )
-
-
-def _line_around(text: Bytes, at: int) -> bytes:
-    """Return the line that contains a position, if there are only blanks before it; otherwise what follows."""
-    before = text[max(0, at - LONGEST_LINE) : at].tobytes().rpartition(b"\n")[2]
-    line = text[at : at + LONGEST_LINE].tobytes().partition(b"\n")[0]
-    return (before + line).strip()
 
 
 @native
