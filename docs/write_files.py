@@ -84,10 +84,14 @@ table in which a dimension is equal to labels that are integers raises an error.
 ## Runs and judgments
 
 `tieproof run` and `tp.evaluate_run` read TREC files, also compressed by gzip, and the qrels of BEIR, which have a
-header, and runs of MS MARCO, which have three columns (query, document, rank). As in trec_eval 10, lines that begin
-with `#` are comments, and text after the tag of a run is not read. Files with the extension `.jsonl` are read as
-predictions of sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and
-pytrec_eval have it. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
+header, and runs of MS MARCO, which have three columns (query, document, rank). The third column has ranks if it
+goes from 0 or 1 to the length of each list without gaps, and scores otherwise. As in trec_eval 10, lines that begin
+with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
+columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
+both files must have the same encoding. Ranks beside scores are not read, but if they contradict the scores in most
+lists, a warning has the score by both. Files with the extension `.jsonl` are read as predictions of
+sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
+it. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
 `ir_datasets:msmarco-passage/trec-dl-2019/judged`, which that library downloads (extra `ir-datasets`). The commands
 `run`, `compare`, `verify`, `agree` and `diversity` also read qrels and runs from standard input, written `-`, and
 from pipes, in TREC format or as such a dictionary. `compare` calls a system as its file is called, unless
@@ -112,7 +116,8 @@ run = {{query: retriever.run(query=text) for query, text in queries.items()}}  #
 tp.evaluate_run(qrels, run, truncated=True)
 ```
 
-Scores must be larger for nearer documents: negate those of a store that returns distances. The samples of RAGAS have
+Scores must be larger for nearer documents: negate those of a store that returns distances, such as Qdrant with a
+Euclidean distance, whose hits are refused because their scores increase along every list. The samples of RAGAS have
 ids without scores, in the order of the ranking, so that there are no ties:
 
 ```python

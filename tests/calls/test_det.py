@@ -329,6 +329,25 @@ def test_refused_curve() -> None:
         tp.fnmr_at_fmr(points, np.arange(300) % 2, curve="yes")  # type: ignore[arg-type]
 
 
+def test_labels_and_scores_as_scikit_learn_takes_them_are_refused_and_the_advice_works() -> None:
+    labels, scores = np.array([1, 0, 1, 0]), np.array([0.9, 0.2, 0.8, 0.1])
+    with pytest.raises(InputError, match="pass det_curve") as refused:
+        tp.det_curve(labels, scores)
+    call = str(refused.value).partition("pass ")[2].partition(". ")[0]
+    curve = eval(f"tp.{call}", {"tp": tp, "labels": labels, "scores": scores})
+    assert curve.eer.lower == curve.eer.upper == 0.0  # the scores separate the labels
+
+
+def test_hard_decisions_and_few_distances_of_zero_and_one_are_no_labels() -> None:
+    decisions = tp.det_curve([0, 0, 1, 0], [1, 1, 0, 1])  # on both sides
+    assert decisions.eer.lower == decisions.eer.upper == 0.25  # one of four on each side
+    assert tp.det_curve([0, 1, 1], [2, 3, 1, 5]).eer.lower == 0.0  # other numbers of pairs
+    both = np.array([0, 1, 1]), np.array([1, 4, 2])
+    with pytest.raises(InputError, match="add 2 to all of them"):
+        tp.det_curve(*both)
+    assert tp.det_curve(both[0] + 2, both[1] + 2).eer.upper == tp.det_curve(both[0] / 10, both[1] / 10).eer.upper
+
+
 # The picture
 
 

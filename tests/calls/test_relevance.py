@@ -118,6 +118,37 @@ def test_queries_with_nothing_relevant(policy: Any, mean: float, queries: int) -
         assert np.isnan(getattr(result.per_query("AP"), part)).sum() == (2 if policy == "nan" else 0)
 
 
+def test_a_result_says_how_many_items_a_negative_relevance_leaves_out() -> None:
+    scores, relevance = [[0.9, 0.5, 0.1], [0.3, 0.2, 0.1]], [[-1, 1, 0], [1, -1, -1]]
+    said = "3 items of negative relevance were left out of the rankings."
+    assert said in " ".join(str(tp.evaluate_scores(scores, relevance)).split())
+    assert said in " ".join(str(tp.evaluate_distances([*map(np.array, scores)], relevance)).split())
+    named = [(0, 0, -1), (0, 1, 1), (1, 0, 1), (1, 1, -1), (1, 2, -1)]
+    of_rows = tp.evaluate(np.eye(3)[:2] + 0.5, gallery=np.eye(3), relevance=named)
+    assert said in " ".join(str(of_rows).split())
+    listed = tp.evaluate_neighbors([[0, 1, 2]] * 2, relevance=named, n_items=3)
+    assert said in " ".join(str(listed).split())
+    assert "negative relevance" not in str(tp.evaluate_scores(scores, np.maximum(relevance, 0)))
+
+
+def test_a_matrix_that_is_read_as_triples_is_warned_about_and_the_advice_works() -> None:
+    matrix = np.array([[0, 1, 1], [1, 0, 1], [2, 1, 1]])
+    with pytest.warns(tp.InputWarning, match=r"pass numpy\.argwhere\(relevance\)"):
+        tp.evaluate(GALLERY[:3], relevance=matrix)
+    pairs = np.argwhere(matrix - np.diag([0, 0, 1]))
+    assert tp.evaluate(GALLERY[:3], relevance=pairs).ties.queries == 3
+    tp.evaluate(GALLERY[:3], relevance=[(0, 1, 1), (1, 0, 1), (2, 1, 1)])  # tuples are triples
+
+
+def test_labels_of_minus_one_and_one_by_the_advice_have_the_score_of_scikit_learn() -> None:
+    metrics = pytest.importorskip("sklearn.metrics")
+    labels, scores = np.where(np.arange(40) % 7, -1, 1), RANDOM.permutation(40) / 40
+    with pytest.warns(tp.InputWarning, match=r"pass numpy\.maximum\(relevance, 0\)"):
+        tp.evaluate_scores([scores], [labels])
+    found = tp.evaluate_scores([scores], np.maximum([labels], 0), measures=["AP"])["AP"].lower
+    assert found == pytest.approx(metrics.average_precision_score(labels, scores), rel=1e-12)
+
+
 def test_a_duplicate_of_the_query_is_not_the_query() -> None:
     # Items 0 and 1 are the same point: each finds the other, never itself.
     result = tp.evaluate([[1.0], [1.0], [2.0]], [0, 1, 0], distance="euclidean", measures=["RR"])

@@ -3,6 +3,8 @@
 import gzip
 import os
 import random
+import unicodedata
+import warnings
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.readers import trec
+from tieproof.inputs.readers import lines, trec
 from tieproof.native.threads import for_each
 
 Judgments = dict[str, dict[str, float]]
@@ -192,10 +194,10 @@ def test_pieces_keep_lines_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     paths = write(tmp_path / "a", ["", *lines_of_qrels(qrels)]), write(tmp_path / "b", lines_of_run(run))
     expected = evaluate_run(*paths).to_json()
     for size in (1, 7, 64):
-        monkeypatch.setattr(trec, "PIECE_BYTES", size)
+        monkeypatch.setattr(lines, "PIECE_BYTES", size)
         assert evaluate_run(*paths).to_json() == expected
-        documents, _ = trec.read(paths[0], trec.QRELS, trec.numbering())
-        assert [trec.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
+        documents = trec.read(paths[0], trec.QRELS, trec.numbering()).documents
+        assert [lines.line_at(documents.text, documents.at[row]) for row in (0, 5)] == [2, 7]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -221,7 +223,7 @@ def test_a_file_that_changes_while_it_is_read_is_refused(
         change()
         return file
 
-    monkeypatch.setattr(trec, "for_each", reading)
+    monkeypatch.setattr(lines, "for_each", reading)
     monkeypatch.setattr(gzip, "open", unpacking)
     with pytest.raises(tp.InputError, match=r"run changed while it was evaluated"):
         tp.evaluate_run({"q1": {"d1": 1}}, run)
@@ -279,7 +281,7 @@ def test_missing_queries_are_skipped() -> None:
 GOOD_QRELS, GOOD_RUN = "q1 0 d1 1\n", "q1 Q0 d1 1 0.5 tag\n"
 RUN_COLUMNS = "A line of a TREC run has the 6 columns query, Q0, document, rank, score, tag."
 RUN_COLUMNS += " A run of MS MARCO has the 3 columns query, document, rank."
-MS_MARCO_COLUMNS = "A line of a run of MS MARCO has the 3 columns query, document, rank."
+THREE_COLUMNS = "A line of a run of three columns has the 3 columns query, document, rank or score."
 QRELS_COLUMNS = "A line of TREC qrels has the 4 columns query, iteration, document, grade. "
 QRELS_COLUMNS += "Qrels of BEIR begin with their header: query-id, corpus-id, score."
 BEIR_HEADER, BEIR_COLUMNS = (
@@ -323,15 +325,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "a run with the header of BEIR": (
         GOOD_QRELS,
         BEIR_HEADER + "q1 d1 1\n",
-        "RUN has 'score' as the rank on line 1, where a number is expected. " + MS_MARCO_COLUMNS,
-    ),
-    "scores in three columns": (
-        GOOD_QRELS,
-        "q1 d1 2\nq1 d2 0.5\n",
-        "RUN has 0.5 as the rank on line 2, where a whole number is expected. "
-        + MS_MARCO_COLUMNS
-        + " Ranks are whole "
-        "numbers; write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag.",
+        "RUN has 'score' as the rank or score on line 1, where a number is expected. " + THREE_COLUMNS,
     ),
     "a table with commas": (
         GOOD_QRELS,
@@ -346,12 +340,6 @@ FILES: dict[str, tuple[str, str, str]] = {
         "version https://git-lfs.github.com/spec/v1\noid sha256:0\n",
         "RUN cannot be read as a TREC run: it begins like a Git LFS pointer (run `git lfs pull`); give the right "
         "file or extension.",
-    ),
-    "qrels with three columns as a run": (
-        GOOD_QRELS,
-        "# a comment\nq1 d1 1\nq2 d1 1\nq1 d2 2\nq1 d3 1\n",
-        "RUN has the rank 1 twice for one query, on lines 2 and 5. " + MS_MARCO_COLUMNS + " Each rank of a query "
-        "occurs once; write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag.",
     ),
     "more columns in qrels": (
         "# query 0 document grade\nq1 0 d1 1 more\n",
@@ -431,7 +419,7 @@ def test_files_are_refused(name: str, tmp_path: Path) -> None:
 def test_comments_and_text_behind_the_tag_are_not_read(tmp_path: Path) -> None:
     """As trec_eval 10 reads them."""
     qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
-    qrels.write_text("# q1 0 d2 1\nq1 0 d1 1\n  #\n\n#q1 0 d3 1\nq1 0 d4 0\n")
+    qrels.write_text("# q1 0 d2 1\nq1 0 d1 1\n  #\n\n#q1 d3 1\nq1 0 d4 0\n")
     run.write_text("#\nq1 Q0 d1 1 0.5 tag of a system # 7\nq1 Q0 d2 2 0.5 tag\n# q1 Q0 d5 1 9 tag\n")
     found = evaluate_run(qrels, run, measures=["AP"])
     assert (
@@ -442,11 +430,128 @@ def test_comments_and_text_behind_the_tag_are_not_read(tmp_path: Path) -> None:
     assert evaluate_run(beir, run, measures=["AP"])["AP"] == found["AP"]
 
 
-def test_a_run_of_ms_marco_is_ranked_by_its_ranks(tmp_path: Path) -> None:
+def test_comments_that_may_be_rows_are_counted(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("#sale 0 d1 1\nq2 0 d3 1\n  #sale 0 d#2 0\n# q2 0 d4\n")
+    run.write_text("q2 Q0 d3#1 1 0.7 # 5\n# query Q0 document rank score tag\n#\tQ0\td\t1\t2\tt\nq2 Q0 d3 2 0.5 t\n")
+    with pytest.warns(tp.InputWarning) as warned:
+        result = evaluate_run(qrels, run, measures=["RR"])
+    assert [str(each.message) for each in warned] == [
+        f"{qrels}: 2 of the lines that begin with # have all columns, but are left out as comments; the first is "
+        "'#sale 0 d1 1'. If '#sale' is a query, rename it in the qrels and in the run, or pass both as dictionaries."
+    ]
+    assert result.query_ids.tolist() == ["q2"]
+
+
+def test_lines_may_end_as_on_old_macs(tmp_path: Path) -> None:
+    qrels, run = example()
+    expected = evaluate_run(qrels, run).to_json()
+    for ends in ("\r", "\r\n", "\r\r\n"):
+        paths = tmp_path / "qrels", tmp_path / "run.gz"
+        paths[0].write_bytes("".join(line + ends for line in lines_of_qrels(qrels)).encode())
+        paths[1].write_bytes(gzip.compress(ends.join(lines_of_run(run)).encode()))
+        assert evaluate_run(*paths).to_json() == expected
+    paths[0].write_bytes(b"q1 0 d1 1\rq1 0 d2\r")
+    with pytest.raises(tp.InputError, match="has 3 columns on line 2: 'q1 0 d2'"):
+        evaluate_run(*paths)
+
+
+def test_ids_between_tabs_may_contain_blanks(tmp_path: Path) -> None:
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    judged, ranked = (
+        {"a query": {"New York": 1, "Rome": 0}},
+        {"a query": {"Rome": 0.5, "New York": 0.25, "York": 0.1}},
+    )
+    expected = evaluate_run(judged, ranked).to_json()
+    by_subtopic = tp.evaluate_diversity({"a query": {"b c": judged["a query"]}}, ranked).to_json()
+    for column in ("0", "b c"):
+        qrels.write_text("".join(f"a query\t{column}\t{name}\t{n}\n" for name, n in judged["a query"].items()))
+        run.write_text("".join(f"a query\tQ0\t{name}\t1\t {n}\tmy tag\n" for name, n in ranked["a query"].items()))
+        assert evaluate_run(qrels, run).to_json() == expected
+    assert tp.evaluate_diversity(qrels, run).to_json() == by_subtopic
+    run.write_text("".join(f"a query\t{name}\t{n}\n" for name, n in ranked["a query"].items()))
+    assert evaluate_run(qrels, run).to_json() == expected
+    run.write_text("q1 Q0\td1 1 0.5 tag\n")  # blanks and tabs
+    assert evaluate_run({"q1": {"d1": 1}}, run, measures=["RR"])["RR"].lower == 1
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "NFD"])
+def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
+    def encoded(text: str, form: str) -> bytes:
+        return unicodedata.normalize("NFD", text).encode() if form == "NFD" else text.encode(form)
+
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    for forms in (("utf-8", encoding), (encoding, "utf-8")):
+        qrels.write_bytes(encoded("q 0 café 1\nq 0 x 1\n", forms[0]))
+        run.write_bytes(encoded("q Q0 x 1 2 t\nq Q0 café 2 1 t\n", forms[1]))
+        with pytest.raises(tp.InputError, match="qrels and the run are in different encodings: for query 'q'"):
+            evaluate_run(qrels, run)
+    run.write_bytes(encoded("q Q0 x 1 2 t\nq Q0 é 2 1 t\n", forms[1]))  # another document
+    assert evaluate_run(qrels, run, measures=["R@9"])["R@9"].lower == 0.5
+    qrels.write_bytes("q 0 café 1\nq 0 x 1\n".encode("latin-1"))
+    with pytest.raises(tp.InputError, match="different encodings"):
+        evaluate_run(qrels, {"q": {"x": 2.0, "café": 1.0}})
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_three_columns_of_ranks_rank_by_them(first: int, tmp_path: Path) -> None:
     run = tmp_path / "run.tsv"
-    run.write_text("1\t30\t10\n1\t20\t2\n1\t10\t1\n2\t10\t1\n")
+    run.write_text(f"1\t30\t{first + 2}\n1\t20\t{first + 1}\n2\t10\t{first}\n1\t10\t{first}\n")
     found = evaluate_run({"1": {"30": 1}, "2": {"10": 1}}, run, measures=["RR"]).per_query("RR")
     assert found.lower.tolist() == found.upper.tolist() == [1 / 3, 1]
+
+
+@pytest.mark.parametrize("numbers", ["3 2 5 1", "1 3 1 2", "1 1 2 1", "2 1 0 2", "-1 0 1 0"])
+def test_three_columns_of_other_whole_numbers_are_scores_with_a_warning(numbers: str, tmp_path: Path) -> None:
+    run, scores = tmp_path / "run.tsv", [*map(float, numbers.split())]
+    run.write_text("".join(f"q{n // 2} d{n} {score:g}\n" for n, score in enumerate(scores)))
+    with pytest.warns(tp.InputWarning, match=r"run\.tsv: the third column is read as scores, where larger is nearer"):
+        found = evaluate_run({"q0": {"d0": 1}, "q1": {"d2": 1}}, run, measures=["RR"])
+    as_dictionary = {"q0": {"d0": scores[0], "d1": scores[1]}, "q1": {"d2": scores[2], "d3": scores[3]}}
+    assert found["RR"] == evaluate_run({"q0": {"d0": 1}, "q1": {"d2": 1}}, as_dictionary, measures=["RR"])["RR"]
+
+
+def test_three_columns_of_fractions_are_scores(tmp_path: Path) -> None:
+    run = tmp_path / "run.tsv"
+    run.write_text("q1 d1 2\nq1 d2 2.5\n")
+    assert evaluate_run({"q1": {"d2": 1}}, run, measures=["RR"])["RR"].lower == 1
+
+
+def by_distance(queries: int, reverse: int) -> list[tuple[str, str, int, float]]:
+    """The query, document, rank and score of each line of a run, in which some lists have distances as scores."""
+    return [
+        (f"q{q}", f"d{q}{r}", r, 0.1 * (r if q < reverse else 9 - r)) for q in range(queries) for r in range(1, 6)
+    ]
+
+
+@pytest.mark.parametrize("form", ["file", "frame"])
+def test_ranks_that_contradict_the_scores_of_most_lists(form: str, tmp_path: Path) -> None:
+    qrels = {f"q{q}": {f"d{q}1": 1} for q in range(4)}
+    for reverse, said in ((0, False), (2, False), (3, True), (4, True)):
+        rows = by_distance(4, reverse)
+        run: Any = pd.DataFrame(rows, columns=["qid", "docno", "rank", "score"])
+        if form == "file":
+            run = write(tmp_path / "run", [f"{q} Q0 {d} {r} {score} t" for q, d, r, score in rows])
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            mean = evaluate_run(qrels, run, measures=["RR"])["RR"].lower
+        by_scores = (reverse / 5 + 4 - reverse) / 4
+        assert mean == pytest.approx(by_scores)
+        messages = [str(each.message) for each in caught]
+        assert len(messages) == said
+        for message in messages:
+            assert (
+                f"the ranks contradict the scores in {reverse} of 4 lists; the first is that of query 'q0'" in message
+            )
+            assert f"RR is {by_scores:.4f} ≤" in message
+            assert "by the ranks it is 1.0000 ≤" in message
+
+
+def test_equal_scores_and_equal_ranks_contradict_nothing(tmp_path: Path) -> None:
+    run = write(tmp_path / "run", [f"q Q0 d{n} {rank} 0.5 t" for n, rank in enumerate((3, 1, 2))])
+    evaluate_run({"q": {"d1": 1}}, run)
+    evaluate_run({"q": {"d1": 1}}, write(tmp_path / "run", [f"q Q0 d{n} 1 {n} t" for n in range(3)]))
+    evaluate_run({"q": {"d1": 1}}, write(tmp_path / "run", [f"q Q0 d{n} - {n} t" for n in range(3)]))
 
 
 def test_other_files_are_refused(tmp_path: Path) -> None:
@@ -486,8 +591,15 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         {1.5: {"d1": 1}},
         RUN_OF_ONE,
         {},
-        "The qrels must name every query by a string or an integer, but one name is 1.5. Convert the names "
-        "with .astype(str), and leave out rows without a name.",
+        "The qrels must name every query by a string or an integer, but one name is 1.5. Leave out rows "
+        "without a name, and convert the names with .astype(str).",
+    ),
+    "whole floats as ids": (
+        {"q1": {1.0: 1}},
+        RUN_OF_ONE,
+        {},
+        "The qrels must name every document by a string or an integer, but one name is 1.0. Leave out rows without a "
+        "name, and convert the names with .astype(int), as pandas makes floats of integers beside missing ones.",
     ),
     "words": (
         QRELS,

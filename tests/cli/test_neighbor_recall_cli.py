@@ -57,6 +57,17 @@ def test_binary_files(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert json.loads(capsys.readouterr().out) == expected.to_dict()
 
 
+def test_a_truth_given_first_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tp.truth(gallery=BASE, queries=QUERIES, k=8, out=folder / "truth", distance="euclidean")
+    run("truth", "found.npy", "-k", "5", status=2)
+    assert "then the truth: found.npy truth" in capsys.readouterr().err
+    run("found.npy", "truth/certificate.json", "-k", "5", status=2)
+    assert "truth/certificate.json is the certificate of a truth. Give its folder, truth." in capsys.readouterr().err
+    run("truth.ibin", "ids.ibin", "-k", "5", status=2)
+    assert "If truth.ibin, which has distances, is the truth, give it second." in capsys.readouterr().err
+    run("found.npy", "truth", "-k", "5")
+
+
 def test_a_file_of_a_truth_knows_less_than_its_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tp.truth(QUERIES, BASE, k=8, out="truth", distance="euclidean")
     run("found.npy", "truth/", "-k", "8", "--json", "-")

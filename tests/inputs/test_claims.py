@@ -17,7 +17,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.inputs.readers import read_embeddings, read_labels
-from tieproof.inputs.readers.trec import LONGEST_LINE
+from tieproof.inputs.readers.lines import LONGEST_LINE
 
 MIB = 2**20
 

@@ -13,8 +13,9 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
-from tieproof.inputs.readers import read_embeddings, read_labels
+from tieproof.inputs.readers import entries_of, read_embeddings, read_labels
 from tieproof.inputs.readers.columns import outside
+from tieproof.inputs.readers.location import Location
 
 Array = npt.NDArray[Any]
 
@@ -94,6 +95,62 @@ def test_suggested_labels_repeat_and_the_last_column_comes_first(
     advice = "or give the labels in another file" if likely is None else f"such as '{path}:{likely}'"
     with pytest.raises(tp.InputError, match=re.escape(advice)):
         read_labels(path)
+
+
+def test_labels_of_a_split_and_predictions_in_an_archive(tmp_path: Path) -> None:
+    path, paths = tmp_path / "data.npz", [f"{n}.png" for n in range(len(LABELS))]
+    np.savez(path, embeddings=VECTORS, paths=paths, y_true=LABELS)
+    assert read_labels(path).tolist() == LABELS.tolist()
+    np.savez(path, X_test=VECTORS, y_test=LABELS, X_train=VECTORS, y_train=LABELS)
+    with pytest.raises(tp.InputError, match=r"such as '.*data\.npz:y_test'"):
+        read_labels(path)
+    np.savez(path, features=VECTORS, paths=paths, y_train=LABELS, y_pred=LABELS)
+    with pytest.raises(tp.InputError, match=r"such as '.*data\.npz:y_train'"):
+        read_labels(path)
+
+
+def advice_followed(read: Callable[[Path], object], path: Path) -> None:
+    """Do what an error says after "Write it again: "."""
+    with pytest.raises(tp.InputError, match="Write it again: ") as refused:
+        read(path)
+    exec(str(refused.value).partition("Write it again: ")[2].removesuffix("."), {"pandas": pd})
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values"),
+    [
+        ("a.csv", "f0;f1;label\n0.5;1;3\n1;2;3\n", [[0.5, 1], [1, 2]]),
+        ("a.csv", "0,5;1,5;7\n0,25;1,5;8\n", [[0.5, 1.5, 7], [0.25, 1.5, 8]]),
+        ("a.tsv", "f0,f1,label\n1,2,3\n4,5,3\n", [[1, 2], [4, 5]]),
+        ("a.csv", "f0\tf1\tlabel\n1\t2\t3\n", [[1, 2]]),
+        ("a.tsv", "0,5;1,5;7\n0,25;1,5;8\n", [[0.5, 1.5, 7], [0.25, 1.5, 8]]),
+    ],
+)
+def test_tables_with_another_delimiter(tmp_path: Path, name: str, text: str, values: list[list[float]]) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    advice_followed(read_embeddings, path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tp.InputWarning)  # columns without names
+        assert read_embeddings(path).tolist() == values
+
+
+@pytest.mark.parametrize("text", ["id,text,label\n1,a; b; c,2\n", "cat;dog\nbird;cat\n", "a;b;c,0.5\nx;y;z,0.5\n"])
+def test_other_delimiters_within_texts(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    assert len(entries_of(Location(tmp_path / "a.csv"))) == text.partition("\n")[0].count(",") + 1
+
+
+@pytest.mark.parametrize("cells", [["[0.1, 0.2]", "[0.3, 1]"], ["[0.1 0.2]", "[0.3\n 1. ]"], ["0.1 0.2", "0.3 1"]])
+@pytest.mark.parametrize("extension", [".csv", ".tsv"])
+def test_vectors_as_text(tmp_path: Path, extension: str, cells: list[str]) -> None:
+    path = tmp_path / f"a{extension}"
+    pd.DataFrame({"label": ["x", "x"], "v": cells}).to_csv(
+        path, index=False, sep="," if extension == ".csv" else "\t"
+    )
+    advice_followed(read_embeddings, path)
+    assert read_embeddings(path.with_suffix(".parquet")).tolist() == [[0.1, 0.2], [0.3, 1.0]]
+    assert read_labels(path.with_suffix(".parquet")).tolist() == ["x", "x"]
 
 
 def test_x_and_y_in_one_archive(tmp_path: Path) -> None:

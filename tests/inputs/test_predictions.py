@@ -82,7 +82,8 @@ REFUSED: dict[str, tuple[str, str]] = {
     "a list": ("[1]\n", f"RUN has no field 'query_id' on line 1 where one is expected. {EXPECTED}"),
     "of another evaluator": (
         '{"query_id": "q", "query": "", "positive": ["a"], "documents": ["a"]}\n',
-        f"RUN has no field 'results' on line 1 where one is expected. {EXPECTED}",
+        "RUN has no field 'results' on line 1 (for a line for each document, pass the data frame of "
+        f"pandas.read_json(…, lines=True, dtype=False)). {EXPECTED}",
     ),
     "results by name": (
         '{"query_id": "q", "results": {"d": 1.0}}',

@@ -181,6 +181,8 @@ def test_a_run_passed_for_the_qrels_is_warned_about() -> None:
 @pytest.mark.parametrize(
     ("qrels", "run"),
     [
+        ({"q": {"d": 3.5, "e": 1}}, {"q": {"e": 5, "d": 4}}),  # means of assessors, and a model that gives grades
+        ({"q": {"a": 0.5, "b": 2.5, "c": 2.5}}, {"q": {"a": 1, "b": 3, "c": 3}}),
         ({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.75, "b": 2.5}}),
         ({"q": {"a": 1, "b": 0}}, {"q": {"a": 2, "b": 1}}),
         ({"q": {"a": 0.5, "b": 0}}, {"q": {"a": 0.75, "b": 1}}),

@@ -79,6 +79,22 @@ def test_queries_and_gallery_of_other_types(distance: str) -> None:
     assert_exact(result, expected)
 
 
+@pytest.mark.parametrize("distance", ORDERS)
+@pytest.mark.parametrize("types", [("uint8", "int64"), ("int64", "uint16"), ("bool", "int64"), ("uint64", "uint8")])
+def test_integers_beyond_2_53_beside_integers_of_another_type(types: tuple[str, str], distance: str) -> None:
+    small, large = [[1, 0], [0, 1], [1, 1]], [[2**53 + 1, 1], [2**53, 1], [2**53 + 1, 0]]
+    swapped = types[0] in ("int64", "uint64")
+    queries, gallery = (
+        np.array(rows, kind) for rows, kind in zip((large, small) if swapped else (small, large), types, strict=True)
+    )
+    result = tp.evaluate(
+        queries, [0, 1, 0], gallery=gallery, gallery_labels=[0, 1, 0], distance=distance, measures=["AP"]
+    )
+    whole = [side.astype(np.int64) for side in (queries, gallery)]
+    expected = mean_average_precision(distance, whole[0], [0, 1, 0], whole[1], [0, 1, 0])
+    assert_exact(result, expected)
+
+
 SIGNED_INTEGERS: list[tuple[list[list[int]], list[list[int]] | None]] = [
     ([[-4000]], [[170], [171]]),
     ([[22, -61], [66, -183], [323, 0], [1, 0]], None),

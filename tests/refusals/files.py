@@ -235,10 +235,59 @@ CASES: dict[str, Case] = {
         r"run\.json: the score of document 'b' for query 'q1' is None\. Every score must be a finite number; convert",
         in_folder=True,
     ),
-    "scores in a run of three columns": Case(
-        text("run.tsv", b"q1\ta\t0.5\nq1\tb\t0.2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
-        r"run\.tsv has 0\.5 as the rank on line 1, where a whole number is expected.*write scores as a TREC run",
+    "whole numbers that are no ranks in a run of three columns": Case(
+        text("run.tsv", b"q1\ta\t5\nq1\tb\t2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        r"run\.tsv: the third column is read as scores, .* query 'q1' are not the ranks .*anew, without gaps",
         in_folder=True,
+        warns=True,
+    ),
+    "a table with semicolons": Case(
+        text("data.csv", "f0;f1;label\n0.5;1;3\n", readers.read_embeddings),
+        r"data\.csv has columns that are separated by ';', but ',' is expected\. Write it again: pandas\.read_csv\(",
+        in_folder=True,
+    ),
+    "vectors as text in a table": Case(
+        text("data.csv", 'label,v\na,"[0.1, 0.2]"\n', readers.read_embeddings),
+        r"data\.csv has a vector as text, '\[0\.1, 0\.2\]', on line 2 in column 2 \('v'\), .* a \.parquet file\.",
+        in_folder=True,
+    ),
+    "one column of a table as embeddings": Case(
+        text("data.csv", "a,b\n0.5,1\n0.25,1\n", lambda path: readers.read_embeddings(f"{path}:a")),
+        r"data\.csv:a is a single column of a table, but every column except for the labels is .*data\.csv,",
+        in_folder=True,
+    ),
+    "qrels in lines of JSON": Case(
+        text(
+            "qrels.jsonl",
+            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n',
+            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}),
+        ),
+        r"has 6 columns on line 1.*For lines of JSON, pass the data frame of pandas\.read_json\(",
+        in_folder=True,
+    ),
+    "qrels in Parquet": Case(
+        text("qrels.parquet", b"PAR1\0", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        r"begins like a Parquet file.*For a Parquet file, pass the data frame of pandas\.read_parquet",
+        in_folder=True,
+    ),
+    "a run in another encoding than its qrels": Case(
+        text(
+            "run.txt", "q1 Q0 café 1 5 t\n".encode("latin-1"), lambda path: tp.evaluate_run({"q1": {"café": 1}}, path)
+        ),
+        r"qrels and the run are in different encodings: for query 'q1', a document is b'caf\\xc3\\xa9' in the qrels",
+        in_folder=True,
+    ),
+    "a commented line with all columns": Case(
+        text("run.txt", b"#q1 Q0 a 1 5 t\nq1 Q0 b 2 2 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
+        r"run\.txt: 1 of the lines that begin with # has all columns, .* If '#q1' is a query, rename it",
+        in_folder=True,
+        warns=True,
+    ),
+    "ranks that contradict the scores": Case(
+        text("run.txt", b"q1 Q0 a 1 0.2 t\nq1 Q0 b 2 0.5 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
+        r"the ranks contradict the scores in 1 of 1 lists.*by the ranks it is .*If the scores are distances, change",
+        in_folder=True,
+        warns=True,
     ),
     "a NumPy array as a run": Case(
         text("run.npy", b"\x93NUMPY\x01\0", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),

@@ -88,6 +88,31 @@ CASES: dict[str, Case] = {
     "no distances of other pairs": Case(
         lambda: tp.det_curve([0.5], []), r"Every pair is relevant or excluded, so there are no other pairs"
     ),
+    "labels and scores in place of the distances of pairs": Case(
+        lambda: tp.det_curve([1, 0, 1, 0], [0.9, 0.2, 0.8, 0.1]),
+        r"first argument has only two values, as labels have.*"
+        r"pass det_curve\(-scores\[labels == 1\], -scores\[labels != 1\]\)",
+    ),
+    "scores and labels of -1 and 1 in place of the distances of pairs": Case(
+        lambda: tp.fnmr_at_fmr_of_distances([0.9, 0.2, 0.8], [1, -1, -1]),
+        r"second argument has only two values, as labels have.*pass fnmr_at_fmr_of_distances\(-scores\[labels == 1",
+    ),
+    "a negative fraction as relevance": Case(
+        lambda: tp.evaluate_scores([[0.1, 0.3]], [[-0.89, 0.5]]),
+        r"relevance contains -0\.89, a negative fraction.*left out of the ranking.*numpy\.maximum\(relevance, 0\)",
+    ),
+    "a negative fraction as the grade of a triple": Case(
+        lambda: tp.evaluate([[0.0], [1.0], [2.0]], relevance=[(0, 1, -0.5), (0, 2, 1)]),
+        r"relevance contains -0\.5, a negative fraction",
+    ),
+    "a matrix as relevance= of evaluate": Case(
+        lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
+        r"names item 1 twice for query 0.*If it is a matrix \(queries, items\), pass numpy\.argwhere\(relevance\)",
+    ),
+    "hits of Qdrant with Distance.EUCLID": Case(
+        lambda: tp.evaluate_run({"q": {"0": 1}}, {"q": points(0.0, 0.5, 1.7)}),
+        r"scores of the hits increase along every list .* probably distances.*Pass \{query: \{id: -score\}\}",
+    ),
     "interpolated precision of a large tie": Case(
         lambda: tp.evaluate_scores([[0.0] * 3000], [[1, 0, 0] * 1000], measures=["IPrec@0.1"]),
         r"'IPrec\(recall=0.1\)' would take minutes: ties of up to 3,000 items have too many orders. Use P at",
@@ -428,7 +453,7 @@ CASES: dict[str, Case] = {
     ),
     "a distribution that would take minutes": Case(
         lambda: tp.evaluate_scores(np.zeros((1, 4000)), (np.arange(4000) % 2)[None]).distribution("AP"),
-        r"would take minutes: a tie has 4,000 items.*Pass a larger resolution",
+        r"would take minutes: a tie has 4,000 items\. Pass distribution\(…, resolution=5e-3\), which takes seconds",
     ),
     "a quantile at no probability": Case(
         lambda: tp.evaluate_scores(SQUARE, [[0, 1], [1, 0]]).distribution("AP").quantile(2.0),

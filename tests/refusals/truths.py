@@ -57,6 +57,24 @@ CASES: dict[str, Case] = {
         accuracy([[1e200], [-1e200], [0.0]], LABELS, weights="distance", distance="sqeuclidean"),
         r"distances of query 0 overflow float64.*Scale the embeddings",
     ),
+    "a file of a truth for its folder": Case(
+        truth(lambda folder: tp.verify_truth(folder / "truth.npz", ROWS, ROWS)),
+        r"truth\.npz is a file, but a truth is a folder with certificate\.json\. Pass its folder, '.*truth'\.",
+        in_folder=True,
+    ),
+    "another file for the folder of a truth": Case(
+        lambda folder: tp.neighbor_recall([[0]], np.save(folder / "x.npy", ROWS) or folder / "x.npy"),  # type: ignore[func-returns-value]
+        r"x\.npy is a file, but a truth is a folder with certificate\.json\. Pass the folder that tieproof",
+        in_folder=True,
+    ),
+    "a truth in place of what an index found": Case(
+        lambda: tp.neighbor_recall("truth", [[0]]),
+        r"found ids must be an array, not 'truth'\. Pass the found ids first, then the truth: neighbor_recall\(ids",
+    ),
+    "ids and distances in place of what an index found": Case(
+        lambda: tp.neighbor_recall((np.array([[0]]), np.array([[0.5]])), [[0]]),
+        r"found ids are a pair \(ids, distances\), as a truth is\. Pass the found ids first",
+    ),
     "NaN in the gallery of a truth": Case(
         write(ROWS, [[np.nan], [1.0]]), r"gallery must contain only finite numbers, but row 0", in_folder=True
     ),

@@ -1,6 +1,7 @@
 """Valid input that is probably a mistake: it is evaluated, with a warning."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -33,6 +34,28 @@ CASES: dict[str, Case] = {
     "recall@k of a run": Case(
         lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 0.5}}, measures=["recall@10"]),
         "recall@10 is R@10: the share of all relevant documents that are among the first 10. For recall@10 of papers",
+        warns=True,
+    ),
+    "hits in another order than that of their scores": Case(
+        lambda: tp.evaluate_run(
+            {"q": {"0": 1}}, {"q": [SimpleNamespace(id=str(n), score=s) for n, s in enumerate((3, 1, 2))]}
+        ),
+        r"hits of 1 of 1 queries are not in the order of their scores.*pass \{query: \{id: -place\}\}",
+        warns=True,
+    ),
+    "labels of -1 and 1 as relevance": Case(
+        lambda: tp.evaluate_scores([[0.9, 0.5, 0.1]], [[-1, 1, -1]]),
+        r"relevance has only the values -1 and 1, .* left out of the ranking.*pass numpy\.maximum\(relevance, 0\)",
+        warns=True,
+    ),
+    "several negative values as relevance": Case(
+        lambda: tp.evaluate_distances([[0.9, 0.5, 0.1, 0.2]], [[-2, 1, -1, 0]]),
+        r"several negative values, such as -2 and -1, which all mean that an item is left out",
+        warns=True,
+    ),
+    "a matrix that could be triples, as relevance= of evaluate": Case(
+        lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 1], [1, 0, 1], [2, 1, 1]]),
+        r"shape \(3, 3\) and is read as rows \(query, item, grade\)\. If it is a matrix",
         warns=True,
     ),
     "a record in version 1 of the format": Case(

@@ -1,6 +1,7 @@
 """The distribution over the orderings of ties, compared with all orderings, with simulated ones, and with moments."""
 
 import itertools
+import json
 from collections.abc import Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -355,3 +356,20 @@ def test_picture_has_the_probabilities() -> None:
         share = Fraction(sum(left <= mean < right for mean in means), len(means))
         assert abs(bar.get_height() - share) < 1e-9
     assert distribution.interval().low == pytest.approx(axes.lines[0].get_xdata()[0])
+
+
+def test_under_noise_the_json_has_the_bounds() -> None:
+    result = tp.evaluate_scores([[1, 1, 0]], [[1, 0, 0]], measures=["RR"], noise=0.1)
+    told = json.loads(result.distribution("RR").to_json())
+    assert told["noise"] == {"lower": 0.5, "upper": 1.0}  # the tie, and nothing else, is within the noise
+    assert (told["lower"], told["upper"]) == (0.5, 1.0)
+
+
+def test_a_refusal_advises_a_resolution_whose_price_is_paid_in_seconds() -> None:
+    result = tp.evaluate_scores(np.zeros((1, 1000)), (np.arange(1000) < 500)[None], measures=["AP"])
+    with pytest.raises(tp.InputError, match="would take minutes") as refused:
+        result.distribution("AP")
+    advised = float(str(refused.value).partition("resolution=")[2].partition(")")[0])
+    assert 1e-4 < advised <= 1e-2
+    cells, turns = 1000 * 501, 1.125 / advised  # of the grid, and around the circle: the mean is at most 1
+    assert cells * 3 * turns < 8 * sums.SOON

@@ -50,6 +50,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
     check_options(**settings)
     if (truth is None) == (gallery is None) or (queries is None) != (gallery is None):
         raise InputError("The true neighbors are unknown: give either TRUTH, or both --queries and --gallery.")
+    _check_folder(found, truth)
     files = {"found": found, "distances": found, "truth": truth, "queries": queries, "gallery": gallery}
 
     def compared() -> tieproof.NeighborRecall:
@@ -62,9 +63,11 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
         elif truth is not None:
             arrays["truth"] = tuple(read_neighbors(truth))
             if arrays["truth"][1] is None:
+                swapped = lists.distances is not None
                 raise InputError(
                     f"{truth} contains ids without distances, so that ties cannot be seen. Give a file with both, or "
-                    "--queries and --gallery to compute both.",
+                    "--queries and --gallery to compute both."
+                    + (f" If {found}, which has distances, is the truth, give it second." if swapped else ""),
                     "truth",
                 )
             folder = Path(truth).parent
@@ -108,6 +111,7 @@ RANGE_EXAMPLES = (
 )
 def range_recall(outputs: Outputs, found: str, truth: str, radius: float | None) -> None:
     """Read the lists, compare them, write and show the recall; an error names the files that it is about."""
+    _check_folder(found, truth)
 
     def compared() -> tieproof.RangeRecall:
         true = truth if Path(truth).is_dir() else read_ranges(truth)
@@ -117,3 +121,14 @@ def range_recall(outputs: Outputs, found: str, truth: str, radius: float | None)
 
     read = [split(location).path for location in (found, truth)]
     answer(outputs, written(compared, read, outputs))
+
+
+def _check_folder(found: str, truth: Text) -> None:
+    """Refuse the folder of a truth as what an index found, and the certificate in it as the truth."""
+    if Path(found, CERTIFICATE).is_file():
+        raise InputError(
+            f"{found} is a folder of true neighbors. Give first what an index found, then the truth: "
+            f"{truth or 'FOUND'} {found}"
+        )
+    if truth is not None and Path(truth).name == CERTIFICATE:
+        raise InputError(f"{truth} is the certificate of a truth. Give its folder, {Path(truth).parent}.")

@@ -162,6 +162,9 @@ def make_space(
     if queries.dtype != item_rows.embeddings.dtype and not (
         query_rows.exact_in_float64 and item_rows.exact_in_float64
     ):
+        common = np.result_type(queries, item_rows.embeddings)
+        if common.kind in "iu" and gallery is not None:
+            return make_space(distance, queries.astype(common), gallery.astype(common), orders, resources, ends)
         raise InputError(
             f"The queries are {queries.dtype.name}, but the gallery is {item_rows.embeddings.dtype.name}, with "
             "integers beyond 2^53 for which there is no common type. Convert both to the same type."

@@ -1,7 +1,7 @@
 """`Distribution`: how likely each value of a mean is when the tied items of each query are ordered at random."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -129,7 +129,7 @@ class Distribution(Shown, AsFrame):
             "measure": self.name,
             "queries": self.queries,
             "resolution": self.resolution,
-            **vars(self.estimate),
+            **asdict(self.estimate),
             "quantiles": [dict(zip(("probability", "low", "high"), each, strict=True)) for each in shown],
         }
 

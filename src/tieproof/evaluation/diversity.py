@@ -20,7 +20,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import QRELS as JUDGMENTS
-from tieproof.inputs.sources import RUN, as_ids, checked, decoded
+from tieproof.inputs.sources import RUN, as_ids, checked, decoded, warn_of_ranks
 from tieproof.measures.diversity import NAMES, DiversityScore, Kind, Scale, Tie, score_query
 from tieproof.show.parts import count, fixed
 from tieproof.show.shown import AsFrame, Shown, Table
@@ -211,11 +211,12 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
     """Yield the query, subtopic, document and grade of each judgment."""
     if isinstance(qrels, str | os.PathLike):
         queries = trec.numbering()
-        documents, grades = trec.read(qrels, QRELS, queries)
+        documents, grades, _ = trec.read(qrels, QRELS, queries)
         names, text = list(queries), documents.text.tobytes()
         rows = zip(documents.query.tolist(), documents.at.tolist(), grades.tolist(), strict=True)
         for row, (query, at, grade) in enumerate(rows):
-            subtopic = text[text.rfind(b"\n", 0, at) + 1 : at].split()[1]
+            before = text[text.rfind(b"\n", 0, at) + 1 : at].rstrip()
+            subtopic = before.rpartition(b"\t")[2] if b"\t" in before else before.split()[-1]
             yield names[query], subtopic.decode(errors="replace"), documents.id(row), grade
         return
     qrels = as_frame(qrels)
@@ -248,6 +249,7 @@ def _read_ties(run: Any, judged: Mapping[bytes, Mapping[bytes, Kind]], deepest: 
     """Return the ties of each judged query of the run that begin at rank `deepest` or above, best first."""
     queries = trec.numbering()
     source, _ = checked(run, RUN, queries)
+    warn_of_ranks(source, queries)
     order = np.argsort(source.documents.query, kind="stable")
     spans = np.split(order, np.searchsorted(source.documents.query[order], np.arange(1, len(queries))))
     found: dict[bytes, list[Tie]] = {}

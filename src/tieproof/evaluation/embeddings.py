@@ -307,4 +307,4 @@ def evaluate(
                 scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
             )
     warn_of_recall(scores)
-    return Result(evaluated)
+    return Result(evaluated._replace(negative=whole.relevance.negative()))

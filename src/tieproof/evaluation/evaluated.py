@@ -87,6 +87,8 @@ class Evaluated(NamedTuple):
     kept : the ties that can change a score, for `distribution`; None in the result of a record, or if they would take
         too much memory
     noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
+    negative : the number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
+        record, or of a category
     """
 
     setting: Setting
@@ -102,6 +104,7 @@ class Evaluated(NamedTuple):
     not_in_run: npt.NDArray[Any] | None = None
     kept: tuple[KeptTies, ...] | None = None
     noise: Mapping[Measure, FloatArray] | None = None
+    negative: int = 0
 
     def named(self, names: Any) -> "Evaluated":
         """A copy whose queries are called names[0], names[1], … instead of 0, 1, …."""

@@ -27,7 +27,7 @@ from tieproof.inputs.lists import (
     relevance_by_labels,
     spans_of,
 )
-from tieproof.inputs.lookalikes import check_direction, check_self_matches
+from tieproof.inputs.lookalikes import check_direction, check_grades, check_self_matches
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.measures import Measure
@@ -55,6 +55,7 @@ def evaluate_lists(
     radius = None if noise is None else parse_radius(noise, f"the {name}")
     rows = as_rows(values, name)
     judged = as_judged(rows, name, *judged_by)
+    negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
     check_direction(rows, blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
     _, labels, _, n_relevant, n_items = judged_by
@@ -81,7 +82,8 @@ def evaluate_lists(
             return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)
 
         scores = bracketed(scores, joined(judged)[0], parts_of)
-    return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups)
+    origin = rankings.origin(f"evaluate_{name}")
+    return as_evaluated(scores, setting, origin, categories=groups)._replace(negative=negative)
 
 
 def _at_least(judged: Rows, level: float) -> Rows:

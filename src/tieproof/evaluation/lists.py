@@ -32,7 +32,8 @@ def evaluate_scores(
     ----------
     scores : (q, n) array, or a list of q arrays of any lengths
     relevance : the same shape
-        0: not relevant; above 0: relevant with that grade; below 0: excluded from the ranking.
+        0: not relevant; above 0: relevant with that grade; -1: excluded from the ranking. Negative fractions are
+        refused.
     labels : (q,) integers or strings, or (q, c) of 0/1, instead of relevance
         Items with the query's label are relevant; with columns, items that share at least one class. Without
         `gallery_labels` the matrix must be square, and its rows and columns are the same items: each item queries all
@@ -67,7 +68,8 @@ def evaluate_scores(
     InputWarning
         If a square matrix is probably one of distances: its diagonal, excluded or relevant, is the smallest number of
         each row, and other relevant items have smaller scores than the rest. If queries probably find themselves: the
-        scores of item i for query i and the reverse are equal, and the diagonal is relevant and nearest.
+        scores of item i for query i and the reverse are equal, and the diagonal is relevant and nearest. If the only
+        values of the relevance are -1 and 1, or if it has several negative ones: they probably mean not relevant.
 
     Notes
     -----

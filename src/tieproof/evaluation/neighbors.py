@@ -180,7 +180,8 @@ def evaluate_neighbors(
     scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, estimate, optional=optional)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries))
+        evaluated = as_evaluated(scored, setting, origin, categories=groups_of_queries)
+        return Result(evaluated._replace(negative=of_all.negative()))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:

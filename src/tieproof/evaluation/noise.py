@@ -52,6 +52,8 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     They contain the values over the orderings of ties, whatever the rounding of floats. Graded nDCG is read as if all
     grades were 1; `graded_noise.py` has its bounds.
     """
+    if measure.definition.total:  # a count, which no order of a list changes
+        return np.array([estimates.lower, estimates.upper])
     extremes = ties.noise
     assert extremes is not None
     ties_of_level, without_rel = measure.at_level(ties)

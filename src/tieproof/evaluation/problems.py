@@ -12,10 +12,11 @@ from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words, rows_digests
-from tieproof.inputs.judgments import Judgments
-from tieproof.inputs.labels import checked_groups, checked_labels, checked_pairs, checked_triples
+from tieproof.inputs.judgments import Judgments, checked_pairs, checked_triples
+from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import (
     FEWEST,
+    check_grades,
     may_share_rows,
     self_matches,
     warn_of_packed_codes,
@@ -281,6 +282,7 @@ def relevance_among(
     if triples is not None:
         with about("relevance"):
             named = checked_triples(triples, n_queries, count, n_items is None)
+            check_grades([named.grade], cut_off=True)
     else:
         own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
     excluded = Excluded(checked_groups(*groups, n_queries, n_items), _checked_exclusions(exclude, n_queries, count))

@@ -8,15 +8,19 @@ from tieproof.inputs.documents import DocumentTable, documents_of
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.lookalikes import FEWEST, ITSELF
 from tieproof.measures import Measure
-from tieproof.ties import IntArray
+from tieproof.ties import FloatArray, IntArray
 
 USUAL_GRADES = -2, 10
 """The smallest and the largest grade that assessors usually give."""
 
 
 def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
-    """Return the measures without those of judgments, which have no bounds if an option is given."""
-    found = [each for each in wanted if each.definition.unjudged]
+    """Return the measures without those of judgments, which have no bounds if an option is given.
+
+    Noise, which changes only the order of a list, does not change a count.
+    """
+    counts_stay = option == "noise"
+    found = [each for each in wanted if each.definition.unjudged and not (counts_stay and each.definition.total)]
     for each in found:
         if each not in optional:
             raise InputError(
@@ -47,16 +51,30 @@ def with_judgments(judged: JudgedDocuments, wanted: list[Measure], optional: fro
 
 
 def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
-    """Warn if the qrels look like a run and the run looks like qrels."""
-    fractions, scores = judged.grade[judged.grade != np.rint(judged.grade)], ranked.score
-    if not len(fractions):
+    """Warn if the qrels look like a run and the run looks like qrels.
+
+    Most scores are fractions, and nearly all of a query are different. Grades are small whole numbers, of which some
+    are equal or 0. So means of several assessors, and whole numbers by which a model ranks, are not warned about.
+    """
+    grades, scores = judged.grade, ranked.score
+    fractions = grades[grades != np.rint(grades)]
+    repeated = len(grades) - _different(judged.documents.query, grades)
+    if 2 * len(fractions) <= len(grades) or 10 * repeated > len(grades):
         return
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if like_grades.all():
+    if not like_grades.all():
+        return
+    has_equal = _different(np.repeat(ranked.query, ranked.length), scores) < len(scores)
+    if has_equal or (scores == 0).any() or (scores == scores[0]).all():
         warn(
             f"The qrels have fractional grades, such as {fractions[0]:g}, and all scores of the run are small "
             "whole numbers: the two were probably swapped. Pass the qrels first, then the run."
         )
+
+
+def _different(query: IntArray, value: FloatArray) -> int:
+    """Return how many values are left if equal ones of each query count once."""
+    return len(np.unique(np.column_stack([query, value]), axis=0))
 
 
 def check_own_documents(

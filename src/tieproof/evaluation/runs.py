@@ -27,7 +27,7 @@ from tieproof.evaluation.run_checks import (
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
-from tieproof.evaluation.run_ties import at_least, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
@@ -41,7 +41,7 @@ from tieproof.inputs.judged_runs import read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import decoded
+from tieproof.inputs.sources import BY_RANKS, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen import estimate
@@ -84,7 +84,9 @@ def evaluate_run(
         Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
         _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
         cut off at the size of the search, so pass truncated=True, too.
-        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. A file whose
+        A line of a file is `query Q0 document rank score tag`; scores are read as the nearest float64. Three columns
+        are `query document rank` if the ranks of every list go from 0 or 1 to its length, and otherwise
+        `query document score`. A file whose
         name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
         line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have
         columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
@@ -134,12 +136,16 @@ def evaluate_run(
     InputError
         If a line or a number is malformed, a score is NaN or infinity, a document occurs twice for a query, or the
         run has no query of the qrels; the message names the file and the line, what was expected and what to do.
+        Also if the hits of a search have scores that increase along every list, as distances do, or if the qrels and
+        the run are in different encodings.
         Also if a file changes while it is read (files are read whole, none is mapped into memory).
 
     Warns
     -----
     InputWarning
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
+        If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
+        have whole numbers that are no ranks, or if comments have all columns of a line.
         If no document of the run is judged for its query: the ids of documents are probably written differently, and
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
@@ -212,7 +218,7 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(wanted: list[Measure], truncated: bool) -> Result:
+    def evaluated(wanted: list[Measure], truncated: bool, scores: RelevantScores = scores) -> Result:
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
         scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
@@ -229,6 +235,12 @@ def evaluate_run(
     bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
     if not truncated and bounded and is_cut_off(scores):
         _warn_of_cut(result, evaluated(bounded, truncated=True), run)
+    if ranked.by_ranks is not None:
+        said, other = ranked.by_ranks
+        for measure in [each for each in result.evaluated.per_query if each not in judged_only + of_unjudged][:1]:
+            by_rank = evaluated([measure], bool(truncated), join(judged, other, number, len(ids)))[measure]
+            said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
+        warn(f"{said} {BY_RANKS}")
     return result
 
 

@@ -277,7 +277,7 @@ def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
     if len(empty_ids) == setting.queries and setting.empty in ("skip", "nan"):
         raise InputError(
             f"No query has a relevant item that is not excluded ({setting.queries:,} queries were checked). Check "
-            "that labels and embeddings belong together."
+            "that labels and embeddings belong together, and that the labels are classes, not names of single items."
         )
 
 

@@ -171,6 +171,10 @@ def _sentences(result: Measured) -> Iterator[str]:
     yield from about_run(result)
     for reason, ids in result.skipped.items():
         yield f"Left out: {count(len(ids), 'query')}, with {reason}."
+    negative = result.evaluated.negative
+    if negative:
+        was = "was" if negative == 1 else "were"
+        yield f"{count(negative, 'item')} of negative relevance {was} left out of the rankings."
     empty = len(result.empty_ids)
     if empty and NOTHING_RELEVANT not in result.skipped:
         counts = "counts" if empty == 1 else "count"

@@ -3,6 +3,7 @@
 A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
 """
 
+import unicodedata
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
@@ -10,11 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.inputs.documents import Documents, DocumentTable
+from tieproof.errors import InputError
+from tieproof.inputs.documents import Documents, DocumentTable, documents_of
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.responses import of_responses
-from tieproof.inputs.sources import QRELS, RUN, Source, checked, numbered
+from tieproof.inputs.sources import QRELS, RUN, Source, checked, contradicting_ranks, numbered
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -41,6 +43,11 @@ MOST_COMPARED = 1000
 """The most ids of a query among which the one most similar to the id of a judged document is looked for."""
 
 
+ASCII = 128
+ENCODINGS = "utf-8", "latin-1", "cp1252"
+"""The encodings in which files of text usually are."""
+
+
 class RankedDocuments(NamedTuple):
     """The scores of a run, and the scores of the judged documents.
 
@@ -50,6 +57,7 @@ class RankedDocuments(NamedTuple):
     of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
     unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
         of any query
+    by_ranks : a sentence on ranks that contradict the scores in most lists, and the run as the ranks have it
     """
 
     query: IntArray
@@ -57,6 +65,7 @@ class RankedDocuments(NamedTuple):
     score: FloatArray
     of_judged: FloatArray
     unlike: str | None = None
+    by_ranks: "tuple[str, RankedDocuments] | None" = None
 
 
 def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
@@ -77,6 +86,11 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
         return ranked_by_dictionary
     source, table = checked(values, RUN, queries)
     ranked = ranked_of(source, table, judged)
+    _check_encodings(source, table, judged, queries)
+    said = contradicting_ranks(source, queries)
+    if said is not None and source.rank is not None:
+        by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
+        ranked = ranked._replace(by_ranks=(said, by_ranks))
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked
@@ -111,6 +125,8 @@ def _from_plain_dictionary(
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
     names: list[Any] = judged.names(rows.tolist())
+    if None in names:  # bytes that are not UTF-8
+        return None
     if kind is int:
         names = list(map(_as_integer, names))
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
@@ -130,6 +146,33 @@ def _from_plain_dictionary(
     of_judged[rows] = looked_up
     length = np.diff(ends)
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
+
+
+def _check_encodings(source: Source, table: DocumentTable, judged: JudgedDocuments, queries: Numbers) -> None:
+    """Refuse a run that has judged documents only in another encoding, or in another form of Unicode."""
+    if judged.documents.text.max(initial=0) < ASCII:
+        return
+    absent = np.flatnonzero(judged.sought & (table.find(judged.documents) < 0)).tolist()
+    odd = [row for row in absent if not judged.documents.id(row).isascii()][:MOST_COMPARED]
+    written = [(row, other) for row in odd for other in _written_otherwise(judged.documents.id(row))]
+    others = [other for _, other in written]
+    found = table.find(documents_of(others, judged.documents.query[[row for row, _ in written]])) if written else odd
+    for (row, other), place in zip(written, found, strict=True):
+        if place >= 0:
+            name = list(queries)[judged.documents.query[row]].decode(errors="replace")
+            raise InputError(
+                f"The qrels and the run are in different encodings: for query '{name}', a document is "
+                f"{judged.documents.id(row)!r} in the qrels and {other!r} in the run. Convert both to UTF-8, and to "
+                "one form of Unicode, by unicodedata.normalize('NFC', …).",
+                ("qrels", "run"),
+            )
+
+
+def _written_otherwise(name: bytes) -> set[bytes]:
+    """Return an id in other encodings and in the other forms of Unicode."""
+    texts = {name.decode(encoding, "ignore") for encoding in ENCODINGS}
+    texts |= {unicodedata.normalize(form, text) for form in ("NFC", "NFD") for text in texts}
+    return {text.encode(encoding, "ignore") for encoding in ENCODINGS for text in texts} - {name}
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:

@@ -1,12 +1,15 @@
 """Relevance by judgments: pairs of a query and an item with their grades."""
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.errors import InputError, warn
+from tieproof.inputs.arrays import as_array, is_rounded, type_name
+from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
-from tieproof.ties import FloatArray, IntArray
+from tieproof.ties import Array, FloatArray, IntArray
 
 
 class Triples(NamedTuple):
@@ -49,6 +52,10 @@ class Judgments(Relevance):
             binary=binary,
         )
 
+    def negative(self) -> int:
+        """The number of triples with a negative grade."""
+        return int((self.grade < 0).sum())
+
     def at_least(self, grade: float) -> "Judgments":
         """Return the relevance in which only items of at least this grade are relevant; none more are excluded."""
         grades = np.where(self.grade < 0, self.grade, (self.grade >= grade).astype(np.float64))
@@ -83,3 +90,92 @@ class Judgments(Relevance):
             relevant = self.grade[index] > 0
             return position[relevant], self.item[index[relevant]], None
         return position, self.item[index], self.grade[index]
+
+
+def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
+    """Return query, item and grade of each triple; the first wrong triple is refused.
+
+    Warns of an array that may as well be a matrix (queries, items); a list of tuples is one of triples.
+    """
+    array = as_array(triples, "relevance")
+    is_list = isinstance(triples, list | tuple) and all(isinstance(row, tuple) for row in triples)
+    if is_list or array.shape != (n_queries, n_items):
+        return _checked_triples(triples, array, n_queries, n_items, leave_one_out)
+    matrix = "If it is a matrix (queries, items), pass numpy.argwhere(relevance), its pairs that are not 0."
+    try:
+        checked = _checked_triples(triples, array, n_queries, n_items, leave_one_out)
+    except InputError as error:
+        raise InputError(f"{error} {matrix}", error.argument) from None
+    form = "query, item, grade" if array.shape[1] == 3 else "query, item"
+    warn(f"The relevance has the shape {array.shape} and is read as rows ({form}). {matrix}")
+    return checked
+
+
+def _checked_triples(triples: Any, array: Array, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
+    if array.ndim != 2 or array.shape[1] not in (2, 3) or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The relevance must be rows (query, item) or (query, item, grade) of numbers, but has the shape "
+            f"{array.shape} and type {type_name(array.dtype)}."
+        )
+    grade = np.ones(len(array))
+    if array.shape[1] == 3:
+        if is_rounded(array[:, 2]):
+            raise InputError(
+                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
+                "grades."
+            )
+        grade = array[:, 2].astype(np.float64)
+    if not np.isfinite(grade).all():
+        row = int(np.argmin(np.isfinite(grade)))
+        raise InputError(
+            f"The relevance must have finite grades, but row {row} has the grade {grade[row]}. Leave the row out."
+        )
+    query, item = checked_pairs(array[:, :2], n_queries, n_items, "relevance", stored_type(triples, array))
+    if leave_one_out and (query == item).any():
+        row = int(np.argmax(query == item))
+        raise InputError(
+            f"Row {row} of the relevance names item {item[row]} for the query {item[row]} itself. In leave-one-out "
+            "the query itself is never ranked; leave such rows out."
+        )
+    code = query * n_items + item
+    if len(np.unique(code)) < len(code):
+        _, index, counts = np.unique(code, return_index=True, return_counts=True)
+        row = int(index[np.argmax(counts > 1)])
+        raise InputError(
+            f"The relevance names item {item[row]} twice for query {query[row]}. Keep one row for each pair."
+        )
+    return Triples(query, item, grade)
+
+
+def checked_pairs(pairs: Any, n_queries: int, n_items: int, name: str, stored: str = "") -> tuple[IntArray, IntArray]:
+    """Return the indices of (query, item) pairs, checked to be in range.
+
+    stored : their original type, if it is not that of `pairs`
+    """
+    array = as_array(pairs, name)
+    if array.size == 0:
+        array = np.zeros((0, 2), dtype=np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iuf":
+        raise InputError(
+            f"The {name} must be rows (query, item) of whole numbers, not of the shape {array.shape} and type "
+            f"{type_name(array.dtype)}."
+        )
+    if array.dtype.kind == "f":
+        stored = stored or stored_type(pairs, array)
+        limit = exact_below(stored)
+        wrong = not_whole(array, limit)
+        if wrong.any():
+            row, column = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"The {name} must be rows (query, item) of whole numbers (in {stored} below {limit}, because larger "
+                f"ones may have been rounded), but row {row} contains {array[row, column]}. Pass integers."
+            )
+    for column, count, what in ((0, n_queries, "query"), (1, n_items, "item")):
+        wrong = (array[:, column] < 0) | (array[:, column] >= count)
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise InputError(
+                f"Row {row} of the {name} names {what} {array[row, column]:.0f}, but there are only {count}: pass "
+                f"indices from 0 to {count - 1}."
+            )
+    return array[:, 0].astype(np.int64), array[:, 1].astype(np.int64)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from tieproof.errors import warn
+from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
@@ -238,6 +238,39 @@ def _farther_on_average(blocks: Iterable[tuple[Array, Array]], name: str) -> boo
         return False
     relevant, others_mean = (sums / counts).tolist()
     return bool(relevant > others_mean if name == "distances" else relevant < others_mean)
+
+
+def check_grades(judged: Array | Sequence[Array], cut_off: bool) -> int:
+    """Return how many items a negative relevance leaves out; warn if negative numbers probably mean something else.
+
+    A negative fraction is refused. Lists that were cut off may consist of relevant and excluded items alone.
+    """
+    lists = [judged] if isinstance(judged, np.ndarray) else judged
+    negative = [each[each < 0] for each in lists if each.dtype.kind in "if" and each.size and each.min() < 0]
+    if not negative:
+        return 0
+    values = np.unique(np.concatenate([np.unique(each) for each in negative]))
+    fractions = values[values != np.rint(values)]
+    if len(fractions):
+        raise InputError(
+            f"The relevance contains {fractions[0]:g}, a negative fraction, but a negative relevance means that an "
+            "item is left out of the ranking, and is a whole number such as -1. For items that are not relevant, "
+            "pass 0: numpy.maximum(relevance, 0).",
+            "relevance",
+        )
+    if not cut_off and all((np.abs(each) == 1).all() for each in lists if each.dtype.kind in "if"):
+        warn(
+            "The relevance has only the values -1 and 1, and a negative relevance means that an item is left out of "
+            "the ranking, so that all items that remain are relevant and every order of them has the same score. If "
+            "-1 means not relevant, pass numpy.maximum(relevance, 0)."
+        )
+    elif len(values) > 1:
+        warn(
+            f"The relevance has several negative values, such as {values[0]:g} and {values[-1]:g}, which all mean "
+            "that an item is left out of the ranking. If they mean not relevant, pass numpy.maximum(relevance, 0); "
+            "if the items are to be left out, give all of them -1."
+        )
+    return sum(map(len, negative))
 
 
 def check_self_matches(

@@ -65,6 +65,10 @@ class Relevance(ABC):
         A grade below 0 excludes the item; None means that all grades are 1.
         """
 
+    def negative(self) -> int:
+        """The number of pairs of a query and an item that a negative grade excludes."""
+        return 0
+
     def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
         """Yield queries with the same relevant items, except for themselves: (positions in `queries`, items).
 

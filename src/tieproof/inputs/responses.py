@@ -7,7 +7,7 @@ return objects with `node_id` or `id` and `score`.
 from collections.abc import Mapping
 from typing import Any
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 
 WRAPPERS = ("body", "source_nodes", "points")
 """The attributes that hold the hits: of Elasticsearch's client, LlamaIndex's engines and Qdrant's client."""
@@ -28,7 +28,29 @@ def of_responses(values: Any) -> Any:
         found is None or values[query] == [] for query, found in hits.items()
     ):  # an empty list alone may be anything
         return values
-    return {query: values[query] if found is None else _scores_of(query, found) for query, found in hits.items()}
+    run = {query: values[query] if found is None else _scores_of(query, found) for query, found in hits.items()}
+    _check_order([list(run[query].values()) for query, found in hits.items() if found])
+    return run
+
+
+def _check_order(lists: list[list[Any]]) -> None:
+    """Refuse hits whose scores increase along every list, and warn of most lists with hits in another order."""
+    numbers = [each for each in lists if all(isinstance(score, int | float) for score in each)]
+    different = [each for each in numbers if len(set(each)) > 1]
+    if different and all(each[0] < each[-1] for each in different):
+        raise InputError(
+            "The scores of the hits increase along every list in which they differ, so that they are probably "
+            "distances, of which the smallest is nearest, as those of Qdrant with Distance.EUCLID. Pass "
+            "{query: {id: -score}}, with a negative score for each hit.",
+            "run",
+        )
+    wrong = sum(each != sorted(each, reverse=True) for each in different)
+    if 2 * wrong > len(different):
+        warn(
+            f"The hits of {wrong} of {len(different)} queries are not in the order of their scores. Documents are "
+            "ranked by their scores, where larger is nearer; to rank hits as they were returned, pass "
+            "{query: {id: -place}}, with the place of each hit."
+        )
 
 
 def _hits_of(value: Any) -> list[Any] | None:

@@ -10,12 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.documents import Documents, DocumentTable, documents_called
-from tieproof.inputs.frames import as_frame, column_for
+from tieproof.inputs.frames import as_frame, column_called, column_for
 from tieproof.inputs.lists import in_float64
+from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import ir_datasets, predictions, trec
+from tieproof.inputs.readers.lines import line_at
 from tieproof.inputs.readers.location import Piped
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import of_responses
@@ -41,6 +43,7 @@ class Source(NamedTuple):
     name : the name of the source in messages
     place : returns the position of given rows in words, such as ", on line 3"
     ids : the ids of the documents; None for a file, where they are bytes
+    rank : the ranks of a run, if it has ranks that may contradict its scores
     """
 
     documents: Documents
@@ -48,6 +51,7 @@ class Source(NamedTuple):
     name: str
     place: Callable[[Sequence[int]], str]
     ids: list[str] | None = None
+    rank: FloatArray | None = None
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
@@ -101,6 +105,28 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
     return source, table
 
 
+def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
+    """Return a sentence on the lists whose ranks contradict their scores; None unless these are most lists."""
+    found = None if source.rank is None else contradiction(source.documents.query, source.rank, source.value)
+    if found is None:
+        return None
+    name = list(queries)[found.query].decode(errors="replace")
+    return (
+        f"{source.name}: the ranks contradict the scores in {found.wrong:,} of {found.lists:,} lists; the first is "
+        f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer."
+    )
+
+
+def warn_of_ranks(source: Source, queries: Numbers) -> None:
+    """Warn if ranks contradict the scores in most lists."""
+    said = contradicting_ranks(source, queries)
+    if said is not None:
+        warn(f"{said} {BY_RANKS}")
+
+
+BY_RANKS = "If the scores are distances, change their signs; to rank by the ranks, pass them negative as the scores."
+
+
 def _names_of(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
     """Return the ids of a row's query and document, as text."""
     query, document = list(queries)[source.documents.query[row]], source.documents.id(row)
@@ -114,12 +140,12 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    documents, value = trec.read(location, role.layout, queries)
+    documents, value, rank = trec.read(location, role.layout, queries)
 
     def place(rows: Sequence[int]) -> str:
-        return _located("line", [trec.line_at(documents.text, documents.at[row]) for row in rows])
+        return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])
 
-    return Source(documents, value, os.fsdecode(location), place)
+    return Source(documents, value, os.fsdecode(location), place, rank=rank)
 
 
 def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers) -> Source:
@@ -153,7 +179,17 @@ def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
     place = partial(_located, "row")
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
-    return source._replace(value=_as_values(column_for(frame, role.value, role.name), role, source, queries))
+    value = _as_values(column_for(frame, role.value, role.name), role, source, queries)
+    return source._replace(value=value, rank=_ranks_in(frame) if role.value == "score" else None)
+
+
+def _ranks_in(frame: Any) -> FloatArray | None:
+    """Return the column of ranks; None without one, or if it has anything but finite numbers."""
+    if "rank" not in frame.columns:
+        return None
+    rank = column_called(frame, "rank", "The run")
+    is_number = rank.dtype.kind in "iuf" and np.isfinite(rank).all()
+    return rank.astype(np.float64) if is_number else None
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
@@ -168,9 +204,13 @@ def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
     for kind in kinds - {str, int}:
         wrong = next(name for name in names if type(name) is kind)
         if isinstance(wrong, bool) or not isinstance(wrong, str | int | np.integer):
+            is_whole = isinstance(wrong, float | np.floating) and (np.isnan(wrong) or wrong == np.rint(wrong))
+            how = (
+                ".astype(int), as pandas makes floats of integers beside missing ones" if is_whole else ".astype(str)"
+            )
             raise InputError(
-                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Convert "
-                "the names with .astype(str), and leave out rows without a name."
+                f"{role.name} must name every {what} by a string or an integer, but one name is {wrong!r}. Leave out "
+                f"rows without a name, and convert the names with {how}."
             )
     return names if kinds == {str} else list(map(str, names))
 

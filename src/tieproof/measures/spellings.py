@@ -264,7 +264,7 @@ LIBRARIES: tuple[Vocabulary, ...] = (
     Vocabulary(
         "re-identification",
         "Ye et al. 2021, Deep Learning for Person Re-identification, section 2.4 and 4.1",
-        {"AP": "mAP", "INP": "mINP", "Success@{k}": "rank-{k} rank@{k} cmc@{k}"},
+        {"AP": "mAP", "INP": "mINP", "Success@{k}": "rank-{k} rank@{k} cmc@{k} top-{k} top{k} top@{k}"},
     ),
     Vocabulary(
         "metric learning (Recall@k of Oh Song et al. 2016)",

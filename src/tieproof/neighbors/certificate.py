@@ -207,6 +207,12 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
     if not isinstance(folder, str | os.PathLike) or "\0" in os.fsdecode(folder):
         raise InputError(f"A truth must be the path of a folder, not {type(folder).__name__}.", "truth")
     path = Path(os.fsdecode(folder), NAME)
+    if path.parent.is_file():
+        beside = path.parent.with_name(NAME).is_file()
+        meant = f"its folder, {os.fspath(path.parent.parent)!r}" if beside else "the folder that tieproof truth wrote"
+        raise InputError(
+            f"{os.fsdecode(folder)} is a file, but a truth is a folder with {NAME}. Pass {meant}.", "truth"
+        )
     try:
         content = json.loads(path.read_text("utf-8"))
         digest = content.pop("digest")

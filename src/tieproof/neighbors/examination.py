@@ -19,7 +19,7 @@ from tieproof.neighbors.nearest import nearest
 from tieproof.neighbors.result import Neighbors
 from tieproof.neighbors.search import Search, budget_of, find
 from tieproof.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
-from tieproof.show.parts import count, distance_meant
+from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, IntArray
 
@@ -291,13 +291,15 @@ def _examples(marks: dict[str, Array], found: Neighbors, far: Callable[[int, int
         _, first = np.unique(places[:, 0], return_index=True)
         for query, rank in places[first[:EXAMPLES]].tolist():
             item = int((found.ids if name == "missing" else listed)[query, rank])
-            end = f"its {k:,} nearest end at distance {float(found.distances[query, -1]):g}"
             if name == "out_of_range":
                 yield f"Query {query} lists {item}, which is not a position in the gallery, at rank {rank + 1}."
             elif name == "repeated":
                 yield f"Query {query} lists item {item} twice."
-            elif name == "wrong":
-                yield f"Query {query} lists item {item} at distance {far(query, item):g}, but {end}."
             else:
-                near = float(found.distances[query, rank])
-                yield f"Query {query} does not list item {item}, at distance {near:g}, though {end}."
+                near = far(query, item) if name == "wrong" else float(found.distances[query, rank])
+                distance, last = apart(near, float(found.distances[query, -1]))
+                end = f"its {k:,} nearest end at distance {last}"
+                if name == "wrong":
+                    yield f"Query {query} lists item {item} at distance {distance}, but {end}."
+                else:
+                    yield f"Query {query} does not list item {item}, at distance {distance}, though {end}."

@@ -8,7 +8,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array, check_count, unchanged_files
 from tieproof.inputs.labels import as_labels
 from tieproof.rates.curve import DetCurve, OfSubjects
-from tieproof.rates.fnmr import as_distances, check_counts
+from tieproof.rates.fnmr import as_both_distances
 
 
 @unchanged_files
@@ -31,7 +31,8 @@ def det_curve(relevant: Any, others: Any, *, subjects: tuple[Any, Any] | None = 
     Raises
     ------
     InputError
-        If a distance is not finite or is an integer beyond 2^53, if an array is empty, or if subjects are missing.
+        If a distance is not finite or is an integer beyond 2^53, if an array is empty, or if subjects are missing;
+        also if one array holds only 0 and 1 and the other has as many numbers, as labels and scores of scikit-learn.
 
     Notes
     -----
@@ -47,8 +48,7 @@ def det_curve(relevant: Any, others: Any, *, subjects: tuple[Any, Any] | None = 
     (0.6, Bounds(lower=0.0, upper=0.4))
 
     """
-    near, far = as_distances(relevant, "relevant"), as_distances(others, "other")
-    check_counts(len(near), len(far))
+    near, far = as_both_distances(relevant, others, "det_curve")
     near, far = near + 0.0, far + 0.0  # no negative zeros
     thresholds = np.unique(np.concatenate([near, far]))
     accepted, matches = (np.searchsorted(np.sort(pairs), thresholds, side="right") for pairs in (near, far))

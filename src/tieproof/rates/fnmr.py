@@ -163,8 +163,7 @@ def fnmr_at_fmr_of_distances(
     """
     rates = as_shares(fmr, "A false match rate", "fmr=(0.1,)")
     check_choice("method", method, METHODS)
-    near, far = as_distances(relevant, "relevant"), as_distances(others, "other")
-    check_counts(len(near), len(far))
+    near, far = as_both_distances(relevant, others, "fnmr_at_fmr_of_distances")
     far = np.sort(far)
     points = []
     for rate in rates:
@@ -183,7 +182,30 @@ def fnmr_at_fmr_of_distances(
     return ErrorRates(method, "distances", len(near), len(far), tuple(points))
 
 
-def as_distances(values: Any, name: str) -> FloatArray:
+def as_both_distances(relevant: Any, others: Any, function: str) -> tuple[FloatArray, FloatArray]:
+    """Return the distances of relevant and of other pairs, which must not be labels and scores instead."""
+    both = _as_distances(relevant, "relevant"), _as_distances(others, "other")
+    check_counts(*map(len, both))
+    labels = [_are_labels(each) for each in both]
+    if len(both[0]) == len(both[1]) and labels[0] != labels[1]:
+        first, second = ("first", "second") if labels[0] else ("second", "first")
+        raise InputError(
+            f"The {first} argument has only two values, as labels have, and the {second} one has scores for as many "
+            "pairs, but the distances of relevant pairs and those of other pairs are expected. For arrays of labels "
+            f"and of scores, pass {function}(-scores[labels == 1], -scores[labels != 1]). If both are distances, add "
+            "2 to all of them, which changes no rate.",
+            ("relevant", "others"),
+        )
+    return both
+
+
+def _are_labels(numbers: FloatArray) -> bool:
+    """Whether there are two values, which are those of labels that scikit-learn takes before the scores."""
+    low, high = numbers.min(), numbers.max()
+    return high == 1 and low in (0, -1) and bool(((numbers == low) | (numbers == high)).all())
+
+
+def _as_distances(values: Any, name: str) -> FloatArray:
     """Return distances as float64 in one dimension; they must be finite and exact in float64."""
     array = as_numbers(values, f"{name} distances")
     check_finite(array, f"{name} distances")

@@ -10,7 +10,7 @@ import numpy as np
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.arrays import as_array, unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
 from tieproof.recall.certified import CertifiedTruth
@@ -112,6 +112,7 @@ def neighbor_recall(
 
     """
     cutoffs = as_cutoffs(k)
+    _check_found(found)
     if (truth is None) == (gallery is None):
         raise InputError(
             "Pass either truth=(ids, distances), or queries= and gallery=, so that the true neighbors are known.",
@@ -177,6 +178,23 @@ def neighbor_recall(
         listed=known.listed if isinstance(known, ListedTruth) else None,
         points=points,
     )
+
+
+def _check_found(found: Any) -> None:
+    """Refuse a truth in place of the found ids: the path of one, or a pair of ids and distances."""
+    if isinstance(found, str | os.PathLike):
+        raise InputError(
+            f"The found ids must be an array, not {found!r}. Pass the found ids first, then the truth: "
+            f"neighbor_recall(ids, {found!r}).",
+            "found",
+        )
+    is_pair = isinstance(found, tuple) and len(found) == 2 and all(getattr(each, "ndim", 0) == 2 for each in found)
+    if is_pair and as_array(found[1], "found").dtype.kind == "f":
+        raise InputError(
+            "The found ids are a pair (ids, distances), as a truth is. Pass the found ids first, then the truth; the "
+            "distances that an index found are passed as distances=.",
+            "found",
+        )
 
 
 @contextmanager

@@ -113,6 +113,16 @@ def distance_meant(distance: str) -> str:
     return f"{distance} distance" if distance in DISTANCES else f"the distance of the {distance}"
 
 
+def apart(one: float, other: float) -> tuple[str, str]:
+    """Return two numbers with six digits, or with as many as they differ in.
+
+    >>> apart(1.0, 0.5), apart(1.0, 1.0 + 2.0**-40)
+    (('1', '0.5'), ('1', '1.000000000001'))
+    """
+    texts = [(f"{one:.{digits}g}", f"{other:.{digits}g}") for digits in range(6, 18)]
+    return next((both for both in texts if both[0] != both[1]), texts[-1 if one != other else 0])
+
+
 def percent(confidence: float) -> str:
     """A share as a percentage.
 

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.errors import InputError, about
 from tieproof.inputs.documents import DocumentTable
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import RUN, Source, checked, decoded
+from tieproof.inputs.sources import RUN, Source, checked, decoded, warn_of_ranks
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.similarity.overlap import NUMBERS, TREATMENTS, Overlap, Persistence, RankBiasedOverlap, overlap_of
@@ -107,6 +107,7 @@ def agreement(first: Any, second: Any, *, p: float = 0.9) -> Agreement:
     for given, name in ((first, "first"), (second, "second")):
         with about(name):
             sides.append(checked(given, RUN._replace(name=f"The {name} run"), queries))
+            warn_of_ranks(sides[-1][0], queries)
     (one, _), (other, table) = sides
     rows_of_one, rows_of_other = (_rows(source, len(queries)) for source, _ in sides)
     place = np.empty(len(other.value), dtype=np.int64)  # of each document among those of its query

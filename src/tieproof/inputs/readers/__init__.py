@@ -119,6 +119,11 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             warn_of_names(where.path, columns, taken)
             return embeddings
     entry = choose(entries_of(where), where, "embeddings")
+    if form.matrix and len(entry.shape) == 1:
+        raise InputError(
+            f"{where} is a single column of a table, but every column except for the labels is a dimension of "
+            f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
+        )
     return stored_embeddings(entry.load(), Location(where.path, entry.name))
 
 

@@ -15,7 +15,7 @@ from tieproof.ties import Array
 # In order of preference, in any letter case; of the name of an array in a group, only the last part counts.
 NAMES = {
     "embeddings": ("embeddings", "embedding", "features", "feature", "vectors", "vector", "descriptors", "x"),
-    "labels": ("labels", "label", "targets", "target", "classes", "class", "class_ids", "class_id", "y"),
+    "labels": ("labels", "label", "targets", "target", "classes", "class", "class_ids", "class_id", "y", "y_true"),
     "confidences": ("confidences", "confidence"),
     "ids": ("id", "ids", "index", "indices", "__index_level_0__", "unnamed: 0"),
 }
@@ -143,7 +143,7 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     odd = set(outside([entry.name for entry in apt]))
     for possible in ([entry for entry in apt if entry.name in odd], apt, once):
         fitting = _fitting(possible, wanted)
-        likely = _like_labels(fitting) if wanted == "labels" else next(iter(fitting), None)
+        likely = next(iter(fitting), None) if wanted != "labels" else _beside(fitting, once) or _like_labels(fitting)
         if likely is not None:
             return f"Choose one by a colon and its name, such as '{where.path}:{likely.name}'."
     if _fitting(once, wanted):
@@ -154,9 +154,19 @@ def _how_to_choose(entries: Sequence[Entry], where: Location, wanted: str) -> st
     return f"None of them has the shape {shape} of {wanted}. Give a file that contains {wanted}."
 
 
+def _beside(entries: Sequence[Entry], others: Sequence[Entry]) -> Entry | None:
+    """Return the labels whose name belongs to the first embeddings, as y_test belongs to X_test."""
+    of_embeddings = [_last(entry) for entry in _fitting(others, "embeddings")]
+    names = [f"y{name[1:]}" for name in of_embeddings[:1] if name.startswith("x_")]
+    return next((entry for entry in entries if _last(entry) in names), None)
+
+
 def _like_labels(entries: Sequence[Entry]) -> Entry | None:
-    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers."""
-    integers = None
+    """Return the last entry of names that occur several times, unlike paths and ids, or else of such integers.
+
+    Predictions (y_pred) are no labels.
+    """
+    integers, entries = None, [entry for entry in entries if "pred" not in _last(entry)]
     for entry in [*entries[: -ENDS - 1 : -1], *entries[:ENDS]]:
         with suppress(InputError):
             values = np.asarray((entry.first or entry.load)()).reshape(-1)[:ROWS]

@@ -12,7 +12,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import NAMES, ROWS, Entry
-from tieproof.inputs.readers.contents import from_text
+from tieproof.inputs.readers.contents import MOST_SHOWN, from_text
 from tieproof.inputs.readers.location import File, Location, broken, reading
 from tieproof.ties import Array
 
@@ -92,10 +92,29 @@ def _find_fault(table: _Table, left_out: Sequence[int]) -> None:
     for line, cells in table.rows():
         for at, cell in enumerate(cells):
             if at not in left_out and not _is_number(cell):
+                _check_no_vector(table, at, line, cell)
                 raise InputError(
                     f"{table.path} has {_shown(cell)} on line {line} in column {table.called(at)}, where "
                     "a number is expected; correct it, or rename a column that is not a dimension to 'id'."
                 )
+
+
+def _check_no_vector(table: _Table, at: int, line: int, cell: str) -> None:
+    """Refuse a vector as text, as pandas writes a column of lists or arrays."""
+    numbers = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
+    if len(numbers) < 2 or not all(map(_is_number, numbers)):
+        return
+    split = ".str.strip('[]').str.replace(',', ' ').str.split().map(lambda cells: [*map(float, cells)])"
+    name, path = repr(table.columns[at]), str(table.path)
+    write = (
+        f" Write it again: frame = pandas.read_csv({path!r}, sep={table.delimiter!r}); frame[{name}] = "
+        f"frame[{name}]{split}; frame.to_parquet({path.rpartition('.')[0] + '.parquet'!r})."
+    )
+    raise InputError(
+        f"{table.path} has a vector as text, {_shown(cell[:MOST_SHOWN])}, on line {line} in column "
+        f"{table.called(at)}, but one column for each dimension is expected, or a column of lists in a .parquet file."
+        + (write if table.header else "")
+    )
 
 
 def _entry(table: _Table, at: int) -> Entry:
@@ -142,6 +161,8 @@ def _open(path: File, delimiter: str, named: Collection[str]) -> _Table:
     cells = [cell.strip() for cell in first]
     below = [row for _, row in islice(rows, ROWS if _counts(cells) else 1)]
     rows.close()
+    if below:
+        _check_delimiter(path, delimiter, delimiter.join(first), delimiter.join(below[0]))
     header = _is_header(cells, below, named, path)
     if header and not below:
         raise InputError(f"{path} has no rows under its header; give a table with at least one.")
@@ -163,6 +184,25 @@ def _rows(path: File, delimiter: str) -> Generator[tuple[int, list[str]], None, 
             if blank:
                 raise InputError(f"{path} is blank on line {blank}; remove the line, or fill it in.")
             yield reader.line_num, cells
+
+
+def _check_delimiter(path: File, delimiter: str, first: str, second: str) -> None:
+    """Refuse a table whose columns are separated by another character; texts in a column may contain some of them."""
+    for other in set(";,\t") - {delimiter}:
+        parts, below = ([part.strip() for part in line.split(other)] for line in (first, second))
+        if len(parts) != len(below) or first.count(other) < max(1, first.count(delimiter)):
+            continue
+        numbers = [part for part in below if _is_number(part.replace(",", "."))]
+        if SURE.isdisjoint(part.lower() for part in parts) and not (len(parts) > 2 and numbers):
+            continue
+        read = f"sep={other!r}" + (", decimal=','" if other != "," and any("," in part for part in numbers) else "")
+        wrote = "index=False" + ("" if delimiter == "," else f", sep={delimiter!r}")
+        if any(_is_number(part.replace(",", ".")) for part in parts):
+            read, wrote = f"{read}, header=None", f"{wrote}, header=False"
+        raise InputError(
+            f"{path} has columns that are separated by {other!r}, but {delimiter!r} is expected. Write it again: "
+            f"pandas.read_csv({str(path)!r}, {read}).to_csv({str(path)!r}, {wrote})."
+        )
 
 
 def _is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Collection[str], path: File) -> bool:

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.lines import BYTE_ORDER_MARK, shown, unpacked
 from tieproof.inputs.readers.location import Piped
-from tieproof.inputs.readers.trec import BYTE_ORDER_MARK, shown, unpacked
 
 EXTENSIONS = (".jsonl", ".jsonl.gz")
 DICTIONARIES = (".json", ".json.gz")
@@ -91,7 +91,8 @@ def _add(rows: PredictedRows, path: Path | Piped, number: int, line: bytes) -> N
     except (ValueError, RecursionError):
         raise wrong("no JSON", f": '{shown(line)}'") from None
     query = _field(prediction, "query_id", wrong)
-    results = _field(prediction, "results", wrong)
+    frame = "pandas.read_json(…, lines=True, dtype=False)"
+    results = _field(prediction, "results", wrong, f" (for a line for each document, pass the data frame of {frame})")
     if not isinstance(results, list):
         raise wrong("results that are no list")
     documents, scores = (_of_each(results, name, wrong) for name in ("corpus_id", "score"))
@@ -112,9 +113,9 @@ def _of_each(results: list[Any], name: str, wrong: Wrong) -> list[Any]:
         return [_field(result, name, wrong) for result in results]
 
 
-def _field(values: Any, name: str, wrong: Wrong) -> Any:
+def _field(values: Any, name: str, wrong: Wrong, expected: str = " where one is expected") -> Any:
     if not isinstance(values, dict) or name not in values:
-        raise wrong(f"no field '{name}'", " where one is expected")
+        raise wrong(f"no field '{name}'", expected)
     return values[name]
 
 

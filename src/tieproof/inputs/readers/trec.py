@@ -1,43 +1,44 @@
 """TREC files: the relevance judgments of queries (qrels) and the ranked documents of a system (a run).
 
 Qrels with the header of BEIR have its three columns, and a run of MS MARCO has three, without scores. Columns are
-separated by blanks or tabs, lines may be empty or comments (#), and a file of any name may be compressed by gzip.
+separated by blanks or tabs, and ids may contain blanks where tabs separate all columns. Lines may be empty or
+comments (#), and a file of any name may be compressed by gzip.
 
-A file is read whole, not mapped: a mapped one that is cut short meanwhile ends the process, and reading takes a tenth
-of the time. One that changes meanwhile is refused. Threads then read pieces of the text, and note where the ids of
-each line are, and its number.
+Threads read pieces of the text (`lines.py`), and note where the ids of each line are, and its number.
 """
 
-import gzip
 import os
-import zlib
 from collections import defaultdict
 from collections.abc import Sequence
 from contextlib import closing
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import numpy as np
 
-from tieproof.errors import InputError
-from tieproof.inputs.arrays import unchanged
+from tieproof.errors import InputError, warn
 from tieproof.inputs.documents import Bytes, Documents
 from tieproof.inputs.options import parse_threads
-from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, check, kind_of
+from tieproof.inputs.ranks import as_scores, may_contradict
+from tieproof.inputs.readers.lines import (
+    BYTE_ORDER_MARK,
+    LONGEST_LINE,
+    NEWLINE,
+    comments,
+    line_at,
+    pieces_of,
+    shown,
+    unpacked,
+    with_blanks_hidden,
+)
+from tieproof.inputs.readers.location import LONGEST_BEGINNING, Piped, broken, kind_of
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import for_each, in_order
+from tieproof.native.threads import in_order
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
-MOST_SHOWN = 60
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
-GZIP = b"\x1f\x8b"
-NEWLINE = ord("\n")
-
-PIECE_BYTES = 2**22
-"""The lines that a thread reads between checks for an interruption: some milliseconds."""
-
-LONGEST_LINE = 2**20
+SAMPLE_BYTES = 2**20
+"""The lines of a run of which the ranks are compared with the scores first: about a millisecond."""
 
 Numbers = defaultdict[bytes, int]
 """Ids and their numbers, in the order of first use."""
@@ -70,10 +71,18 @@ RUN = TrecLayout(
     " A run of MS MARCO has the 3 columns query, document, rank.",
     more=True,
 )
-MS_MARCO = TrecLayout("a run of MS MARCO", ("query", "document", "rank"), "rank")
+THREE = TrecLayout("a run of three columns", ("query", "document", "rank or score"), "rank or score")
 """https://microsoft.github.io/MSMARCO-Passage-Ranking-Submissions: a smaller rank is nearer."""
 
 BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
+
+
+class TrecRows(NamedTuple):
+    """The documents of a file and their values; their ranks, if these may contradict the scores of a run."""
+
+    documents: Documents
+    value: FloatArray
+    rank: FloatArray | None = None
 
 
 class LineLayout(NamedTuple):
@@ -135,34 +144,31 @@ def numbering() -> Numbers:
     return numbers
 
 
-def read(
-    location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers
-) -> tuple[Documents, FloatArray]:
+def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: Numbers) -> TrecRows:
     """Read the documents of a file of this layout and their values; ids of queries get numbers from `queries`.
 
     Values become the nearest float64. Raises InputError, with the line, where a line has other columns or a value
-    is no number.
+    is no number. Warns of comments that may be rows, and of three columns whose whole numbers are no ranks.
     """
     path, text = unpacked(location)
     if text.min(initial=1) == 0:
+        _check_kind(path, layout, text)
         raise InputError(broken(path, layout.kind, _beginning(text)))
     start = len(BYTE_ORDER_MARK) if text[: len(BYTE_ORDER_MARK)].tobytes() == BYTE_ORDER_MARK else 0
     first, behind = _first_line(text, start)
-    if layout is QRELS and first == BEIR_HEADER:
+    if layout is QRELS and first.split() == BEIR_HEADER:
         layout, start = BEIR, behind
-    elif layout is RUN and len(first) == len(MS_MARCO.columns):
-        layout = MS_MARCO
-    place = layout.columns.index
-    columns = LineLayout(
-        len(layout.columns), place("query"), place("document"), place(layout.value), int(layout.more)
-    )
-    letters, rows = _pieces_of(text, start)
+    elif layout is RUN and _has_three_columns(first):
+        layout = THREE
+    columns = _columns(layout, layout.value)
+    letters, rows = pieces_of(text, start)
+    split = with_blanks_hidden(text, columns.columns - 1) if b"\t" in first else text
     room = LineRows.of(rows[-1].stop)
 
     def lines_of(piece: tuple[slice, slice]) -> tuple[LineRows, LinesRead]:
         part = LineRows._make(array[piece[1]] for array in room)
         before = LinesRead(READ_ALL, piece[0].start, 1 + piece[1].start, 0, 0, 0)
-        return part, read_lines(text, piece[0].stop, LONGEST_LINE, columns, part, before)
+        return part, read_lines(split, piece[0].stop, LONGEST_LINE, columns, part, before)
 
     taken: list[slice] = []
     runs: list[tuple[IntArray, IntArray]] = []
@@ -170,104 +176,81 @@ def read(
         for piece, (part, lines) in zip(rows, parts, strict=True):
             _read_numbers(path, layout, text, part, lines)
             if lines.status != READ_ALL:
-                _refuse_line(path, layout, text, lines)
+                _refuse_line(path, layout, text, split, lines)
             taken.append(slice(piece.start, piece.start + lines.rows))
             runs.append(_runs_of_queries(text, part, lines, queries))
     query = np.repeat(*map(np.concatenate, zip(*runs, strict=True)))
     if not len(query):
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
     at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
-    if layout is MS_MARCO:
-        _check_ranks(path, text, at, query, value)
-        value = -value
-    return Documents(text, at, length, query), value
+    _warn_of_comments(path, layout, text, letters)
+    if layout is THREE:
+        value = as_scores(str(path), query, value, list(queries))
+    rank = None
+    if layout is RUN:
+        start = letters[0].start
+        some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
+        if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
+            rank = _ranks(split, letters)
+    return TrecRows(Documents(text, at, length, query), value, rank)
 
 
-def _first_line(text: Bytes, start: int) -> tuple[list[bytes], int]:
-    """Return the cells of the first line that is neither empty nor a comment, and the position behind that line."""
+def _first_line(text: Bytes, start: int) -> tuple[bytes, int]:
+    """Return the first line that is neither empty nor a comment, and the position behind that line."""
     while start < len(text):
         line = text[start : start + LONGEST_LINE].tobytes().partition(b"\n")[0]
         start += len(line)
-        if (cells := line.split()) and not cells[0].startswith(b"#"):
-            return cells, start
+        if line.split() and not line.split()[0].startswith(b"#"):
+            return line, start
         start += 1
-    return [], len(text)
+    return b"", len(text)
 
 
-def _check_ranks(path: Path | Piped, text: Bytes, at: IntArray, query: IntArray, rank: FloatArray) -> None:
-    """Refuse numbers that are no ranks: three columns may also be scores, or judgments without their header."""
-    as_scores = "write scores as a TREC run, whose 6 columns are query, Q0, document, rank, score, tag."
-    wrong = np.flatnonzero((rank < 0) | (rank != np.rint(rank)))
-    if wrong.size:
-        raise InputError(
-            f"{path} has {rank[wrong[0]]:g} as the rank on line {line_at(text, at[wrong[0]])}, where a whole number "
-            f"is expected. {_expected(MS_MARCO)} Ranks are whole numbers; {as_scores}"
+def _columns(layout: TrecLayout, value: str) -> LineLayout:
+    """Return the columns of a file, of which one has the values to read."""
+    place = layout.columns.index
+    return LineLayout(len(layout.columns), place("query"), place("document"), place(value), int(layout.more))
+
+
+def _has_three_columns(first: bytes) -> bool:
+    """Whether the first line of a run has three columns, of which an id may contain blanks between tabs."""
+    cells = first.split()
+    by_tabs = first.count(b"\t") == 2 and not (len(cells) >= len(RUN.columns) and _is_number(cells[4]))
+    return len(cells) == len(THREE.columns) or by_tabs
+
+
+def _ranks(text: Bytes, pieces: Sequence[slice]) -> FloatArray | None:
+    """Return the ranks of the lines of a run; None if one is no number."""
+    columns = _columns(RUN, "rank")
+    found: list[FloatArray] = []
+    for piece in pieces:
+        rows = LineRows.of(1 + int(np.count_nonzero(text[piece] == NEWLINE)))
+        lines = read_lines(
+            text, piece.stop, LONGEST_LINE, columns, rows, LinesRead(READ_ALL, piece.start, 1, 0, 0, 0)
         )
-    order = np.lexsort((at, rank, query))
-    again = np.flatnonzero((np.diff(query[order]) == 0) & (np.diff(rank[order]) == 0))
-    if again.size:
-        first, second = order[again[0]], order[again[0] + 1]
-        raise InputError(
-            f"{path} has the rank {rank[first]:g} twice for one query, on lines {line_at(text, at[first])} and "
-            f"{line_at(text, at[second])}. {_expected(MS_MARCO)} Each rank of a query occurs once; {as_scores}"
+        if lines.open:
+            return None
+        found.append(rows.value[: lines.rows])
+    return np.concatenate(found)
+
+
+def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, pieces: Sequence[slice]) -> None:
+    """Warn of lines that are left out as comments, but may be rows whose query begins with #."""
+    found: list[bytes] = []
+    least, value = len(layout.columns), layout.columns.index(layout.value)
+    for line in comments(text, pieces):
+        cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
+        fits = len(cells) == least or (layout.more and len(cells) > least)
+        if fits and len(cells[0]) > 1 and _is_number(cells[value]):
+            found.append(line)
+    if found:
+        name = found[0].split()[0].decode(errors="replace")
+        warn(
+            f"{path}: {len(found):,} of the lines that begin with # {'has' if len(found) == 1 else 'have'} all "
+            f"columns, but {'is' if len(found) == 1 else 'are'} left out as comments; the first is "
+            f"'{shown(found[0])}'. If '{name}' is a query, rename it in the qrels and in the run, or pass both as "
+            "dictionaries."
         )
-
-
-def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
-    """Return a path, or what came through a pipe, and the content, unpacked if compressed."""
-    path = location if isinstance(location, Piped) else Path(location)
-    if isinstance(path, Path):
-        check(path)
-    try:
-        if isinstance(path, Piped):
-            packed = path.content.startswith(GZIP)
-            return path, np.frombuffer(gzip.decompress(path.content) if packed else path.content, np.uint8)
-        with unchanged([os.fspath(path)]):
-            return path, _content_of(path)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
-        ) from error
-    except OSError as error:
-        raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
-
-
-def _content_of(path: Path) -> Bytes:
-    with path.open("rb") as file:
-        packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size
-    if packed:
-        with gzip.open(path) as content:
-            return np.frombuffer(content.read(), np.uint8)
-    text = np.empty(size, np.uint8)
-
-    def fill(piece: slice) -> None:
-        with path.open("rb") as file:
-            file.seek(piece.start)
-            file.readinto(text[piece].data)
-
-    for_each(fill, _slices([*range(0, size, PIECE_BYTES), size]), parse_threads(None))
-    return text
-
-
-def _pieces_of(text: Bytes, start: int) -> tuple[list[slice], list[slice]]:
-    """Split a text from a position on into pieces of whole lines, at least one.
-
-    Returns the letters of each piece, and the rows of the room that its lines may take.
-    """
-    starts = [start]
-    for near in range(start + PIECE_BYTES, len(text), PIECE_BYTES):
-        if near > starts[-1]:
-            behind = text[near - 1 : near + LONGEST_LINE].tobytes().find(b"\n")
-            starts.append(near + max(behind, 0))  # or within a line that is refused for its length
-    letters = _slices([*starts, len(text)])
-    lines = in_order(lambda piece: int(np.count_nonzero(text[piece] == NEWLINE)), letters, parse_threads(None))
-    ends = [0, *accumulate(lines)]
-    ends[-1] += 1  # the last line may have no end
-    return letters, _slices(ends)
-
-
-def _slices(bounds: Sequence[int]) -> list[slice]:
-    return [slice(*pair) for pair in pairwise(bounds)]
 
 
 @native
@@ -300,21 +283,44 @@ def _is_number(cell: bytes) -> bool:
     return b"_" not in cell
 
 
-def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, lines: LinesRead) -> NoReturn:
-    """Raise for a line that is too long or has the wrong number of columns."""
+def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, lines: LinesRead) -> NoReturn:
+    """Raise for a line that is too long or has the wrong number of columns.
+
+    split : the text in which blanks within ids are hidden
+    """
     line = text[lines.at : lines.at + LONGEST_LINE].tobytes().partition(b"\n")[0]
     if lines.status == TOO_LONG:
         raise InputError(
             f"{path} has more than {LONGEST_LINE:,} bytes on line {lines.line}: '{shown(line)}'. {_expected(layout)}"
         )
-    if kind_of(_beginning(text)):
-        raise InputError(broken(path, layout.kind, _beginning(text)))
-    count = len(line.split())
+    _check_kind(path, layout, text)
+    count = len(split[lines.at : lines.at + len(line)].tobytes().split())
     columns = f"{count} column{'s' if count > 1 else ''}"
-    commas = (
-        " For a table with commas, pass the data frame of pandas.read_csv to tp.evaluate_run." if b"," in line else ""
+    advice = ""
+    if line.lstrip().startswith(b"{"):
+        advice = " Predictions are a run, which is passed after the qrels." if b'"results"' in line else _FRAME[b"{"]
+    elif b"," in line:
+        advice = _FRAME[b","]
+    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{advice}")
+
+
+_FRAME = {
+    start: f" For {what}, pass the data frame of {read} to tp.evaluate_run."
+    for start, what, read in (
+        (b",", "a table with commas", "pandas.read_csv"),
+        (b"{", "lines of JSON", "pandas.read_json(…, lines=True, dtype=False)"),
+        (b"PAR1", "a Parquet file", "pandas.read_parquet"),
     )
-    raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{commas}")
+}
+"""What to do with tables in other formats, by how they begin."""
+
+
+def _check_kind(path: Path | Piped, layout: TrecLayout, text: Bytes) -> None:
+    """Refuse a file that begins like one of another kind."""
+    beginning = _beginning(text)
+    if kind_of(beginning):
+        advice = _FRAME[b"PAR1"] if beginning.startswith(b"PAR1") else ""
+        raise InputError(broken(path, layout.kind, beginning) + advice)
 
 
 def _beginning(text: Bytes) -> bytes:
@@ -337,17 +343,6 @@ def _joined(array: Array, parts: Sequence[slice]) -> Array:
     return np.concatenate([array[part] for part in parts])
 
 
-def line_at(text: Bytes, at: int) -> int:
-    """Return the number of the line, from 1, that contains a position."""
-    return 1 + int(np.count_nonzero(text[:at] == NEWLINE))
-
-
 def _expected(layout: TrecLayout) -> str:
     columns = ", ".join(layout.columns)
     return f"A line of {layout.kind} has the {len(layout.columns)} columns {columns}.{layout.beside}"
-
-
-def shown(line: bytes) -> str:
-    """Return the beginning of a line, for messages."""
-    text = line.strip().decode(errors="replace")
-    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}…"

@@ -1,0 +1,60 @@
+"""Ranks of runs: in place of scores, or beside scores, which alone rank, and which they may contradict."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import warn
+from tieproof.ties import FloatArray, IntArray
+
+
+class Contradiction(NamedTuple):
+    """How many of the lists with different ranks have a larger score at a later rank, and the query of the first."""
+
+    wrong: int
+    lists: int
+    query: int
+
+
+def may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool:
+    """Whether any two adjacent rows contradict each other, which is fast to check."""
+    same = query[1:] == query[:-1]
+    return bool((same & (np.diff(rank) * np.diff(score) > 0)).any())
+
+
+def contradiction(query: IntArray, rank: FloatArray, score: FloatArray) -> Contradiction | None:
+    """Return in how many lists a later rank has a larger score; None unless these are most lists.
+
+    >>> contradiction(np.array([4, 4, 5, 5]), np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.1, 0.3, 0.2, 0.4]))
+    Contradiction(wrong=2, lists=2, query=4)
+    """
+    order = np.lexsort((-score, rank, query))
+    query, rank, score = query[order], rank[order], score[order]
+    later = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1])
+    wrong = np.unique(query[1:][later & (score[1:] > score[:-1])])
+    lists = len(np.unique(query[1:][later]))
+    return Contradiction(len(wrong), lists, int(wrong[0])) if 2 * len(wrong) > lists else None
+
+
+def as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:
+    """Return the third column of a run as scores: minus the ranks if every list has ranks, from 0 or 1 to its length.
+
+    Whole numbers that are no ranks are warned about, because they may be ranks of which some are missing.
+    """
+    order = np.lexsort((value, query))
+    query, ordered = query[order], value[order]
+    is_first = np.diff(query, prepend=-1) != 0
+    first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
+    begin = ordered[first]
+    wrong = (ordered - (np.arange(len(order)) - first) != begin) | ((begin != 0) & (begin != 1))
+    if not wrong.any():
+        return -value
+    if (value == np.rint(value)).all():
+        called = names[query[np.argmax(wrong)]].decode(errors="replace")
+        warn(
+            f"{path}: the third column is read as scores, where larger is nearer, because its numbers for query "
+            f"'{called}' are not the ranks from 1, or from 0, to the length of the list. If they are ranks, number "
+            "the documents of each query anew, without gaps."
+        )
+    return value
