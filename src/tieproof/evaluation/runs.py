@@ -237,7 +237,7 @@ def evaluate_run(
         _warn_of_cut(result, evaluated(bounded, truncated=True), run)
     if ranked.by_ranks is not None:
         said, other = ranked.by_ranks
-        for measure in [each for each in result.evaluated.per_query if each not in judged_only + of_unjudged][:1]:
+        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
             by_rank = evaluated([measure], bool(truncated), join(judged, other, number, len(ids)))[measure]
             said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
         warn(f"{said} {BY_RANKS}")
