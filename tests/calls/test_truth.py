@@ -578,7 +578,7 @@ def test_texts_of_an_examination() -> None:
         "Query 3 lists item 1 at distance 5, but its 2 nearest end at distance 1.",
         "Query 2 does not list item 0, at distance 0, though its 2 nearest end at distance 1.",
     )
-    near = tp.examine_truth([[1]], [[1.0], [1.0 + 2.0**-40]], [[0.0]], distance="euclidean")
+    near = tp.examine_truth([[1]], [[0.0]], [[1.0], [1.0 + 2.0**-40]], distance="euclidean")
     assert near.examples == ("Query 0 lists item 1 at distance 1.000000000001, but its 1 nearest end at distance 1.",)
     assert "1 item of the gallery is equal to an earlier one." in found.to_text()
     assert repr(found) == "<TruthExamination: 1 of 4 lists right>"
