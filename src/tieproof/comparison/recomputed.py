@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tieproof.comparison.compare import compare
 from tieproof.comparison.result import Comparison
+from tieproof.comparison.same_queries import about_settings
 from tieproof.comparison.verdicts import NoisyDifference
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
@@ -213,6 +214,7 @@ def _named(queries: Array) -> Iterator[str]:
 
 def _survives(comparison: Comparison) -> Iterator[str]:
     """Yield for each measure whether the difference of the two models survives the noise, and the verdict."""
+    yield from about_settings(comparison.results)
     for name in comparison.measures:
         difference = comparison["first", "against", name]
         assert isinstance(difference, NoisyDifference)

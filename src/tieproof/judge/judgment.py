@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.comparison.same_queries import aligned
 from tieproof.competition.settings import DISQUALIFIED
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Interval
@@ -86,9 +87,11 @@ def over_runs(results: Sequence[Result]) -> Result:
     if len(results) == 1:
         return results[0]
     first = results[0].evaluated
+    places = aligned({f"run {number}": result for number, result in enumerate(results, 1)}).values()
     per_query = {}
     for measure in first.per_query:
-        values = np.stack([result.evaluated.per_query[measure] for result in results])
+        runs = zip(results, places, strict=True)
+        values = np.stack([result.evaluated.per_query[measure][:, place] for result, place in runs])
         rows = values.reshape(len(results), -1).T.tolist()
         sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
         mean = sums / len(results)
@@ -112,6 +115,7 @@ class Judgment(Shown):
     seal : the sandbox that the system ran in, and its gaps
     records : the files of the results
     log : the file that logs the whole judgment
+    rules : the rules of the competition, by their names in its file
     """
 
     name: str
@@ -125,6 +129,7 @@ class Judgment(Shown):
     seal: Seal
     records: tuple[str, ...]
     log: str
+    rules: Mapping[str, Any]
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -241,6 +246,17 @@ def write_judgment(
             np.save(unfinished, run.answers)
         run.result.save(folder / f"{stem}{EXTENSION}")
     refused = tuple({reason: len(items) for reason, items in run.assembled.refused.items()} for run in runs)
+    rules = {
+        "phase": contest.phase.name,
+        "task": competition.task,
+        "measures": list(competition.measures),
+        "distance": competition.distance,
+        "symmetric": judging.symmetric,
+        "batch": judging.batch,
+        "repeats": judging.repeats,
+        "limits": contest.limits._asdict(),
+        "refused": judging.refused,
+    }
     judgment = Judgment(
         name=name,
         title=competition.title,
@@ -253,18 +269,8 @@ def write_judgment(
         seal=seal,
         records=tuple(f"{stem}{EXTENSION}" for stem in names),
         log=f"{name}{LOG_ENDING}",
+        rules=rules,
     )
-    rules = {
-        "phase": contest.phase.name,
-        "task": competition.task,
-        "measures": list(competition.measures),
-        "distance": competition.distance,
-        "symmetric": judging.symmetric,
-        "batch": judging.batch,
-        "repeats": judging.repeats,
-        "limits": contest.limits._asdict(),
-        "refused": judging.refused,
-    }
     log = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -307,6 +313,7 @@ def read_judgment(log: Path) -> Judgment:
             seal=Seal(str(given["sealed_by"]), tuple(map(str, given["not_sealed"]))),
             records=tuple(records),
             log=log.name,
+            rules=dict(given["rules"]),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(
