@@ -22,7 +22,7 @@ from tieproof.neighbors.certificate import (
     write_arrays,
     write_certificate,
 )
-from tieproof.neighbors.formats import FORMATS, Found, Write
+from tieproof.neighbors.formats import FORMATS, Format, Found
 from tieproof.neighbors.parts import Parts
 from tieproof.neighbors.search import Search, Sides, budget_of, duplicates_of, find, runner_of
 from tieproof.whole_files import atomic_write
@@ -131,9 +131,9 @@ def truth(
         watch = watched(progress, None if cluster is None else runner.workers)
         found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
-    for name, write in chosen.items():
+    for name, each in chosen.items():
         with atomic_write(folder / name) as unfinished:
-            write(Found(sides, found), unfinished)
+            each.write(Found(sides, found), unfinished)
     certificate = Certificate(
         distance=called,
         bits=bits,
@@ -152,8 +152,8 @@ def truth(
     return certificate
 
 
-def _as_formats(formats: Any) -> dict[str, Write]:
-    """Return the writers of the files of some formats, by the names of the files."""
+def _as_formats(formats: Any) -> dict[str, Format]:
+    """Return the files of some formats, by their names."""
     names = one_or_several(formats)
     for name in names:
         check_choice("formats", name, FORMATS)

@@ -19,7 +19,7 @@ import tieproof as tp
 from competitions import HONEST, organize, program
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
 from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
-from tieproof.inputs.readers import read_embeddings
+from tieproof.inputs.readers import hdf5, read_embeddings
 from tieproof.judge import judge
 from tieproof.sandbox import folders
 from tieproof.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
@@ -233,6 +233,39 @@ def test_a_judge_sweeps_when_it_starts(tmp_path: Path, temporary: Path) -> None:
     competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judge(competition, program(tmp_path / "team", HONEST), name="ours", out=tmp_path / "judged")
     assert list(temporary.iterdir()) == []
+
+
+# Files that crash the HDF5 library
+
+ENDS = {
+    "at once": "import os; os.abort()",
+    "in an answer": "import os; os.write(1, b'{\"array\": \"[(\\'x\\', \\'<f8\\')]\", \"shape\": [9]}\\n12345678'); os.abort()",
+    "before a question": "pass",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_crash_of_the_hdf5_library_is_an_error(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.eye(3)
+    with monkeypatch.context() as crashing:
+        crashing.setattr(hdf5, "CODE", ENDS[end])
+        crashing.setattr(hdf5, "_PROCESSES", {})
+        for _ in range(2):
+            with pytest.raises(tp.InputError, match=r"a\.h5 cannot be read as an HDF5 file .*damaged or cut short"):
+                read_embeddings(tmp_path / "a.h5")
+    assert read_embeddings(tmp_path / "a.h5").tolist() == np.eye(3).tolist()
+
+
+def test_processes_that_were_forked_have_their_own_reader(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.eye(3)
+    assert len(read_embeddings(tmp_path / "a.h5")) == 3
+    number = os.fork()
+    if number == 0:
+        os._exit(int(len(read_embeddings(tmp_path / "a.h5")) != 3))
+    assert len(read_embeddings(tmp_path / "a.h5")) == 3
+    assert os.waitpid(number, 0)[1] == 0
 
 
 # Files of scores that a scoring program wrote
