@@ -547,10 +547,10 @@ def in_parquet(name: str) -> Callable[[Path], None]:
 
 
 CHANGED: dict[str, list[Callable[[Path], None]]] = {
-    **dict.fromkeys(
-        ("truth.ibin", "neighbors.ivecs", "distances.fvecs"),
-        [*map(with_a_byte, (0, 0.3, 0.6, 0.999)), longer, shorter],
-    ),
+    **{
+        name: [*map(with_a_byte, (0, 0.3, 0.6, 0.999)), longer, shorter]
+        for name in ("truth.ibin", "neighbors.ivecs", "distances.fvecs")
+    },
     "truth.hdf5": [*map(in_hdf5, ("train", "test", "neighbors", "distances")), another_distance, another_data_set],
     "truth.parquet": [*map(in_parquet, ("neighbors_id", "distances", "nearer", "tie_ids")), shorter],
 }

@@ -1,8 +1,8 @@
 """Arrays from whatever libraries call an array, the checks of numbers that every input needs, and mapped files.
 
 A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
-start it is shorter than the array that maps it. Three cases cannot be detected: a file mapped by an array of more than
-1 GiB, which is not copied, that is cut short during the evaluation may end the process, because the operating system
+start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
+evaluation may end the process if more than 1 GiB of it is mapped, which is not copied, because the operating system
 cannot read the missing part; a writer may reset the time of change; and an array may not tell which file it maps
 (`numpy.memmap` and its views do).
 """

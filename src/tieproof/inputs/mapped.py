@@ -15,6 +15,7 @@ MOST_COPIED = 2**30
 PIPED = 2**16
 """The bytes that a pipe holds."""
 
+
 def in_memory(value: Any) -> Any:
     """An array, or a list of arrays, in memory, if it maps a file and is not large; anything else as it is."""
     if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):

@@ -159,4 +159,4 @@ FORMATS: dict[str, dict[str, Callable[[], Format]]] = {
     "hdf5": {"truth.hdf5": _hdf5},
     "parquet": {"truth.parquet": _parquet},
 }
-"""For each format, its files, each with a function that returns how it is written, or says which library is missing."""
+"""For each format, its files, each with a function that returns its `Format`, or says which library is missing."""

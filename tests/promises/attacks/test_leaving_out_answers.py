@@ -126,8 +126,12 @@ def test_a_board_mixes_no_rules_for_what_is_left_out(tmp_path: Path) -> None:
     for name, result in results.items():
         result.save(tmp_path / f"{name}.tieproof")
     data = {name: {"embeddings": rows if name == "complete" else absent, "labels": labels} for name in results}
-    for compares in (lambda: leaderboard(tmp_path, verify=data), lambda: leaderboard(results), lambda: tp.table(results)):
-        with pytest.raises(tp.InputError, match="have different unanswered=: '(worst|last)' and '(worst|last)'"):
+    for compares in (
+        lambda: leaderboard(tmp_path, verify=data),
+        lambda: leaderboard(results),
+        lambda: tp.table(results),
+    ):
+        with pytest.raises(tp.InputError, match=r"have different unanswered=: '(worst|last)' and '(worst|last)'"):
             compares()
     (tmp_path / "honest.tieproof").unlink()
     notes = {each.name: each.notes for each in leaderboard(tmp_path).standings}

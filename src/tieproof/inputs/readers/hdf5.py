@@ -23,7 +23,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.hdf5_storage import PREFIX
-from tieproof.inputs.readers.location import File, Location, RemoteFile, broken, library, reading
+from tieproof.inputs.readers.location import File, RemoteFile, broken, library, reading
 from tieproof.ties import Array
 
 KIND = "an HDF5 file (.h5)"
@@ -106,7 +106,8 @@ def _ask(path: File, call: str, *arguments: Any) -> Any:
                 "prefix": os.environ.get(PREFIX),
             }
             process = asked.started()
-            assert process.stdin is not None and process.stdout is not None
+            assert process.stdin is not None
+            assert process.stdout is not None
             return _answer(path, question, process.stdin, process.stdout, stream)
         except (BrokenPipeError, EOFError):
             asked.close()
@@ -118,9 +119,7 @@ def _ask(path: File, call: str, *arguments: Any) -> Any:
             raise
 
 
-def _answer(
-    path: File, question: dict[str, Any], into: IO[bytes], out: IO[bytes], stream: IO[bytes] | None
-) -> Any:
+def _answer(path: File, question: dict[str, Any], into: IO[bytes], out: IO[bytes], stream: IO[bytes] | None) -> Any:
     """Send a question, send the bytes of a remote file that are asked for, and return the answer."""
     _send(into, json.dumps(question).encode())
     while True:

@@ -48,7 +48,8 @@ def read(
     if check:
         check_stored(dataset, where)
     is_text = h5py.check_string_dtype(dataset.dtype) is not None
-    _limit_memory(COPIES * dataset.size * dataset.dtype.itemsize + (OF_TEXT * file.id.get_filesize() if is_text else 0))
+    of_text = OF_TEXT * file.id.get_filesize() if is_text else 0
+    _limit_memory(COPIES * dataset.size * dataset.dtype.itemsize + of_text)
     values = np.asarray(dataset[...] if start is None else dataset[start:stop])
     if not is_text or values.dtype.kind == "S":
         return values
