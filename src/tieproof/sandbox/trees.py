@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 
 from tieproof.errors import InputError
@@ -19,15 +18,20 @@ def below(folder: Path) -> Iterator[Path]:
     left = [(os.fspath(folder), 0)]
     while left:
         around, depth = left.pop()
-        with suppress(PermissionError), os.scandir(around) as entries:
-            for entry in entries:
-                yield Path(entry.path)
-                if entry.is_dir(follow_symlinks=False):
-                    if depth == DEEPEST:
-                        raise InputError(f"{folder} has folders below more than {DEEPEST} others. Flatten it.")
-                    left.append((entry.path, depth + 1))
-                elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
-                    raise InputError(f"{entry.path} is a pipe, a socket or a device. Remove it.")
+        try:
+            entries = list(os.scandir(around))
+        except (PermissionError, FileNotFoundError):  # it may be removed meanwhile
+            continue
+        except OSError as error:  # a path that is longer than the system allows
+            raise InputError(f"{folder} has a folder that cannot be listed ({error.strerror}). Flatten it.") from None
+        for entry in entries:
+            yield Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                if depth == DEEPEST:
+                    raise InputError(f"{folder} has folders below more than {DEEPEST} others. Flatten it.")
+                left.append((entry.path, depth + 1))
+            elif not entry.is_file(follow_symlinks=False) and not entry.is_symlink():
+                raise InputError(f"{entry.path} is a pipe, a socket or a device. Remove it.")
 
 
 def check_plain(folder: Path) -> None:

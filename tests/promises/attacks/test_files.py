@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 import traceback
@@ -123,6 +124,30 @@ def test_too_many_files_are_too_many_bytes(tmp_path: Path, monkeypatch: pytest.M
     assert size_of(tmp_path) == 0
     (tmp_path / "one more").touch()
     assert size_of(tmp_path) == sys.maxsize
+
+
+def test_a_shown_folder_is_not_deep_and_has_only_files(tmp_path: Path) -> None:
+    competition = organize(tmp_path / "organizer", judge_batch=100)
+    system = program(tmp_path / "team", HONEST)
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.mkfifo(shown / "pipe")
+        with pytest.raises(tp.InputError, match=r"pipe is a pipe, a socket or a device\. Remove it"):
+            judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+        (shown / "pipe").unlink()
+        before = os.getcwd()
+        os.chdir(shown)  # an address is short
+        listening.bind("socket")
+        os.chdir(before)
+        with pytest.raises(tp.InputError, match=r"socket is a pipe, a socket or a device"):
+            judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+        (shown / "socket").unlink()
+    nest(shown, 1500)
+    with pytest.raises(tp.InputError, match=r"has a folder that cannot be listed \(File name too long\)"):
+        judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+    assert not (tmp_path / "judged").exists()
+    remove(shown)
 
 
 # Permissions and names

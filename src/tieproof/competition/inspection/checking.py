@@ -27,6 +27,7 @@ from tieproof.inputs.options import check_whole
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.folders import sweep, temporary_folder
 from tieproof.sandbox.processes import ending_by_signals
+from tieproof.sandbox.trees import check_plain
 from tieproof.show.parts import NARROWEST, WIDTH, count, table
 
 ATTACKS = Registry[FileAttack]()
@@ -226,6 +227,8 @@ def _begun(
         )
     if not sample.exists():
         raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
+    if sample.is_dir():
+        check_plain(sample)
     form = form_of(sample)
     secrets: list[Secret | None] = []
 

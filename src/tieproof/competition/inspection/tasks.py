@@ -224,14 +224,14 @@ class Unpacker:
     def __call__(self, archive: Path) -> Path:
         """The folder with the content of an archive; InputError if it is damaged, or too large or deep."""
         folder = Path(tempfile.mkdtemp(dir=self.room))
-        with reading(archive, "a zip archive"), zipfile.ZipFile(archive) as file:
+        with reading(archive, "a bundle (.zip)"), zipfile.ZipFile(archive) as file:
             members = file.infolist()
             self.files -= sum(member.filename.count("/") + 1 for member in members)
             self.bytes -= sum(member.file_size for member in members)
             if self.files < 0 or self.bytes < 0:
                 raise InputError(
-                    f"{archive} holds more than {self.most}, with the other archives of its bundle. Unpack it and "
-                    "give the folder.",
+                    f"{archive} holds more than {self.most}. Unpack it and give the folder. All archives of a bundle "
+                    "count together.",
                     "bundle",
                 )
             if any(member.filename.count("/") > DEEPEST for member in members):
