@@ -17,6 +17,7 @@ from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory
+from tieproof.inputs.readers.location import check
 
 When = datetime | date
 
@@ -241,11 +242,12 @@ class Competition(NamedTuple):
         names the key. Whether the named files exist is not checked here.
         """
         place = Path(path)
+        check(place)
         try:
             content = tomllib.loads(place.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
         given = _taken(content, COMPETITION, str(place))
         phases = []

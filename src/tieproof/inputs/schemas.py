@@ -10,11 +10,14 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 def fits(content: Any, kind: Any) -> bool:
     """Whether content has a type: that of a number or text, a list, a dictionary, or a data class with these fields.
 
-    A float may be written as an integer, and is finite; nothing else is converted.
+    A dictionary of types stands for a dictionary with at least these keys. A float may be written as an integer, and
+    is finite; nothing else is converted.
 
     >>> fits({"a": [1, 2]}, dict[str, list[int]]), fits({"a": [True]}, dict[str, list[int]])
     (True, False)
     """
+    if isinstance(kind, dict):
+        return isinstance(content, dict) and all(fits(content.get(name), each) for name, each in kind.items())
     origin, inner = get_origin(kind), get_args(kind)
     if kind is Any:
         return True

@@ -15,6 +15,8 @@ from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Interval
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.saving import EXTENSION
+from tieproof.inputs.readers.location import check
+from tieproof.inputs.schemas import fits
 from tieproof.installed import __version__
 from tieproof.judge.answers import Assembled, Repeats
 from tieproof.judge.items import Contest
@@ -214,6 +216,18 @@ def _about_answers(judgment: Judgment) -> Iterator[str]:
 _FORMAT, _VERSION = "tieproof judgment", 1
 LOG_ENDING = ".judgment.json"
 
+_LOG = {
+    **dict.fromkeys(("format", "name", "competition", "said", "sealed_by"), str),
+    "version": int,
+    "questions": int,
+    "disqualified": bool,
+    "not_sealed": list[str],
+    "rules": dict[str, Any],
+    "runs": list[dict[str, Any]],
+}
+_RUN = {"record": str, "refused": dict[str, list[Any]], "asked_twice": Repeats}
+"""The types of what is read of a log, and of each of its runs."""
+
 
 class Run(NamedTuple):
     """One run of a system.
@@ -293,29 +307,31 @@ def write_judgment(
 
 def read_judgment(log: Path) -> Judgment:
     """The judgment of a log, with results from the records in the same folder; InputError if anything is invalid."""
+    check(log)
     try:
         given = json.loads(log.read_text(encoding="utf-8"))
-        if given["format"] != _FORMAT or given["version"] != _VERSION:
-            raise ValueError("another format")
+        fitting = fits(given, _LOG) and all(fits(run, _RUN) for run in given["runs"])
+        if not fitting or (given["format"], given["version"]) != (_FORMAT, _VERSION):
+            raise ValueError("another format, or fields of other types")
         runs = given["runs"]
-        records = [str(run["record"]) for run in runs]
+        records = tuple(run["record"] for run in runs)
         if not records or any(Path(record).name != record for record in records):
             raise ValueError("a record elsewhere")
         judgment = Judgment(
-            name=str(given["name"]),
-            title=str(given["competition"]),
+            name=given["name"],
+            title=given["competition"],
             results=(),
-            refused=tuple({str(reason): len(items) for reason, items in run["refused"].items()} for run in runs),
+            refused=tuple({reason: len(items) for reason, items in run["refused"].items()} for run in runs),
             repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
-            questions=int(given["questions"]),
-            said=str(given["said"]),
-            disqualified=bool(given["disqualified"]),
-            seal=Seal(str(given["sealed_by"]), tuple(map(str, given["not_sealed"]))),
-            records=tuple(records),
+            questions=given["questions"],
+            said=given["said"],
+            disqualified=given["disqualified"],
+            seal=Seal(given["sealed_by"], tuple(given["not_sealed"])),
+            records=records,
             log=log.name,
-            rules=dict(given["rules"]),
+            rules=given["rules"],
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{log} is not a log of tieproof judge ({type(error).__name__}: {error}). Remove it, or judge again."
         ) from None

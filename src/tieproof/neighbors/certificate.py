@@ -4,6 +4,7 @@ A certificate has no signature: whoever changes a truth can also write a certifi
 which files belong together, and `verify_truth` computes the neighbors of a sample of queries again.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -178,6 +179,8 @@ def read_arrays(path: Path, certified: dict[str, Any]) -> Neighbors:
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file; InputError if it cannot be read."""
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "no regular file")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -203,6 +206,8 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
         raise InputError(f"A truth must be the path of a folder, not {type(folder).__name__}.", "truth")
     path = Path(os.fsdecode(folder), NAME)
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("no regular file")
         content = json.loads(path.read_text("utf-8"))
         digest = content.pop("digest")
         format_version = content.pop("format")

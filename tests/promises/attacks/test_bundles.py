@@ -1,5 +1,6 @@
 """Bundles of strangers that name files of the organizer, which `competition check` would show to their programs."""
 
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -9,6 +10,7 @@ import pytest
 from bundles import by_hand, competition
 from programs_here import programs_here
 from tieproof.competition import check, new, platforms
+from tieproof.competition.inspection.forms import form_of
 from tieproof.competition.inspection.tasks import Program, ProgramRun
 from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
@@ -185,3 +187,18 @@ def test_a_program_cannot_fill_the_memory_by_what_it_shows(tmp_path: Path) -> No
     with pytest.raises(InputError, match="has folders below more than 100 others"):
         codabench.shown(program, run)
     remove(tmp_path / "a")
+
+
+def test_a_sample_cannot_name_files_of_the_organizer(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "answer.json").write_text("[1, 2]")
+    sample = tmp_path / "sample"
+    sample.mkdir()
+    job = {
+        "pk": "..",
+        "inputs": [{"image": {"name": "a.mha"}}],
+        "outputs": [{"interface": {"relative_path": "../secret/answer.json"}}],
+    }
+    (sample / "predictions.json").write_text(json.dumps([job]))
+    with pytest.raises(InputError, match=r"answer\.json, outside of the bundle"):
+        form_of(sample)
