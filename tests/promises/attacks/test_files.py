@@ -1,6 +1,7 @@
 """Files and folders by which a program, or whoever made a file, tries to stop tieproof or to read other files."""
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -11,6 +12,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import h5py
 import numpy as np
@@ -258,6 +260,22 @@ def test_a_judge_sweeps_when_it_starts(tmp_path: Path, temporary: Path) -> None:
     competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judge(competition, program(tmp_path / "team", HONEST), name="ours", out=tmp_path / "judged")
     assert list(temporary.iterdir()) == []
+
+
+# Libraries that run code in files
+
+
+@pytest.mark.parametrize("version", ["1.13.0", "2.5.1+cu121", "2.9.1"])
+def test_a_torch_that_runs_code_reads_no_file(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CVE-2025-32434 and CVE-2026-24747 concern `torch.load(weights_only=True)` before 2.6 and 2.10."""
+    torch = ModuleType("torch")
+    torch.__dict__["__version__"] = version
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    (tmp_path / "a.pt").write_bytes(b"PK")
+    with pytest.raises(
+        tp.InputError, match=rf"a\.pt is not read with torch {re.escape(version)}, .* install torch 2\.10"
+    ):
+        read_embeddings(tmp_path / "a.pt")
 
 
 # Files that crash the HDF5 library
