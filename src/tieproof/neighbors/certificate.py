@@ -219,7 +219,7 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
         ) from None
     except (OSError, ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
         raise InputError(
-            f"{path} is not a readable certificate ({error!r}). Write the truth again.", "truth"
+            f"{path} is not a readable certificate ({type(error).__name__}: {error}). Write the truth again.", "truth"
         ) from None
     if format_version != VERSION:
         raise InputError(
