@@ -4,7 +4,7 @@ import sys
 import warnings
 from typing import Any
 
-LONGEST = 2000, 1000
+LONGEST = 9000, 1000
 """How many letters of the beginning and of the end of a longer message are kept."""
 
 

@@ -260,7 +260,7 @@ def test_a_difference_of_settings_is_told(setting: str, tmp_path: Path) -> None:
     """Wherever scores are shown side by side; and nothing is told of equal settings."""
     options, mine, other = SETTINGS[setting]
     rows, labels = np.random.default_rng(1).normal(size=(12, 9)), [0, 1, 2] * 4
-    sides = {"gallery": rows + 0.5, "gallery_labels": labels} if setting == "gallery" else {}
+    sides: dict[str, Any] = {"gallery": rows + 0.5, "gallery_labels": labels} if setting == "gallery" else {}
     one = tp.evaluate(rows, labels, measures=["P@1"], **sides)
     systems = {"one": one, "another": tp.evaluate(rows, labels, measures=["P@1"], **{**sides, **options})}
     comparison, table = tp.compare(systems), tp.table(systems)

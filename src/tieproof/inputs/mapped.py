@@ -20,7 +20,7 @@ def in_memory(value: Any) -> Any:
     """An array, or a list of arrays, in memory, if it maps a file and is not large; anything else as it is."""
     if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
         return [in_memory(each) for each in value]
-    root = value
+    root: Any = value
     while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
         root = root.base
     if os.name != "posix" or not isinstance(root, np.ndarray):
@@ -28,7 +28,8 @@ def in_memory(value: Any) -> Any:
     first, last = np.lib.array_utils.byte_bounds(value)
     if value.nbytes > MOST_COPIED or last - first > MOST_COPIED:
         return value
-    letters = np.frombuffer(root.base, np.uint8)
+    mapping: Any = root.base
+    letters = np.frombuffer(mapping, np.uint8)
     start = first - letters.ctypes.data
     content = _through_a_pipe(letters[start : start + last - first], root)
     begins = value.ctypes.data - first

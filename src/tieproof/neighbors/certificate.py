@@ -172,7 +172,7 @@ def read_arrays(path: Path, certified: dict[str, Any]) -> Neighbors:
     """
     with about("truth"), reading(path, "the arrays of a truth (.npz)"):
         stored = {entry.name: entry for entry in archive(path)}
-        arrays = {"ids" if name == "neighbors" else name: stored[name].load() for name in FIELDS}
+        arrays: dict[str, Any] = {"ids" if name == "neighbors" else name: stored[name].load() for name in FIELDS}
         return Neighbors(**arrays, duplicates=int(stored["duplicates"].load()), **certified)
 
 

@@ -101,7 +101,7 @@ def test_a_program_cannot_show_files_of_the_organizer_by_links(tmp_path: Path, s
 
 # Files that are damaged, or written to fill the memory or the disk
 
-DAMAGED = {
+DAMAGED: dict[str, dict[str, tuple[bytes, ...]]] = {
     "grand-challenge": {
         "phase_settings.json": (b"{", b"[" * 100_000, b"[]", b"1"),
         "Dockerfile": (b"\xff", b"ENTRYPOINT [bad]\n", b"ENTRYPOINT [1]\n", b"ENTRYPOINT []\n"),

@@ -142,5 +142,5 @@ def serve() -> None:
             else:
                 _tell(told, {"array": repr(np.lib.format.dtype_to_descr(answer.dtype)), "shape": answer.shape})
                 if answer.nbytes:
-                    told.write(np.ascontiguousarray(answer).reshape(-1).view(np.uint8))
+                    told.write(np.ascontiguousarray(answer).reshape(-1).view(np.uint8).data)
                     told.flush()
