@@ -4,6 +4,7 @@ docs/competition_file.md describes it. The tables [platform] and [judge] have th
 """
 
 import difflib
+import errno
 import os
 import re
 import tomllib
@@ -17,7 +18,6 @@ from tieproof.distances import our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory
-from tieproof.inputs.readers.location import check
 
 When = datetime | date
 
@@ -242,8 +242,9 @@ class Competition(NamedTuple):
         names the key. Whether the named files exist is not checked here.
         """
         place = Path(path)
-        check(place)
         try:
+            if place.exists() and not place.is_file():
+                raise OSError(errno.EINVAL, "no regular file")
             content = tomllib.loads(place.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
