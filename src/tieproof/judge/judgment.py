@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -131,7 +131,7 @@ class Judgment(Shown):
     seal: Seal
     records: tuple[str, ...]
     log: str
-    rules: Mapping[str, Any]
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def measures(self) -> tuple[str, ...]:
