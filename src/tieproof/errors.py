@@ -4,6 +4,9 @@ import sys
 import warnings
 from typing import Any
 
+LONGEST = 9000, 1000
+"""How many letters of the beginning and of the end of a longer message are kept."""
+
 
 class TieproofError(Exception):
     """Base of every error that tieproof raises on purpose."""
@@ -17,7 +20,10 @@ class InputError(TieproofError, ValueError):
     """
 
     def __init__(self, message: str = "", argument: str | tuple[str, ...] | None = None) -> None:
-        super().__init__(" ".join(message.split()) if "\n" in message else message)  # arrays are shown in many lines
+        line = " ".join(message.split()) if "\n" in message else message  # arrays are shown in many lines
+        if len(line) > sum(LONGEST):  # a name or a label in a file may have any length
+            line = f"{line[: LONGEST[0]]} … {line[-LONGEST[1] :]}"
+        super().__init__(line)
         self.argument = argument
 
 

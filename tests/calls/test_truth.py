@@ -4,13 +4,16 @@ import errno
 import hashlib
 import json
 import os
+import shutil
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
 import pytest
+from pyarrow import parquet
 
 import nearest_oracle
 import tieproof as tp
@@ -53,7 +56,6 @@ def vectors(path: Path, dtype: str, width: int) -> Any:
 
 @pytest.mark.parametrize("distance", [*KEYS])
 def test_all_formats(distance: str, tmp_path: Path) -> None:
-    import h5py
     import pyarrow.parquet
 
     gallery, queries = (GALLERY > 1, QUERIES > 1) if distance == "hamming" else (GALLERY, QUERIES)
@@ -411,6 +413,23 @@ def no_field(folder: Path) -> None:
     certified_again(folder, queries={"rows": 25})
 
 
+def a_text_as_a_number(folder: Path) -> None:
+    certified_again(folder, k="7")
+
+
+def more_neighbors_than_were_asked_for(folder: Path) -> None:
+    certified_again(folder, k=1)
+
+
+def fewer_neighbors_than_were_asked_for(folder: Path) -> None:
+    certified_again(folder, k=100)
+
+
+def no_archive(folder: Path) -> None:
+    (folder / "truth.npz").write_bytes(b"PK\3\4")
+    certified_again(folder)
+
+
 REFUSED: dict[Callable[[Path], None], str] = {
     an_edited_number: "was changed after it was written: its digest differs",
     a_changed_file: r"truth\.ibin was changed after it was certified: its SHA-256 differs",
@@ -421,6 +440,10 @@ REFUSED: dict[Callable[[Path], None], str] = {
     other_shapes: r"n_ties has the shape \(25, 1\)",
     another_version: "has the format 2, but tieproof .* reads 1",
     no_field: "lacks fields of a certificate",
+    a_text_as_a_number: "or has other types",
+    more_neighbors_than_were_asked_for: "it has 7 neighbors of each query, though 1 of 60 items",
+    fewer_neighbors_than_were_asked_for: "it has 7 neighbors of each query, though 100 of 60 items",
+    no_archive: r"truth\.npz cannot be read as an archive of NumPy arrays",
 }
 
 
@@ -584,3 +607,101 @@ def test_texts_of_an_examination() -> None:
     assert repr(found) == "<TruthExamination: 1 of 4 lists right>"
     first = tp.examine_truth(truth, queries, gallery, k=1, distance="euclidean")
     assert first.right.tolist() == [True, True, False, False]
+
+
+# Files that were changed together with their digests
+
+
+def with_a_byte(at: float) -> Callable[[Path], None]:
+    """Change one byte of a file, at a share of its length."""
+
+    def change(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[int(at * len(content))] ^= 1
+        path.write_bytes(content)
+
+    return change
+
+
+def longer(path: Path) -> None:
+    path.write_bytes(path.read_bytes() + b"\0")
+
+
+def shorter(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-1])
+
+
+def in_hdf5(name: str) -> Callable[[Path], None]:
+    """Change the last number of a data set."""
+
+    def change(path: Path) -> None:
+        with h5py.File(path, "r+") as file:
+            file[name][-1, -1] += 1
+
+    return change
+
+
+def another_distance(path: Path) -> None:
+    with h5py.File(path, "r+") as file:
+        file.attrs["distance"] = "angular"
+
+
+def another_data_set(path: Path) -> None:
+    with h5py.File(path, "r+") as file:
+        file["more/neighbors"] = [[1]]
+
+
+def in_parquet(name: str) -> Callable[[Path], None]:
+    """Reverse a column."""
+
+    def change(path: Path) -> None:
+        table = parquet.read_table(path)
+        place = table.column_names.index(name)
+        parquet.write_table(table.set_column(place, name, table[name][::-1]), path)
+
+    return change
+
+
+CHANGED: dict[str, list[Callable[[Path], None]]] = {
+    **{
+        name: [*map(with_a_byte, (0, 0.3, 0.6, 0.999)), longer, shorter]
+        for name in ("truth.ibin", "neighbors.ivecs", "distances.fvecs")
+    },
+    "truth.hdf5": [*map(in_hdf5, ("train", "test", "neighbors", "distances")), another_distance, another_data_set],
+    "truth.parquet": [*map(in_parquet, ("neighbors_id", "distances", "nearer", "tie_ids")), shorter],
+}
+
+
+def test_no_changed_file_agrees(tmp_path: Path) -> None:
+    """Whoever changes a file that other programs read can write its digest into the certificate, too."""
+    folder, before = tmp_path / "truth", tmp_path / "before"
+    tp.truth(GALLERY, QUERIES, 4, out=folder, distance="euclidean", formats=[*FORMATS])
+    shutil.copytree(folder, before)
+    for name, changes in CHANGED.items():
+        for change in changes:
+            change(folder / name)
+            certified_again(folder)
+            found = tp.verify_truth(folder, GALLERY, QUERIES, sample=1)
+            assert found.differences == (f"{name} is not what the neighbors and the data give.",)
+            shutil.copytree(before, folder, dirs_exist_ok=True)
+    assert tp.verify_truth(folder, GALLERY, QUERIES).agrees
+
+
+def test_files_that_the_certificate_does_not_name(folder: Path) -> None:
+    content = json.loads((folder / NAME).read_text())
+    del content["files"]["truth.ibin"]
+    (folder / NAME).write_text(json.dumps(content))
+    certified_again(folder)
+    found = tp.verify_truth(folder, GALLERY, QUERIES)
+    assert found.differences == ("The folder has truth.ibin, which the certificate does not name.",)
+
+
+def test_every_field_of_the_rows_is_compared(folder: Path) -> None:
+    gallery = json.loads((folder / NAME).read_text())["gallery"]
+    for field, value in (("type", "int8"), ("dimensions", 9), ("rows", 60)):
+        certified_again(folder, gallery=gallery | {field: value})
+        found = tp.verify_truth(folder, GALLERY, QUERIES)
+        assert found.agrees == (field == "rows")
+    certified_again(folder, version="9.9")
+    with pytest.raises(tp.InputError, match=r"was written by tieproof 9\.9, but this is"):
+        tp.verify_truth(folder, GALLERY, QUERIES)

@@ -14,10 +14,12 @@ import pytest
 import tieproof as tp
 from tieproof import engine
 from tieproof.cli import main
+from tieproof.inputs.mapped import in_memory
 from tieproof.inputs.readers import npy
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
 LABELS = np.arange(12) % 3
+NEEDS_UNIX = pytest.mark.skipif(os.name != "posix", reason="elsewhere no mapped file can be cut short")
 CHANGED = r"data\.npy changed while it was evaluated"
 
 
@@ -48,6 +50,10 @@ def longer(path: Path) -> None:
     with path.open("ab") as file:
         file.write(b"more")
     os.utime(path, (1, 1))
+
+
+def cut_short(path: Path) -> None:
+    os.truncate(path, 0)
 
 
 def removed(path: Path) -> None:
@@ -84,7 +90,7 @@ CALLS: dict[str, Callable[..., object]] = {
 }
 
 
-@pytest.mark.parametrize("event", [rewritten, longer])
+@pytest.mark.parametrize("event", [rewritten, longer, pytest.param(cut_short, marks=NEEDS_UNIX)])
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 def test_a_change_is_refused(call: Callable[..., object], event: Callable[[Path], None], path: Path) -> None:
     with pytest.raises(tp.InputError, match=CHANGED):
@@ -116,6 +122,18 @@ def test_views(view: Callable[[Any], Any], path: Path) -> None:
     values = view(mapped(path))
     with pytest.raises(tp.InputError, match=CHANGED):
         tp.evaluate(values, [0] * len(values), distance=cityblock_with(rewritten, path))
+
+
+@NEEDS_UNIX
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_a_copy_of_a_view(view: Callable[[Any], Any], path: Path) -> None:
+    """It has the same numbers, whatever happens to the file; one that was cut short before is refused."""
+    values = view(mapped(path))
+    copied = in_memory(values)
+    cut_short(path)
+    assert np.array_equal(copied, view(VALUES))
+    with pytest.raises(tp.InputError, match=r"was cut short while it was read \(Bad address\)"):
+        in_memory(values)
 
 
 def test_the_other_arguments(path: Path) -> None:

@@ -1,6 +1,7 @@
 """Ranks: 1 + the systems that are ahead by their lower bounds; ties never pay, and nobody is ahead by chance."""
 
 import json
+import math
 import os
 import shutil
 from functools import cache
@@ -180,6 +181,18 @@ SPOILT: dict[str, tuple[Any, str]] = {
         r"gone\.tieproof does not exist",
     ),
     "brackets in brackets": (lambda told: "[" * 100_000 + "]" * 100_000, "is not a log of tieproof judge"),
+    "a text as a number": (lambda told: json.dumps(told | {"questions": "12"}), "fields of other types"),
+    "an infinite number": (
+        lambda told: json.dumps(
+            told | {"runs": [told["runs"][0] | {"asked_twice": {"asked": 1, "differ": 1, "largest": math.inf}}]}
+        ),
+        "fields of other types",
+    ),
+    "a number as refusals": (
+        lambda told: json.dumps(told | {"runs": [told["runs"][0] | {"refused": {"late": 3}}]}),
+        "fields of other types",
+    ),
+    "other rules": (lambda told: json.dumps(told | {"rules": []}), "fields of other types"),
     "no runs": (lambda told: json.dumps(told | {"runs": []}), "is not a log of tieproof judge"),
 }
 
@@ -190,6 +203,28 @@ def test_spoilt_logs_are_refused(folder: Path, kind: str) -> None:
     log = folder / "honest.judgment.json"
     log.write_text(spoil(json.loads(log.read_text())))
     with pytest.raises(tp.InputError, match=says):
+        leaderboard(folder)
+
+
+def test_a_log_that_is_no_file_is_refused(folder: Path) -> None:
+    os.mkfifo(folder / "pipe.judgment.json")
+    with pytest.raises(tp.InputError, match="is not a regular file"):
+        leaderboard(folder)
+
+
+def test_other_rules_are_told(folder: Path) -> None:
+    log = folder / "honest.judgment.json"
+    told = json.loads(log.read_text())
+    log.write_text(json.dumps(told | {"rules": told["rules"] | {"refused": "last"}}))
+    notes = {each.name: each.notes for each in leaderboard(folder).standings}
+    assert "the rule refused = last" in notes["honest"]
+    assert "the rule refused = disqualified" in notes["chance"]
+
+
+def test_runs_of_one_system_have_the_same_queries_and_policies(folder: Path) -> None:
+    other = tp.evaluate(np.eye(12), ["cat", "dog", "cow"] * 4, measures=["AP", "P@1"], empty="zero")
+    other.save(folder / "chance.run-2.tieproof")
+    with pytest.raises(tp.InputError, match=r"'chance\.run-1' and 'chance\.run-2' have different empty="):
         leaderboard(folder)
 
 

@@ -19,7 +19,7 @@ MAY_IMPORT = {
     "errors": "",
     "whole_files": "errors",
     "data": "",
-    "sandbox": "",
+    "sandbox": "errors",
     "ties": "errors",
     "native": "errors",
     "inputs": "errors ties native",

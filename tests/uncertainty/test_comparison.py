@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from tieproof.judge import leaderboard
 from tieproof.statistics.tests import sign_flip
 
 RANDOM = np.random.default_rng(0)
@@ -307,3 +308,33 @@ def test_records_are_compared_as_their_results(tmp_path: Path) -> None:
     for other in (results["a"], saved):
         with pytest.raises(tp.InputError, match="have different labels, or their queries were named in different"):
             tp.compare({"other": tp.load(tmp_path / "other.tieproof"), "a": other})
+
+
+SETTINGS: dict[str, tuple[dict[str, Any], str, str]] = {
+    "distance": ({"distance": "euclidean"}, "distance = cosine", "distance = euclidean"),
+    "precision": ({"precision": "float16"}, "precision = None", "precision = float16"),
+    "gallery": ({"gallery": np.eye(13, 9), "gallery_labels": [0, 1, 2] * 4 + [3]}, "gallery = 12", "gallery = 13"),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_a_difference_of_settings_is_told(setting: str, tmp_path: Path) -> None:
+    """Wherever scores are shown side by side; and nothing is told of equal settings."""
+    options, mine, other = SETTINGS[setting]
+    rows, labels = np.random.default_rng(1).normal(size=(12, 9)), [0, 1, 2] * 4
+    sides: dict[str, Any] = {"gallery": rows + 0.5, "gallery_labels": labels} if setting == "gallery" else {}
+    one = tp.evaluate(rows, labels, measures=["P@1"], **sides)
+    systems = {"one": one, "another": tp.evaluate(rows, labels, measures=["P@1"], **{**sides, **options})}
+    comparison, table = tp.compare(systems), tp.table(systems)
+    sentence = f"which may be why their scores differ: one has {mine}; another has {other}."
+    texts = [str(comparison), comparison.to_markdown(), str(table), " ".join(str(leaderboard(systems)).split())]
+    for text in texts[:3]:
+        assert sentence in " ".join(text.split())
+    assert mine in texts[3]
+    assert other in texts[3]
+    assert comparison.to_dict()["different_settings"] == {"one": mine, "another": other}
+    comparison.report(tmp_path / "page.html")
+    assert other in (tmp_path / "page.html").read_text()
+    same = tp.compare({"one": one, "again": one})
+    assert same.to_dict()["different_settings"] == {}
+    assert "different settings" not in str(same)

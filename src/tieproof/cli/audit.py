@@ -64,7 +64,7 @@ def _value(text: str) -> Any:
     """Parse a value as JSON; a text that is not JSON is returned as it is."""
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
 
 

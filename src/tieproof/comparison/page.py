@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tieproof.comparison.same_queries import differing_settings
 from tieproof.comparison.verdicts import RULES
 from tieproof.show.pages.page import Axis, isolated
 from tieproof.show.pages.query_table import Choice, QueryTable, query_table
@@ -64,6 +65,7 @@ def _queries_of(comparison: "Comparison") -> QueryTable:
 
 
 def _setting(comparison: "Comparison") -> list[tuple[str, str]]:
+    settings = differing_settings(comparison.results)
     return [
         ("Systems", ", ".join(comparison.systems)),
         ("Compared", f"each with {comparison.baseline}" if comparison.baseline else "all pairs"),
@@ -71,5 +73,6 @@ def _setting(comparison: "Comparison") -> list[tuple[str, str]]:
         ("Test", comparison.test),
         ("Correction", comparison.correction or "none"),
         ("Confidence", f"{100 * comparison.confidence:g} %"),
+        *((f"Other settings of {name}", own) for name, own in settings.items() if own),
         *((f"Fingerprint of {name}", result.fingerprint or "none") for name, result in comparison.results.items()),
     ]

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from tieproof.comparison.compare import compare
 from tieproof.comparison.differences import NoisyDifference
 from tieproof.comparison.result import Comparison
+from tieproof.comparison.same_queries import about_settings
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.moves import MOVED, moves_between
@@ -213,6 +214,7 @@ def _named(queries: Array) -> Iterator[str]:
 
 def _survives(comparison: Comparison) -> Iterator[str]:
     """Yield for each measure whether the difference of the two models survives the noise, and the verdict."""
+    yield from about_settings(comparison.results)
     for name in comparison.measures:
         difference = comparison["first", "against", name]
         assert isinstance(difference, NoisyDifference)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.comparison.differences import Difference, QueryDifference, difference, values_in_order
+from tieproof.comparison.same_queries import differing_settings
 from tieproof.comparison.tables import differences_as_text, differences_table, scores_table
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
@@ -178,6 +179,7 @@ class Comparison(Shown, AsFrame):
             "correction": self.correction,
             "confidence": self.confidence,
             "queries": self.queries,
+            "different_settings": {name: own for name, own in differing_settings(self.results).items() if own},
             "systems": {
                 name: {measure: asdict(result[measure]) for measure in self.measures}
                 for name, result in self.results.items()

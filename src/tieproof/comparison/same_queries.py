@@ -1,6 +1,7 @@
 """Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,14 @@ from tieproof.ties import IntArray
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
 _SAME_MEASURES = "Evaluate both with the same measures, or pass the measures to compare as measures=."
 
-_SETTING = ("leave_one_out", "average", "empty")
-_OF_RUNS = ("missing", "truncated", "n_items")
-"""The settings of evaluations that must be equal."""
+_SAME = ("leave_one_out", "average", "empty", "unanswered", "missing", "truncated", "n_items")
+"""The settings that must be equal, because they decide what a score means."""
+
+_MAY_DIFFER = ("call", "distance", "precision", "bits", "search", "gallery")
+"""The settings that may differ from system to system, of which a comparison tells; no evaluation has others."""
+
+_LISTS = ("evaluate_scores", "evaluate_distances", "evaluate_run")
+"""The calls whose number of gallery items is the length of the longest list."""
 
 _MOST_NAMED = 3
 """The number of queries that a message names."""
@@ -45,10 +51,10 @@ def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:
                 "different name: result.named(names).",
                 "results",
             )
+    _check_policies(results)
     (first, one), *others = results.items()
     places = {first: np.arange(len(one.query_ids))}
     for name, other in others:
-        _check_policies(first, one, name, other)
         _check_queries(first, one, name, other)
         places[name] = np.argsort(other.query_ids)[np.argsort(np.argsort(one.query_ids))]
         _check_judgments(first, one, name, other, places[name])
@@ -60,15 +66,47 @@ def _refuse(first: str, name: str, what: str, one: str, other: str, advice: str)
     raise InputError(f"'{first}' and '{name}' have different {what}: {one} and {other}. {advice}", "results")
 
 
-def _check_policies(first: str, one: Result, name: str, other: Result) -> None:
-    mine, theirs = (
-        {field: getattr(result.setting, field) for field in _SETTING}
-        | {field: result.evaluated.origin.options.get(field) for field in _OF_RUNS}
-        for result in (one, other)
-    )
-    for field, value in mine.items():
-        if value != theirs[field]:
-            _refuse(first, name, f"{field}=", repr(value), repr(theirs[field]), "Evaluate both with the same value.")
+def _check_policies(results: Mapping[str, Result]) -> None:
+    """Refuse different settings of those that must be equal."""
+    settings = {name: _settings_of(result) for name, result in results.items()}
+    for field in _SAME:
+        values = {name: own[field] for name, own in settings.items()}
+        if field == "unanswered":  # where every item has an answer, both policies give the same scores
+            values = {name: value for name, value in values.items() if value is not None}
+        first = next(iter(values), "")
+        for name, value in values.items():
+            if value != values[first]:
+                both = repr(values[first]), repr(value)
+                _refuse(first, name, f"{field}=", *both, "Evaluate both with the same value.")
+
+
+def _settings_of(result: Result) -> dict[str, Any]:
+    """All settings of an evaluation; those that its call does not have are None."""
+    origin = result.evaluated.origin
+    own = {**asdict(result.setting), **origin.options, "call": origin.call.removesuffix("_answers")}
+    if origin.call in _LISTS:
+        del own["gallery"]
+    return {field: own.get(field) for field in (*_SAME, *_MAY_DIFFER)}
+
+
+def differing_settings(results: Mapping[str, Result]) -> dict[str, str]:
+    """Return, for each system, its settings that are not the same for all, in words; "" if there are none.
+
+    That unanswered items had the worst place is not told, because no system can gain by it.
+    """
+    settings = {name: _settings_of(result) for name, result in results.items()}
+    for own in settings.values():
+        own["unanswered"] = own["unanswered"] or "worst"
+    differ = [field for field in (*_SAME, *_MAY_DIFFER) if len({own[field] for own in settings.values()}) > 1]
+    return {name: ", ".join(f"{field} = {own[field]}" for field in differ) for name, own in settings.items()}
+
+
+def about_settings(results: Mapping[str, Result]) -> Iterator[str]:
+    """Yield a sentence on the settings that are not the same for all systems, if there are any."""
+    differing = differing_settings(results)
+    if any(differing.values()):
+        each = "; ".join(f"{name} has {own}" for name, own in differing.items())
+        yield f"The systems were evaluated with different settings, which may be why their scores differ: {each}."
 
 
 def _check_queries(first: str, one: Result, name: str, other: Result) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.comparison.same_queries import aligned, check_results, common_measures
+from tieproof.comparison.same_queries import about_settings, aligned, check_results, common_measures
 from tieproof.errors import InputError
 from tieproof.evaluation.result import Result
 from tieproof.measures import Measure
@@ -62,6 +62,7 @@ class ScoreTable(Shown, AsFrame):
         ]
         queries = count(next(iter(self.results.values())).ties.queries, "query")
         notes = [f"Each score is the lowest over all orderings of tied items, over {queries}."]
+        notes += about_settings(self.results)
         found = [f"{name} in {measure}" for measure, name in self.best.items() if name is not None]
         unknown = [measure for measure, name in self.best.items() if name is None]
         if found:

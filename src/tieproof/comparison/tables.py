@@ -5,6 +5,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
 from tieproof.comparison.differences import Difference
+from tieproof.comparison.same_queries import about_settings
 from tieproof.comparison.verdicts import RULES, Sample, remark
 from tieproof.show.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
 from tieproof.show.printable import printable
@@ -92,6 +93,7 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
     """Sentences on what was compared, and on the meaning of the columns and verdicts."""
     which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
     yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
+    yield from about_settings(comparison.results)
     yield (
         "'lower' and 'upper' are the smallest and the largest difference of the means over all orderings of tied "
         "items, where the orderings of the two systems are independent; 'expected' is the difference if ties are "
@@ -151,6 +153,7 @@ def scores_table(comparison: "Comparison") -> Table:
         "leave the score open, the expected value if ties are broken at random, and the highest value.",
         "The letters after a score name the systems that it is better than, whatever the ties or in expectation "
         f"({procedure}). A score in bold is better than all others.",
+        *about_settings(comparison.results),
     ]
     return Table(("", "system", *comparison.measures), [rows], notes, comparison.measures)
 

@@ -9,6 +9,7 @@ from tieproof.competition.settings import DISTANCES, RUN, Competition, Phase, Pl
 from tieproof.competition.truth import Truth, read_judgments, read_labels, with_gallery
 from tieproof.distances import DISTANCES as KNOWN
 from tieproof.errors import InputError
+from tieproof.sandbox.trees import below
 
 LONGEST_TITLE = 100
 """The most characters of a title on EvalAI; the other platforms allow more."""
@@ -131,7 +132,7 @@ def _check_tells_nothing(public: Path, competition: Competition) -> None:
     secrets = [path, competition.judge.seed]
     secrets += [place for phase in competition.phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
     hidden = {place.resolve() for place in secrets if place is not None}
-    for place in (public, *(public.rglob("*") if public.is_dir() else ())):
+    for place in (public, *(below(public) if public.is_dir() else ())):
         if place.resolve() in hidden:
             raise InputError(
                 f"{path} gives participants {public}, but {place} in it is secret. Move the secret file to "

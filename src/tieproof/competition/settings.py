@@ -4,6 +4,7 @@ docs/competition_file.md describes it. The tables [platform] and [judge] have th
 """
 
 import difflib
+import errno
 import os
 import re
 import tomllib
@@ -242,10 +243,12 @@ class Competition(NamedTuple):
         """
         place = Path(path)
         try:
+            if place.exists() and not place.is_file():
+                raise OSError(errno.EINVAL, "no regular file")
             content = tomllib.loads(place.read_text(encoding="utf-8"))
         except OSError as error:
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
         given = _taken(content, COMPETITION, str(place))
         phases = []

@@ -2,8 +2,9 @@
 
 A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
 start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
-evaluation may crash the process, because the operating system cannot read the missing part; a writer may reset the
-time of change; and an array may not tell which file it maps (`numpy.memmap` and its views do).
+evaluation may end the process if more than 1 GiB of it is mapped, which is not copied, because the operating system
+cannot read the missing part; a writer may reset the time of change; and an array may not tell which file it maps
+(`numpy.memmap` and its views do).
 """
 
 import mmap
@@ -18,6 +19,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from tieproof.errors import CountError, InputError
+from tieproof.inputs.mapped import in_memory
 from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
@@ -297,7 +299,10 @@ def check_finite(array: Array, name: str) -> None:
 
 
 def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Make a function refuse memory-mapped arguments whose files change before it returns."""
+    """Make a function refuse memory-mapped arguments whose files change before it returns.
+
+    Mapped arrays that are not large are copied first: a file that is then cut short cannot end the process.
+    """
 
     @wraps(function)
     def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -305,7 +310,8 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
         if not paths:
             return function(*args, **kwargs)
         with unchanged(paths):
-            return function(*args, **kwargs)
+            copies: Any = [*map(in_memory, args)], {name: in_memory(value) for name, value in kwargs.items()}
+            return function(*copies[0], **copies[1])
 
     return watching
 

@@ -30,6 +30,7 @@ from tieproof.judge.running import Journal, Outcome, Runner, opened
 from tieproof.judge.scoring import scored
 from tieproof.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.sandbox.folders import python_folders, readable, sweep
+from tieproof.sandbox.trees import check_plain
 from tieproof.ties import Array
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
@@ -133,6 +134,9 @@ def judge(
     for place in named:
         if not place.exists():
             raise InputError(f"show has {place}, which does not exist. Pass existing files and folders.", "show")
+    for place in (*asked.shows, *named):
+        if place.is_dir() and place not in python_folders():
+            check_plain(place)
     shown = tuple(dict.fromkeys([*python_folders(), *asked.shows, *named]))
     folder = Path(out)
     log = folder / f"{name}{LOG_ENDING}"

@@ -3,17 +3,20 @@
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.comparison.same_queries import aligned
 from tieproof.competition.settings import DISQUALIFIED
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Interval
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.saving import EXTENSION
+from tieproof.inputs.readers.location import check
+from tieproof.inputs.schemas import fits
 from tieproof.installed import __version__
 from tieproof.judge.answers import Assembled, Repeats
 from tieproof.judge.items import Contest
@@ -86,9 +89,11 @@ def over_runs(results: Sequence[Result]) -> Result:
     if len(results) == 1:
         return results[0]
     first = results[0].evaluated
+    places = aligned({f"run {number}": result for number, result in enumerate(results, 1)}).values()
     per_query = {}
     for measure in first.per_query:
-        values = np.stack([result.evaluated.per_query[measure] for result in results])
+        runs = zip(results, places, strict=True)
+        values = np.stack([result.evaluated.per_query[measure][:, place] for result, place in runs])
         rows = values.reshape(len(results), -1).T.tolist()
         sums = np.array([math.fsum(row) for row in rows]).reshape(values.shape[1:])
         mean = sums / len(results)
@@ -112,6 +117,7 @@ class Judgment(Shown):
     seal : the sandbox that the system ran in, and its gaps
     records : the files of the results
     log : the file that logs the whole judgment
+    rules : the rules of the competition, by their names in its file
     """
 
     name: str
@@ -125,6 +131,7 @@ class Judgment(Shown):
     seal: Seal
     records: tuple[str, ...]
     log: str
+    rules: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -209,6 +216,18 @@ def _about_answers(judgment: Judgment) -> Iterator[str]:
 _FORMAT, _VERSION = "tieproof judgment", 1
 LOG_ENDING = ".judgment.json"
 
+_LOG = {
+    **dict.fromkeys(("format", "name", "competition", "said", "sealed_by"), str),
+    "version": int,
+    "questions": int,
+    "disqualified": bool,
+    "not_sealed": list[str],
+    "rules": dict[str, Any],
+    "runs": list[dict[str, Any]],
+}
+_RUN = {"record": str, "refused": dict[str, list[Any]], "asked_twice": Repeats}
+"""The types of what is read of a log, and of each of its runs."""
+
 
 class Run(NamedTuple):
     """One run of a system.
@@ -241,6 +260,17 @@ def write_judgment(
             np.save(unfinished, run.answers)
         run.result.save(folder / f"{stem}{EXTENSION}")
     refused = tuple({reason: len(items) for reason, items in run.assembled.refused.items()} for run in runs)
+    rules = {
+        "phase": contest.phase.name,
+        "task": competition.task,
+        "measures": list(competition.measures),
+        "distance": competition.distance,
+        "symmetric": judging.symmetric,
+        "batch": judging.batch,
+        "repeats": judging.repeats,
+        "limits": contest.limits._asdict(),
+        "refused": judging.refused,
+    }
     judgment = Judgment(
         name=name,
         title=competition.title,
@@ -253,18 +283,8 @@ def write_judgment(
         seal=seal,
         records=tuple(f"{stem}{EXTENSION}" for stem in names),
         log=f"{name}{LOG_ENDING}",
+        rules=rules,
     )
-    rules = {
-        "phase": contest.phase.name,
-        "task": competition.task,
-        "measures": list(competition.measures),
-        "distance": competition.distance,
-        "symmetric": judging.symmetric,
-        "batch": judging.batch,
-        "repeats": judging.repeats,
-        "limits": contest.limits._asdict(),
-        "refused": judging.refused,
-    }
     log = {
         "format": _FORMAT,
         "version": _VERSION,
@@ -287,28 +307,31 @@ def write_judgment(
 
 def read_judgment(log: Path) -> Judgment:
     """The judgment of a log, with results from the records in the same folder; InputError if anything is invalid."""
+    check(log)
     try:
         given = json.loads(log.read_text(encoding="utf-8"))
-        if given["format"] != _FORMAT or given["version"] != _VERSION:
-            raise ValueError("another format")
+        fitting = fits(given, _LOG) and all(fits(run, _RUN) for run in given["runs"])
+        if not fitting or (given["format"], given["version"]) != (_FORMAT, _VERSION):
+            raise ValueError("another format, or fields of other types")
         runs = given["runs"]
-        records = [str(run["record"]) for run in runs]
+        records = tuple(run["record"] for run in runs)
         if not records or any(Path(record).name != record for record in records):
             raise ValueError("a record elsewhere")
         judgment = Judgment(
-            name=str(given["name"]),
-            title=str(given["competition"]),
+            name=given["name"],
+            title=given["competition"],
             results=(),
-            refused=tuple({str(reason): len(items) for reason, items in run["refused"].items()} for run in runs),
+            refused=tuple({reason: len(items) for reason, items in run["refused"].items()} for run in runs),
             repeats=tuple(Repeats(**run["asked_twice"]) for run in runs),
-            questions=int(given["questions"]),
-            said=str(given["said"]),
-            disqualified=bool(given["disqualified"]),
-            seal=Seal(str(given["sealed_by"]), tuple(map(str, given["not_sealed"]))),
-            records=tuple(records),
+            questions=given["questions"],
+            said=given["said"],
+            disqualified=given["disqualified"],
+            seal=Seal(given["sealed_by"], tuple(given["not_sealed"])),
+            records=records,
             log=log.name,
+            rules=given["rules"],
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(
             f"{log} is not a log of tieproof judge ({type(error).__name__}: {error}). Remove it, or judge again."
         ) from None

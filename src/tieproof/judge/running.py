@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.location import reading
 from tieproof.judge.answers import CRASHED, LATE, NOTHING, TOO_MUCH, Answers, all_refused, read_answers
 from tieproof.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.judge.items import Limits, Sequestered
@@ -238,7 +239,8 @@ class Journal:
 
     def read(self, run: int, number: int) -> Outcome:
         """Load the outcome of a batch."""
-        with np.load(self._place(run, number), allow_pickle=False) as kept:
+        place = self._place(run, number)
+        with reading(place, "a batch of an unfinished judgment"), np.load(place, allow_pickle=False) as kept:
             ends = np.cumsum(kept["lengths"])
             vectors = np.split(kept["numbers"], ends[:-1])
             refused = [str(reason) for reason in kept["refused"]]
@@ -267,12 +269,13 @@ def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
         if not place.exists():
             with atomic_write(place) as unfinished:
                 unfinished.write_text(text, encoding="utf-8")
-        elif place.read_text(encoding="utf-8") != text:
+        elif place.read_bytes() != text.encode():
             try:
                 old = json.loads(place.read_text(encoding="utf-8"))
             except (ValueError, RecursionError):
-                old = {}
-            other = next(name for name in plan if old.get(name) != plan[name])
+                old = None
+            old = old if isinstance(old, dict) else {}
+            other = next((name for name in plan if old.get(name) != plan[name]), "plan")
             raise InputError(
                 f"{folder} was begun with another '{other}'. Judge with the same one to continue, or remove the "
                 "folder to start again."

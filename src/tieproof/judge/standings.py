@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.comparison.compare import compare
 from tieproof.comparison.result import Comparison
+from tieproof.comparison.same_queries import aligned, common_measures, differing_settings
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
@@ -39,7 +40,7 @@ class Standing:
     judgment : the judge's findings; None for a record that no judge made
     record : "verified" if the data was evaluated again and every bit agrees; "differs" if it does not; "not verified"
         if the scores are those that the record states; "evaluated" for results that were not read from records
-    remarks : what a verification found, in words
+    remarks : what a verification found, and the settings and rules that are not the same for all systems, in words
     """
 
     rank: int | None
@@ -213,7 +214,7 @@ def leaderboard(
     for name in data:
         if name not in known:
             raise InputError(f"verify has data for '{name}', but the records are {', '.join(known)}.", "verify")
-    entrants = {name: _of_data(each, data) for name, each in entrants.items()}
+    entrants = _with_settings({name: _of_data(each, data) for name, each in entrants.items()})
     if measures is None:  # those of the first system; the comparison checks that the other systems have them, too
         names = [*next(iter(entrants.values())).results[0].measures]
     else:
@@ -267,6 +268,27 @@ def _of_data(entrant: _Entrant, data: Mapping[str, Mapping[str, Any]]) -> _Entra
         if not verification.same_order:
             remarks.append(f"{name} has another order or other names of queries than the data, which counts here")
     return entrant._replace(runs=runs, record=record, remarks=tuple(remarks))
+
+
+def _with_settings(entrants: Mapping[str, _Entrant]) -> dict[str, _Entrant]:
+    """The systems, each with remarks on its settings and rules if these are not the same for all.
+
+    Runs of one system that have different queries or policies, or other measures, are refused.
+    """
+    for each in entrants.values():
+        if len(each.runs) > 1:
+            aligned(each.runs)
+            common_measures(each.runs, None)
+    of_runs = differing_settings({name: run for each in entrants.values() for name, run in each.runs.items()})
+    of_logs = {name: each.judgment.rules for name, each in entrants.items() if each.judgment}
+    rules = dict.fromkeys(rule for each in of_logs.values() for rule in each)
+    differ = [rule for rule in rules if len({repr(each.get(rule)) for each in of_logs.values()}) > 1]
+    marked = {}
+    for name, each in entrants.items():
+        own = dict.fromkeys(of_runs[run] for run in each.runs if of_runs[run])
+        told = [f"the rule {rule} = {of_logs[name].get(rule)}" for rule in differ if name in of_logs]
+        marked[name] = each._replace(remarks=(*each.remarks, *own, *told))
+    return marked
 
 
 def _at_lower(result: Result) -> Result:

@@ -4,19 +4,22 @@ A certificate has no signature: whoever changes a truth can also write a certifi
 which files belong together, and `verify_truth` computes the neighbors of a sample of queries again.
 """
 
+import errno
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.inputs.identities import Digests, Words, add_digests
+from tieproof.inputs.readers.location import reading
+from tieproof.inputs.readers.npy import archive
+from tieproof.inputs.schemas import fits
 from tieproof.inputs.shards.source import RowSource
 from tieproof.installed import __version__
 from tieproof.neighbors.result import Neighbors
@@ -28,7 +31,7 @@ from tieproof.whole_files import atomic_write
 NAME, ARRAYS = "certificate.json", "truth.npz"
 """The files that every folder of true neighbors has."""
 
-VERSION = 1
+WHAT, VERSION = "true neighbors", 1
 
 FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
 """The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect."""
@@ -172,17 +175,17 @@ def read_arrays(path: Path, certified: dict[str, Any]) -> Neighbors:
 
     certified : k, n_items and distance
     """
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {"ids" if name == "neighbors" else name: file[name] for name in FIELDS}
-            return Neighbors(**arrays, duplicates=int(file["duplicates"]), **certified)
-    except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} cannot be read ({error}). Write the truth again.", "truth") from None
+    with about("truth"), reading(path, "the arrays of a truth (.npz)"):
+        stored = {entry.name: entry for entry in archive(path)}
+        arrays: dict[str, Any] = {"ids" if name == "neighbors" else name: stored[name].load() for name in FIELDS}
+        return Neighbors(**arrays, duplicates=int(stored["duplicates"].load()), **certified)
 
 
 def sha256_of(path: Path) -> str:
     """Return the SHA-256 of a file; InputError if it cannot be read."""
     try:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "no regular file")
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
@@ -193,7 +196,7 @@ def sha256_of(path: Path) -> str:
 
 def write_certificate(folder: Path, certificate: Certificate) -> None:
     """Write the certificate of a folder."""
-    content = {"what": "true neighbors", "format": VERSION, **certificate.to_dict()}
+    content = {"what": WHAT, "format": VERSION, **certificate.to_dict()}
     with atomic_write(folder / NAME) as unfinished:
         unfinished.write_text(json.dumps({**content, "digest": _digest(content)}, indent=2) + "\n", "utf-8")
 
@@ -214,6 +217,8 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
             f"{os.fsdecode(folder)} is a file, but a truth is a folder with {NAME}. Pass {meant}.", "truth"
         )
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("no regular file")
         content = json.loads(path.read_text("utf-8"))
         digest = content.pop("digest")
         format_version = content.pop("format")
@@ -225,7 +230,7 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
         ) from None
     except (OSError, ValueError, RecursionError, KeyError, AttributeError, TypeError) as error:
         raise InputError(
-            f"{path} is not a readable certificate ({error!r}). Write the truth again.", "truth"
+            f"{path} is not a readable certificate ({type(error).__name__}: {error}). Write the truth again.", "truth"
         ) from None
     if format_version != VERSION:
         raise InputError(
@@ -237,11 +242,9 @@ def read_certificate(folder: str | os.PathLike[str]) -> Certificate:
         raise InputError(
             f"{path} was changed after it was written: its digest differs. Write the truth again.", "truth"
         )
-    try:
-        sides = {name: RowsMeant(**content[name]) for name in ("queries", "gallery")}
-        return Certificate(**{each.name: content[each.name] for each in fields(Certificate)} | sides)
-    except (KeyError, TypeError):
-        raise InputError(f"{path} lacks fields of a certificate. Write the truth again.", "truth") from None
+    if content.pop("what", None) != WHAT or not fits(content, Certificate):
+        raise InputError(f"{path} lacks fields of a certificate, or has other types. Write the truth again.", "truth")
+    return Certificate(**content | {name: RowsMeant(**content[name]) for name in ("queries", "gallery")})
 
 
 def read_truth(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
@@ -296,6 +299,8 @@ def _contradiction(certificate: Certificate, found: Neighbors) -> str:
     ranked = np.sort(found.ids, axis=1)
     if (ranked[:, 1:] == ranked[:, :-1]).any():
         return "an item is listed twice"
+    if width != min(certificate.k, n_items):
+        return f"it has {width} neighbors of each query, though {certificate.k} of {n_items} items were asked for"
     counts = ties_of(found)
     if counts != certificate.ties or found.duplicates != certificate.duplicates:
         return f"it has {counts} and {found.duplicates} duplicates"

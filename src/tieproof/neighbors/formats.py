@@ -1,12 +1,17 @@
-"""Writes true neighbors in the formats of benchmarks of vector search."""
+"""True neighbors in the formats of benchmarks of vector search: how their files are written, and compared."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.inputs.readers import hdf5
+from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.location import reading
+from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.neighbors.result import Neighbors
 from tieproof.neighbors.sides import Sides, spans_of
 from tieproof.ties import Array
@@ -19,7 +24,31 @@ class Found(NamedTuple):
     neighbors: Neighbors
 
 
-Write = Callable[[Found, Path], None]
+class Format(NamedTuple):
+    """The file of a format.
+
+    write : writes the file
+    agrees : whether a file has exactly what `write` writes
+    """
+
+    write: Callable[[Found, Path], None]
+    agrees: Callable[[Found, Path], bool]
+
+
+def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> Format:
+    """The format whose file is the numbers of some arrays, one after another."""
+
+    def write(search: Found, path: Path) -> None:
+        with path.open("wb") as file:
+            for part in parts(search.neighbors):
+                file.write(np.ascontiguousarray(part).data)
+
+    def agrees(search: Found, path: Path) -> bool:
+        with path.open("rb") as file:
+            same = all(file.read(part.nbytes) == part.tobytes() for part in parts(search.neighbors))
+            return same and not file.read(1)
+
+    return Format(write, agrees)
 
 
 def _int32(found: Neighbors) -> Array:
@@ -39,74 +68,95 @@ def _float32(found: Neighbors) -> Array:
         return found.distances.astype("<f4")
 
 
-def _ibin(search: Found, path: Path) -> None:
-    """Write the number of queries and of neighbors as uint32, all ids, and all distances."""
-    with path.open("wb") as file:
-        file.write(np.array(search.neighbors.ids.shape, dtype="<u4").tobytes())
-        file.write(_int32(search.neighbors).tobytes())
-        file.write(_float32(search.neighbors).tobytes())
+def _bigann(found: Neighbors) -> Iterable[Array]:
+    """Return the number of queries and of neighbors as uint32, all ids, and all distances."""
+    return np.array(found.ids.shape, dtype="<u4"), _int32(found), _float32(found)
 
 
-def _vectors(rows: Array, path: Path) -> None:
-    """Write the width as int32 before each row."""
+def _vectors(rows: Array) -> Iterable[Array]:
+    """Return the rows, each behind its width as int32."""
     widths = np.full((len(rows), 1), rows.shape[1], dtype="<i4").view(rows.dtype)
-    np.concatenate([widths, rows], axis=1).tofile(path)
-
-
-def _ivecs(search: Found, path: Path) -> None:
-    _vectors(_int32(search.neighbors), path)
-
-
-def _fvecs(search: Found, path: Path) -> None:
-    _vectors(_float32(search.neighbors), path)
+    return (np.concatenate([widths, rows], axis=1),)
 
 
 ANGULAR = {"cosine": "angular"}
 """Names of distances in ann-benchmarks where they differ from ours."""
 
 
-def _hdf5() -> Write:
+def _hdf5() -> Format:
     try:
         import h5py
     except ImportError:
         raise MissingExtraError("Writing a .hdf5 file", "h5") from None
 
+    def content(search: Found) -> tuple[dict[str, Any], dict[str, RowSource]]:
+        """Return the attributes of the file, and its data sets."""
+        sides, found = search
+        attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
+        lists = {"neighbors": ArraySource.of(found.ids), "distances": ArraySource.of(found.distances)}
+        return (
+            {**attributes, "distance": ANGULAR.get(found.distance, found.distance)},
+            {"train": sides.gallery, "test": sides.queries, **lists},
+        )
+
     def write(search: Found, path: Path) -> None:
-        found = search.neighbors
+        attributes, arrays = content(search)
         with h5py.File(path, "w") as file:
-            file.attrs["type"], file.attrs["dimension"] = "dense", search.sides.gallery.shape[1]
-            file.attrs["distance"] = ANGULAR.get(found.distance, found.distance)
-            for name, side in (("train", search.sides.gallery), ("test", search.sides.queries)):
-                vectors = file.create_dataset(name, side.shape, side.dtype)
-                for start, stop in spans_of(side):
-                    vectors[start:stop] = side.read(start, stop)
-            for name, array in (("neighbors", found.ids), ("distances", found.distances)):
-                file.create_dataset(name, data=array)
+            file.attrs.update(attributes)
+            for name, rows in arrays.items():
+                stored = file.create_dataset(name, rows.shape, rows.dtype)
+                for start, stop in spans_of(rows):
+                    stored[start:stop] = rows.read(start, stop)
 
-    return write
+    def agrees(search: Found, path: Path) -> bool:
+        attributes, arrays = content(search)
+        stored = {entry.name: entry for entry in hdf5.entries(path)}
+        return (
+            hdf5.attributes(path) == {name: str(value) for name, value in attributes.items()}
+            and stored.keys() == arrays.keys()
+            and all(_same(rows, stored[name]) for name, rows in arrays.items())
+        )
+
+    return Format(write, agrees)
 
 
-def _parquet() -> Write:
+def _same(rows: RowSource, stored: Entry) -> bool:
+    """Whether a data set has the type and every bit of some rows."""
+    if stored.rows is None or (stored.shape, stored.holds) != (rows.shape, holds(rows.dtype, rows.shape)):
+        return False
+    return all(stored.rows(*span).tobytes() == rows.read(*span).tobytes() for span in spans_of(rows))
+
+
+def _parquet() -> Format:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
-    def write(search: Found, path: Path) -> None:
+    def table(search: Found) -> Any:
         found = search.neighbors
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
         columns = {"id": np.arange(len(found.ids)), **{name: list(rows) for name, rows in lists.items()}}
         columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])
-        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+        return pyarrow.table(columns)
 
-    return write
+    def agrees(search: Found, path: Path) -> bool:
+        with reading(path, "a Parquet file (.parquet)"), pyarrow.parquet.ParquetFile(path) as file:
+            expected = table(search)
+            same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
+            return bool(same and file.read().equals(expected))
+
+    return Format(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
 
 
-FORMATS: dict[str, dict[str, Callable[[], Write]]] = {
-    "bigann": {"truth.ibin": lambda: _ibin},
-    "vecs": {"neighbors.ivecs": lambda: _ivecs, "distances.fvecs": lambda: _fvecs},
+FORMATS: dict[str, dict[str, Callable[[], Format]]] = {
+    "bigann": {"truth.ibin": lambda: _binary(_bigann)},
+    "vecs": {
+        "neighbors.ivecs": lambda: _binary(lambda found: _vectors(_int32(found))),
+        "distances.fvecs": lambda: _binary(lambda found: _vectors(_float32(found))),
+    },
     "hdf5": {"truth.hdf5": _hdf5},
     "parquet": {"truth.parquet": _parquet},
 }
-"""For each format, its files, each with a function that returns its writer, or says which library is missing."""
+"""For each format, its files, each with a function that returns its `Format`, or says which library is missing."""

@@ -22,7 +22,7 @@ from tieproof.neighbors.certificate import (
     write_arrays,
     write_certificate,
 )
-from tieproof.neighbors.formats import FORMATS, Found, Write
+from tieproof.neighbors.formats import FORMATS, Format, Found
 from tieproof.neighbors.parts import Parts
 from tieproof.neighbors.search import Search, budget_of, find, runner_of
 from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
@@ -146,9 +146,9 @@ def truth(
         with continued(folder, lambda: search.done(parts), search.pairs):
             found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
     write_arrays(folder / ARRAYS, found)
-    for name, write in chosen.items():
+    for name, each in chosen.items():
         with atomic_write(folder / name) as unfinished:
-            write(Found(sides, found), unfinished)
+            each.write(Found(sides, found), unfinished)
     certificate = Certificate(
         distance=called,
         bits=bits,
@@ -167,8 +167,8 @@ def truth(
     return certificate
 
 
-def _as_formats(formats: Any) -> dict[str, Write]:
-    """Return the writers of the files of some formats, by the names of the files."""
+def _as_formats(formats: Any) -> dict[str, Format]:
+    """Return the files of some formats, by their names."""
     names = one_or_several(formats)
     for name in names:
         check_choice("formats", name, FORMATS)

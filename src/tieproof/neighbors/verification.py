@@ -2,9 +2,11 @@
 
 import math
 import os
+import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,9 @@ from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors.certificate import RowsMeant, fingerprint_of, read_truth
+from tieproof.installed import __version__
+from tieproof.neighbors.certificate import ARRAYS, Certificate, RowsMeant, fingerprint_of, read_truth
+from tieproof.neighbors.formats import FORMATS, Found
 from tieproof.neighbors.result import Neighbors
 from tieproof.neighbors.search import Search, budget_of, find
 from tieproof.neighbors.sides import ORDER, Sides, duplicates_of
@@ -26,12 +30,16 @@ from tieproof.ties import IntArray
 SHARES = (0.01, 0.001)
 """Shares of wrong queries for which the probability to escape a sample is told."""
 
+LONGEST = 10
+"""More digits than a part of a version has."""
+
 
 @dataclass(frozen=True)
 class TruthVerification(AsJson):
     """The findings of `tp.verify_truth`.
 
-    agrees : the data is that of the certificate, and every bit of the checked neighbors was found again
+    agrees : the data is that of the certificate, every bit of the checked neighbors was found again, and every file
+        is the one that the neighbors and the data give
     queries, checked : the number of queries, and of those that were computed again
     differences : what differs, in whole sentences; empty if everything agrees
 
@@ -115,8 +123,10 @@ def verify_truth(
     Raises
     ------
     InputError
-        If the folder is not that of a finished truth, if its files are not those that its certificate names, or if
-        queries and gallery are swapped.
+        If the folder is not that of a finished truth, if its files are not those that its certificate names, if a
+        newer version wrote it, or if queries and gallery are swapped.
+    MissingExtraError
+        If the library of one of its formats is not installed.
 
     Examples
     --------
@@ -137,6 +147,12 @@ def verify_truth(
     if seed is not None:
         check_whole("seed", seed, 0, beside=", or None")
     certificate, stored = read_truth(truth)
+    if _parts_of(certificate.version) > _parts_of(__version__):
+        raise InputError(
+            f"{os.fspath(truth)} was written by tieproof {certificate.version}, but this is {__version__}. Verify it "
+            "by that version, or a newer one.",
+            "truth",
+        )
     budget, sides = budget_of(memory, threads), Sides.of(queries, gallery)
     given, certified = [side.shape for side in sides], [certificate.queries.shape, certificate.gallery.shape]
     if given == certified[::-1] != certified:
@@ -145,6 +161,7 @@ def verify_truth(
             f"{count(given[0][0], 'query')} and {count(given[1][0], 'item')} were passed. {ORDER}",
             ("queries", "gallery"),
         )
+    whole = Found(sides, stored)
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
@@ -162,12 +179,19 @@ def verify_truth(
         duplicates = duplicates_of(sides.gallery, digests[1])
         found = find(Search.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
         differences += _about_neighbors(stored, found, chosen)
+        differences += _about_files(Path(truth), certificate, whole)
     return TruthVerification(not differences, len(stored.ids), len(chosen), tuple(differences))
+
+
+def _parts_of(version: str) -> list[int]:
+    """The numbers of a version; one that no tieproof has is newer than all."""
+    parts = version.split(".")
+    return [*map(int, parts)] if all(part.isdecimal() and len(part) < LONGEST for part in parts) else [sys.maxsize]
 
 
 def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[str]:
     """Yield how the rows of a side differ from those of a certificate."""
-    if certified.fingerprint == given.fingerprint and certified.rows == given.rows:
+    if replace(certified, in_order=given.in_order) == given:
         if certified.in_order != given.in_order:
             yield (
                 f"The {name} {'has' if name == 'gallery' else 'have'} the rows of the truth in another order, so "
@@ -179,6 +203,24 @@ def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[s
         f"{given.dimensions:,} {given.type} with the fingerprint {given.fingerprint[:12]}, but the certificate has "
         f"{certified.rows:,} rows of {certified.dimensions:,} {certified.type} with {certified.fingerprint[:12]}."
     )
+
+
+def _about_files(folder: Path, certificate: Certificate, search: Found) -> Iterator[str]:
+    """Yield which files of a folder are not those that the stored neighbors and the data give."""
+    known = {name: make for files in FORMATS.values() for name, make in files.items()}
+    for name in certificate.files:
+        if name != ARRAYS and name not in known:
+            yield f"The certificate names {name}, which is no file of a truth."
+    for name, make in known.items():
+        if name in certificate.files:
+            try:
+                agrees = make().agrees(search, folder / name)
+            except InputError:
+                agrees = False
+            if not agrees:
+                yield f"{name} is not what the neighbors and the data give."
+        elif os.path.lexists(folder / name):
+            yield f"The folder has {name}, which the certificate does not name."
 
 
 def _about_neighbors(stored: Neighbors, found: Neighbors, chosen: IntArray) -> Iterator[str]:

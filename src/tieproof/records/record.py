@@ -204,11 +204,12 @@ def _types(facts: _Facts) -> dict[str, tuple[str, ...]]:
 
 def _result_of(facts: _Facts, arrays: dict[str, Array], path: Path) -> Result:
     """The result in a record; refused if its parts are inconsistent."""
+    types = _types(facts)
     for name, array in arrays.items():
         kind = {"U": "str", "S": "bytes"}.get(array.dtype.kind, array.dtype.name)
-        known = _types(facts)[name]
-        if kind not in known:
-            raise InputError(f"{path}:{name} has dtype {kind}, not {' or '.join(known)}; copy the record again.")
+        if kind not in types[name]:
+            known = " or ".join(types[name])
+            raise InputError(f"{path}:{name} has dtype {kind}, not {known}; copy the record again.")
         if array.dtype.kind == "U":
             check_code_points(array, f"{path}:{name}")
     result = Result(_evaluated_of(facts, arrays)) if _fits(facts, arrays) else None

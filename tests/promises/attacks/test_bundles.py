@@ -1,5 +1,6 @@
 """Bundles of strangers that name files of the organizer, which `competition check` would show to their programs."""
 
+import json
 import os
 import zipfile
 from pathlib import Path
@@ -9,9 +10,11 @@ import pytest
 from bundles import by_hand, competition
 from programs_here import programs_here
 from tieproof.competition import check, new, platforms
+from tieproof.competition.inspection.forms import form_of
 from tieproof.competition.inspection.tasks import Program, ProgramRun
 from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
+from tieproof.sandbox.folders import remove
 
 LINKS = {
     "a file of the truth": ("truth/more.csv", "secret/password"),
@@ -94,3 +97,108 @@ def test_a_program_cannot_show_files_of_the_organizer_by_links(tmp_path: Path, s
     (output / "more.txt").symlink_to(secret / "password")
     shown = codabench.shown(Program([], {"/app/output": output}, "/app/output"), ProgramRun(0, "printed", ""))
     assert shown.split() == ["printed", "0.5"]
+
+
+# Files that are damaged, or written to fill the memory or the disk
+
+DAMAGED: dict[str, dict[str, tuple[bytes, ...]]] = {
+    "grand-challenge": {
+        "phase_settings.json": (b"{", b"[" * 100_000, b"[]", b"1"),
+        "Dockerfile": (b"\xff", b"ENTRYPOINT [bad]\n", b"ENTRYPOINT [1]\n", b"ENTRYPOINT []\n"),
+        "evaluate.py": (b"\xff",),
+    },
+    "kaggle": {"solution.csv": (b"\xff\xfe", b'a,"' + b"x" * 200_000, b"id,Usage\na\nb,Public\n")},
+    "codabench": {
+        "competition.yaml": (b"[" * 5000, b"a: &a [*a]", b"leaderboards: 1", b"a: 1" + b"0" * 5000, b"{{}: 1}"),
+        "scoring_program/metadata.yaml": (b'command: "a \'b"', b"[]", b"\xff"),
+    },
+    "evalai": {
+        "challenge_config.yaml": (b'evaluation_script: "a\\0b"', b"evaluation_script: [1]", b"2001-99-99: 1"),
+        "evaluation_script.zip": (b"PK", b"", b"PK\3\4" + b"\0" * 100),
+    },
+}
+
+
+@pytest.mark.parametrize("platform", DAMAGED)
+def test_damaged_files_of_a_bundle_are_refused_in_one_line(platform: str, tmp_path: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
+    for name, contents in DAMAGED[platform].items():
+        before = (bundle / name).read_bytes()
+        for content in contents:
+            (bundle / name).write_bytes(content)
+            with pytest.raises(InputError) as refused:
+                platforms.tasks_of(bundle, tmp_path)
+            assert len(str(refused.value).splitlines()) == 1
+            assert len(str(refused.value)) < 1000
+        (bundle / name).write_bytes(before)
+    assert platforms.tasks_of(bundle, tmp_path)[1]
+
+
+def test_aliases_of_yaml_count_each_time(tmp_path: Path) -> None:
+    lines = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
+    lines += [f"a{at}: &a{at} [{', '.join([f'*a{at - 1}'] * 10)}]" for at in range(1, 30)]
+    (tmp_path / "competition.yaml").write_text("\n".join(lines))
+    with pytest.raises(InputError, match=r"has more than 100,000 keys and values\. Shorten it"):
+        check(tmp_path)
+
+
+def test_the_archives_of_a_bundle_count_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(platforms, "MOST_BYTES", 2**20)
+    bundle = by_hand(tmp_path)
+    assert len(platforms.tasks_of(bundle, tmp_path)[1]) == 1
+    with zipfile.ZipFile(bundle / "program.zip", "a", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("zeros", bytes(2**20))
+    with pytest.raises(InputError, match=r"program\.zip holds more than .* All archives of a bundle count together"):
+        check(bundle)
+    text = (bundle / "competition.yaml").read_text()
+    (bundle / "competition.yaml").write_text(text.replace("index: 0", "index: ../../x", 1))
+    (tmp_path / "room").mkdir()
+    with pytest.raises(InputError):
+        platforms.tasks_of(bundle, tmp_path / "room")
+    assert not (tmp_path / "x").exists()
+
+
+def test_deep_folders_and_special_files_in_a_bundle_are_refused(tmp_path: Path) -> None:
+    bundle = by_hand(tmp_path)
+    os.mkfifo(bundle / "pipe")
+    with pytest.raises(InputError, match=r"pipe is a pipe, a socket or a device\. Remove it"):
+        check(bundle)
+    (bundle / "pipe").unlink()
+    with zipfile.ZipFile(tmp_path / "deep.zip", "w") as archive:
+        archive.writestr("competition.yaml", "")
+        archive.writestr("a/" * 950 + "f", "")
+    with pytest.raises(InputError, match=r"deep\.zip has folders below more than 100 others"):
+        check(tmp_path / "deep.zip")
+    (bundle / Path(*["a"] * 500)).mkdir(parents=True)
+    with pytest.raises(InputError, match="has folders below more than 100 others"):
+        check(bundle)
+    remove(bundle / "a")
+
+
+def test_a_program_cannot_fill_the_memory_by_what_it_shows(tmp_path: Path) -> None:
+    run, program = ProgramRun(0, "", ""), Program([], {"/app/output": tmp_path}, "/app/output")
+    with (tmp_path / "sparse").open("wb") as file:
+        file.truncate(10**9)
+    with pytest.raises(OSError, match="sparse has another name, or the files have more than 33,554,432 bytes"):
+        codabench.shown(program, run)
+    (tmp_path / "sparse").unlink()
+    (tmp_path / "one").write_text("1")
+    (tmp_path / Path(*["a"] * 500)).mkdir(parents=True)
+    with pytest.raises(InputError, match="has folders below more than 100 others"):
+        codabench.shown(program, run)
+    remove(tmp_path / "a")
+
+
+def test_a_sample_cannot_name_files_of_the_organizer(tmp_path: Path) -> None:
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "answer.json").write_text("[1, 2]")
+    sample = tmp_path / "sample"
+    sample.mkdir()
+    job = {
+        "pk": "..",
+        "inputs": [{"image": {"name": "a.mha"}}],
+        "outputs": [{"interface": {"relative_path": "../secret/answer.json"}}],
+    }
+    (sample / "predictions.json").write_text(json.dumps([job]))
+    with pytest.raises(InputError, match=r"answer\.json, outside of the bundle"):
+        form_of(sample)

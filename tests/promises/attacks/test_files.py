@@ -1,7 +1,9 @@
 """Files and folders by which a program, or whoever made a file, tries to stop tieproof or to read other files."""
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 import traceback
@@ -10,6 +12,7 @@ import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import h5py
 import numpy as np
@@ -19,7 +22,7 @@ import tieproof as tp
 from competitions import HONEST, organize, program
 from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
 from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
-from tieproof.inputs.readers import read_embeddings
+from tieproof.inputs.readers import hdf5, read_embeddings
 from tieproof.judge import judge
 from tieproof.sandbox import folders
 from tieproof.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
@@ -123,6 +126,30 @@ def test_too_many_files_are_too_many_bytes(tmp_path: Path, monkeypatch: pytest.M
     assert size_of(tmp_path) == 0
     (tmp_path / "one more").touch()
     assert size_of(tmp_path) == sys.maxsize
+
+
+def test_a_shown_folder_is_not_deep_and_has_only_files(tmp_path: Path) -> None:
+    competition = organize(tmp_path / "organizer", judge_batch=100)
+    system = program(tmp_path / "team", HONEST)
+    shown = tmp_path / "shown"
+    shown.mkdir()
+    with socket.socket(socket.AF_UNIX) as listening:
+        os.mkfifo(shown / "pipe")
+        with pytest.raises(tp.InputError, match=r"pipe is a pipe, a socket or a device\. Remove it"):
+            judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+        (shown / "pipe").unlink()
+        before = os.getcwd()
+        os.chdir(shown)  # an address is short
+        listening.bind("socket")
+        os.chdir(before)
+        with pytest.raises(tp.InputError, match=r"socket is a pipe, a socket or a device"):
+            judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+        (shown / "socket").unlink()
+    nest(shown, 1500)
+    with pytest.raises(tp.InputError, match=r"has a folder that cannot be listed \(File name too long\)"):
+        judge(competition, system, name="a", out=tmp_path / "judged", show=[shown])
+    assert not (tmp_path / "judged").exists()
+    remove(shown)
 
 
 # Permissions and names
@@ -233,6 +260,55 @@ def test_a_judge_sweeps_when_it_starts(tmp_path: Path, temporary: Path) -> None:
     competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0)
     judge(competition, program(tmp_path / "team", HONEST), name="ours", out=tmp_path / "judged")
     assert list(temporary.iterdir()) == []
+
+
+# Libraries that run code in files
+
+
+@pytest.mark.parametrize("version", ["1.13.0", "2.5.1+cu121", "2.9.1"])
+def test_a_torch_that_runs_code_reads_no_file(version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """CVE-2025-32434 and CVE-2026-24747 concern `torch.load(weights_only=True)` before 2.6 and 2.10."""
+    torch = ModuleType("torch")
+    torch.__dict__["__version__"] = version
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    (tmp_path / "a.pt").write_bytes(b"PK")
+    with pytest.raises(
+        tp.InputError, match=rf"a\.pt is not read with torch {re.escape(version)}, .* install torch 2\.10"
+    ):
+        read_embeddings(tmp_path / "a.pt")
+
+
+# Files that crash the HDF5 library
+
+ENDS = {
+    "at once": "import os; os.abort()",
+    "in an answer": """import os; os.write(1, b'{"array": "\\'<f8\\'", "shape": [9]}\\n12345678')""",
+    "before a question": "pass",
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_crash_of_the_hdf5_library_is_an_error(end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.eye(3)
+    with monkeypatch.context() as crashing:
+        crashing.setattr(hdf5, "CODE", ENDS[end])
+        crashing.setattr(hdf5, "_PROCESSES", {})
+        for _ in range(2):
+            with pytest.raises(tp.InputError, match=r"a\.h5 cannot be read as an HDF5 file .*damaged or cut short"):
+                read_embeddings(tmp_path / "a.h5")
+    assert read_embeddings(tmp_path / "a.h5").tolist() == np.eye(3).tolist()
+
+
+def test_processes_that_were_forked_have_their_own_reader(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.eye(3)
+    assert len(read_embeddings(tmp_path / "a.h5")) == 3
+    number = os.fork()
+    if number == 0:
+        os._exit(int(len(read_embeddings(tmp_path / "a.h5")) != 3))
+    assert len(read_embeddings(tmp_path / "a.h5")) == 3
+    assert os.waitpid(number, 0)[1] == 0
 
 
 # Files of scores that a scoring program wrote

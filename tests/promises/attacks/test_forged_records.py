@@ -15,6 +15,7 @@ from record_files import RESULTS, as_npy, from_npy, of_version_1, packed, parts_
 from tieproof.evaluation.result import Result
 from tieproof.judge import leaderboard
 from tieproof.measures import parse
+from tieproof.records import record
 
 RANDOM = np.random.default_rng(11)
 LABELS = np.arange(60) % 6
@@ -340,3 +341,22 @@ def test_facts_that_are_nested_too_deeply_are_refused(tmp_path: Path) -> None:
     packed(path, parts | {facts: b"[" * 100_000 + b"]" * 100_000})
     with pytest.raises(tp.InputError, match=r"run\.tieproof"):
         tp.load(path)
+
+
+def test_a_record_of_many_members_is_loaded_in_proportion(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The names and types of all members are listed a few times, and not once for each member."""
+    evaluated().save(tmp_path / "a.tieproof")
+    parts = parts_of(tmp_path / "a.tieproof")
+    facts = json.loads(parts["record.json"]) | {"left_out": [f"reason {at}" for at in range(100)]}
+    parts |= {"record.json": json.dumps(facts).encode()}
+    parts |= {f"left_out_{at}.npy": as_npy(np.zeros(0, dtype=np.int64)) for at in range(100)}
+    packed(tmp_path / "b.tieproof", parts)
+    listed, calls = record._types, list[int]()
+
+    def counted(facts: Mapping[str, Any]) -> Any:
+        calls.append(1)
+        return listed(dict(facts))
+
+    monkeypatch.setattr(record, "_types", counted)
+    assert len(tp.load(tmp_path / "b.tieproof").evaluated.left_out) == 100
+    assert len(calls) < 5

@@ -1,6 +1,7 @@
 """A system that leaves out answers on purpose: no mean rises, whichever answers it leaves out."""
 
 import itertools
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ import pytest
 
 import tieproof as tp
 from oracle import DEFINITIONS, Context
+from tieproof.judge import leaderboard
 
 MEASURES = [
     *("AP", "AP@R", "AP@2", "AP(norm=min)@2", "AP(norm=hits)", "AP(trapezoid)", "P@1", "P@2", "P@9", "RelP@2", "R@2"),
@@ -110,3 +112,29 @@ def test_a_relevant_item_that_falls_behind_another_item(name: str, cutoff: int |
                 fallen = (*order[:at], 0, 1, *order[at + 2 :])
                 rises |= DEFINITIONS[name](fallen, context) > DEFINITIONS[name](order, context)
     assert rises == (name == "AP(norm=hits)" and cutoff == 3)
+
+
+def test_a_board_mixes_no_rules_for_what_is_left_out(tmp_path: Path) -> None:
+    """The same answers once by each rule; and a complete answer, to which the rule makes no difference."""
+    rows = np.random.default_rng(0).normal(size=(40, 3))
+    labels, absent = np.arange(40) % 4, np.where(np.arange(40)[:, None] % 5 == 0, np.nan, rows)
+    results = {
+        "complete": tp.evaluate(rows, labels, measures=["AP"]),
+        "honest": tp.evaluate_answers(absent, labels, measures=["AP"]),
+        "cheat": tp.evaluate_answers(absent, labels, measures=["AP"], unanswered="last"),
+    }
+    for name, result in results.items():
+        result.save(tmp_path / f"{name}.tieproof")
+    data = {name: {"embeddings": rows if name == "complete" else absent, "labels": labels} for name in results}
+    for compares in (
+        lambda: leaderboard(tmp_path, verify=data),
+        lambda: leaderboard(results),
+        lambda: tp.table(results),
+    ):
+        with pytest.raises(tp.InputError, match=r"have different unanswered=: '(worst|last)' and '(worst|last)'"):
+            compares()
+    (tmp_path / "honest.tieproof").unlink()
+    notes = {each.name: each.notes for each in leaderboard(tmp_path).standings}
+    assert notes == {"complete": ("unanswered = worst",), "cheat": ("unanswered = last",)}
+    del results["cheat"]
+    assert not any(each.notes for each in leaderboard(results).standings)

@@ -20,13 +20,14 @@ from tieproof.competition.inspection.forms import form_of
 from tieproof.competition.inspection.guessing import GAMES, secret_in
 from tieproof.competition.inspection.judging import DRAWS, JUDGES, Scorer, TaskTrial, luck_of
 from tieproof.competition.inspection.tasks import Task
-from tieproof.competition.platforms import PLATFORMS, opened
+from tieproof.competition.platforms import tasks_of
 from tieproof.errors import InputError
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_whole
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.folders import sweep, temporary_folder
 from tieproof.sandbox.processes import ending_by_signals
+from tieproof.sandbox.trees import check_plain
 from tieproof.show.parts import NARROWEST, WIDTH, count, table
 
 ATTACKS = Registry[FileAttack]()
@@ -199,8 +200,7 @@ def check(
         raise InputError(f"time_limit must be a number of seconds above 0, not {time_limit!r}.", "time_limit")
     sweep()
     with temporary_folder() as room, ending_by_signals(again=True):
-        platform, folder = opened(Path(bundle), room)
-        tasks = PLATFORMS[platform].tasks(folder, room)
+        platform, tasks = tasks_of(Path(bundle), room)
         trials = len(tasks) * (len(chosen) + DRAWS + 1)
         bar = progress_bar(trials, "submissions", 1) if progress else nullcontext(lambda _: None)
         scales, findings = [], list[Finding]()
@@ -227,6 +227,8 @@ def _begun(
         )
     if not sample.exists():
         raise InputError(f"{sample} does not exist; pass a submission that the program accepts.", "submission")
+    if sample.is_dir():
+        check_plain(sample)
     form = form_of(sample)
     secrets: list[Secret | None] = []
 

@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from tieproof.competition.inspection.tasks import part_of
 from tieproof.competition.scoring import name_of
 from tieproof.competition.truth import table
 from tieproof.errors import InputError
@@ -175,8 +176,8 @@ def _of_jobs(sample: Path) -> Form:
     with reading(sample / "predictions.json", KIND):
         jobs = json.loads((sample / "predictions.json").read_text(encoding="utf-8"))
         names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
-        places = [f"{job['pk']}/output/{_output_of(job)}" for job in jobs]
-        answers = [json.loads((sample / place).read_text(encoding="utf-8")) for place in places]
+        places = [part_of(sample, f"{job['pk']}/output/{_output_of(job)}") for job in jobs]
+        answers = [json.loads(place.read_text(encoding="utf-8")) for place in places]
     is_run = all(isinstance(answer, dict) for answer in answers)
     if is_run:
         ids = [f"{name} {document}" for name, answer in zip(names, answers, strict=True) for document in answer]

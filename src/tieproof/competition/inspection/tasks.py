@@ -13,17 +13,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
+from tieproof.inputs.readers.location import reading
 from tieproof.sandbox import bubblewrap
 from tieproof.sandbox.bubblewrap import Room, Usage, environment, sealed
 from tieproof.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
 from tieproof.sandbox.limits import FILES, Limits, group, launched
 from tieproof.sandbox.processes import ProcessTree, how, undisturbed
+from tieproof.sandbox.trees import DEEPEST, below
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
@@ -164,6 +167,9 @@ Numbers = dict[str, float]
 MOST_BYTES = 2**20
 """The most bytes of a file of scores."""
 
+MOST_SHOWN = 2**25
+"""The most bytes of all files that a platform shows to participants."""
+
 
 class Task(NamedTuple):
     """A phase as its platform scores it.
@@ -205,6 +211,43 @@ def part_of(bundle: Path, name: str) -> Path:
     return bundle / name
 
 
+class Unpacker:
+    """Unpacks the archives of a bundle into new folders of a room, which all of them together must not fill.
+
+    bytes, files : how many may still be unpacked
+    """
+
+    def __init__(self, room: Path, most_bytes: int, most_files: int) -> None:
+        self.room, self.bytes, self.files = room, most_bytes, most_files
+        self.most = f"{most_files:,} files or {most_bytes / 2**30:.3g} GiB"
+
+    def __call__(self, archive: Path) -> Path:
+        """The folder with the content of an archive; InputError if it is damaged, or too large or deep."""
+        folder = Path(tempfile.mkdtemp(dir=self.room))
+        with reading(archive, "a bundle (.zip)"), zipfile.ZipFile(archive) as file:
+            members = file.infolist()
+            self.files -= sum(member.filename.count("/") + 1 for member in members)
+            self.bytes -= sum(member.file_size for member in members)
+            if self.files < 0 or self.bytes < 0:
+                raise InputError(
+                    f"{archive} holds more than {self.most}. Unpack it and give the folder. All archives of a bundle "
+                    "count together.",
+                    "bundle",
+                )
+            if any(member.filename.count("/") > DEEPEST for member in members):
+                raise InputError(f"{archive} has folders below more than {DEEPEST} others. Flatten it.", "bundle")
+            file.extractall(folder)
+        return folder
+
+
+def most_submissions(phase: Mapping[str, Any]) -> int | None:
+    """The most submissions of a participant that a phase tells, if it tells any."""
+    most = phase.get("max_submissions")
+    if most is not None and type(most) is not int:
+        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.", "bundle")
+    return most
+
+
 def files_by_name(folders: list[Path]) -> dict[str, Path]:
     """All files below some folders, by name without extension; empty if two files have the same name."""
     files: dict[str, Path] = {}
@@ -221,6 +264,22 @@ def written_text(path: Path) -> str:
         raise OSError(f"{path.name} is not a regular file of at most {MOST_BYTES:,} bytes")
     with file:
         return file.read().decode("utf-8")
+
+
+def written_texts(folder: Path) -> Iterator[str]:
+    """The texts of all files in a folder that a scoring program wrote; OSError if they are long, or no plain files.
+
+    Links are left out: the program cannot read what they lead to here.
+    """
+    left = MOST_SHOWN
+    for path in sorted(path for path in below(folder) if not path.is_symlink() and not path.is_dir()):
+        file = opened_file(path, left)
+        if file is None:
+            raise OSError(f"{path.name} has another name, or the files have more than {MOST_SHOWN:,} bytes")
+        with file:
+            content = file.read(left)
+        left -= len(content)
+        yield content.decode("utf-8", "replace")
 
 
 def as_numbers(content: object, prefix: str = "") -> Numbers:

@@ -15,11 +15,14 @@ from tieproof.competition.inspection.tasks import (
     Program,
     ProgramRun,
     Task,
+    Unpacker,
     as_numbers,
     files_by_name,
+    most_submissions,
     part_of,
     refuse_fixed_names,
     written_text,
+    written_texts,
 )
 from tieproof.competition.platforms.files import (
     Files,
@@ -140,33 +143,36 @@ OLD_NAMES = {
 METADATA = ("metadata.yaml", "metadata")
 
 
-def tasks(bundle: Path, room: Path) -> list[Task]:
+def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     """The tasks of competition.yaml, each with the name of the first phase that has it."""
     settings = read_yaml(bundle / "competition.yaml")
-    try:
-        board = settings["leaderboards"][0]
-        columns = sorted(board["columns"], key=lambda column: column["index"])
-        first = board.get("primary_index", 0)
-        column = next((column for column in columns if column["index"] == first), columns[0])
-        return [_task_of(bundle, room, settings, task, column) for task in settings["tasks"]]
-    except (KeyError, IndexError, TypeError, AttributeError) as error:
-        raise InputError(f"{bundle}/competition.yaml is not as Codabench expects it: {error!r}.") from error
+    board = settings["leaderboards"][0]
+    columns = sorted(board["columns"], key=lambda column: column["index"])
+    first = board.get("primary_index", 0)
+    column = next((column for column in columns if column["index"] == first), columns[0])
+    return [_task_of(bundle, unpack, settings, task, column) for task in settings["tasks"]]
 
 
 def _task_of(
-    bundle: Path, room: Path, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
+    bundle: Path, unpack: Unpacker, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
 ) -> Task:
+    def folder_of(name: str) -> Path:
+        """A folder of the bundle; an archive is unpacked."""
+        place = part_of(bundle, name)
+        if not place.exists():
+            raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
+        return unpack(place) if place.is_file() and zipfile.is_zipfile(place) else place
+
     index = task["index"]
     phases = [phase for phase in settings["phases"] if index in phase["tasks"]]
     name = str(phases[0]["name"] if phases else task.get("name", index))
-    program = _unpacked(part_of(bundle, task["scoring_program"]), room / f"program_{index}")
+    program = folder_of(task["scoring_program"])
     refuse_fixed_names(program, ("/app/",))
     reference = task.get("reference_data")
-    truth = _unpacked(part_of(bundle, reference), room / f"truth_{index}") if reference else None
+    truth = folder_of(reference) if reference else None
     samples = [each["path"] for each in settings.get("solutions") or () if index in each["tasks"] and "path" in each]
-    sample = _unpacked(part_of(bundle, samples[0]), room / f"sample_{index}") if samples else None
-    archives = [part_of(bundle, phase["public_data"]) for phase in phases if "public_data" in phase]
-    public = [_unpacked(each, room / f"public_{index}") for each in archives]
+    sample = folder_of(samples[0]) if samples else None
+    public = [folder_of(phase["public_data"]) for phase in phases if "public_data" in phase]
     return Task(
         name,
         sample,
@@ -177,19 +183,8 @@ def _task_of(
         files_by_name(public),
         "/app/input/ref",
         shown,
-        phases[0].get("max_submissions") if phases else None,
+        most_submissions(phases[0]) if phases else None,
     )
-
-
-def _unpacked(place: Path, folder: Path) -> Path:
-    """A folder of the bundle; an archive is unpacked into `folder`."""
-    if not place.exists():
-        raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
-    if place.is_file() and zipfile.is_zipfile(place):
-        with zipfile.ZipFile(place) as archive:
-            archive.extractall(folder)
-        return folder
-    return place
 
 
 def _command_of(program: Path) -> list[str]:
@@ -216,13 +211,8 @@ def _lay(program: Path, truth: Path | None, command: list[str], room: Path, subm
 
 
 def shown(program: Program, run: ProgramRun) -> str:
-    """What the program printed, and the files in its output folder, all of which participants can download.
-
-    Links are left out: the program cannot read what they lead to here.
-    """
-    output = program.here("/app/output")
-    files = sorted(path for path in output.rglob("*") if path.is_file() and not path.is_symlink())
-    return "\n".join([run.out, run.err, *(path.read_text("utf-8", "replace") for path in files)])
+    """What the program printed, and the files in its output folder, all of which participants can download."""
+    return "\n".join([run.out, run.err, *written_texts(program.here("/app/output"))])
 
 
 def _numbers(program: Program, out: str) -> Numbers:

@@ -1,7 +1,6 @@
 """EvalAI: a bundle for it, and its bundles run as its workers run them."""
 
 import shutil
-import zipfile
 from datetime import datetime
 from functools import partial
 from io import BytesIO
@@ -14,7 +13,9 @@ from tieproof.competition.hosting import Hosted, HostedPhase
 from tieproof.competition.inspection.tasks import (
     Program,
     Task,
+    Unpacker,
     files_by_name,
+    most_submissions,
     part_of,
 )
 from tieproof.competition.platforms.files import (
@@ -31,7 +32,6 @@ from tieproof.competition.platforms.files import (
     starting_kit,
 )
 from tieproof.competition.scoring import TRUTH
-from tieproof.errors import InputError
 
 PAGES = {
     "description": "overview",
@@ -157,35 +157,29 @@ PACKAGES = "/challenge_data"
 TRUTH_FOLDER, SUBMISSION = "/challenge_truth", "/challenge_submission"
 
 
-def tasks(bundle: Path, room: Path) -> list[Task]:
+def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     """The phases of challenge_config.yaml."""
-    config = bundle / "challenge_config.yaml"
-    settings = read_yaml(config)
-    try:
-        package = room / "challenge_1"
-        with zipfile.ZipFile(part_of(bundle, settings["evaluation_script"])) as archive:
-            archive.extractall(package)
-        (package / "__init__.py").touch()
-        schema = settings["leaderboard"][0]["schema"]
-        larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
-        return [
-            Task(
-                str(phase["name"]),
-                _sample_of(bundle, phase["codename"]),
-                partial(_lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
-                printed_numbers,
-                str(schema["default_order_by"]),
-                larger,
-                files_by_name([part_of(bundle, f"public_data_{phase['codename']}")]),
-                TRUTH_FOLDER,
-                # It shows the result and what the script printed, but `submission_metadata` to the organizer alone.
-                lambda program, run: f"{run.out}\n{run.err}",
-                phase.get("max_submissions"),
-            )
-            for phase in settings["challenge_phases"]
-        ]
-    except (KeyError, IndexError, TypeError, OSError, zipfile.BadZipFile) as error:
-        raise InputError(f"{config} is not as EvalAI expects it: {error!r}.") from error
+    settings = read_yaml(bundle / "challenge_config.yaml")
+    package = unpack(part_of(bundle, settings["evaluation_script"]))
+    (package / "__init__.py").touch()
+    schema = settings["leaderboard"][0]["schema"]
+    larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
+    return [
+        Task(
+            str(phase["name"]),
+            _sample_of(bundle, phase["codename"]),
+            partial(_lay, package, part_of(bundle, phase["test_annotation_file"]), phase["codename"]),
+            printed_numbers,
+            str(schema["default_order_by"]),
+            larger,
+            files_by_name([part_of(bundle, f"public_data_{phase['codename']}")]),
+            TRUTH_FOLDER,
+            # It shows the result and what the script printed, but `submission_metadata` to the organizer alone.
+            lambda program, run: f"{run.out}\n{run.err}",
+            most_submissions(phase),
+        )
+        for phase in settings["challenge_phases"]
+    ]
 
 
 def _sample_of(bundle: Path, codename: str) -> Path | None:

@@ -163,17 +163,56 @@ def as_yaml(content: Mapping[str, Any]) -> bytes:
     return text.encode()
 
 
+MOST_TEXT = 2**24
+"""The most bytes of a file of settings or of a program."""
+
+MOST_NODES = 100_000
+"""The most keys and values of a YAML file, counted each time that an alias repeats them."""
+
+
+def text_of(path: Path) -> str:
+    """The text of a file of a bundle; InputError if it is too long, or not UTF-8."""
+    with reading(path, "UTF-8 text"):
+        if path.stat().st_size > MOST_TEXT:
+            raise InputError(f"{path} has more than {MOST_TEXT:,} bytes. Shorten it.", "bundle")
+        return path.read_text(encoding="utf-8")
+
+
+def json_of(path: Path) -> Any:
+    """What a JSON file of a bundle contains."""
+    text = text_of(path)
+    with reading(path, "JSON"):
+        return json.loads(text)
+
+
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
     try:
         import yaml
     except ImportError:
         raise MissingExtraError(f"Reading {path}", "competition") from None
+    text = text_of(path)
     with reading(path, "YAML"):
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        _check_nodes(node, path)
+        content = None if node is None else loader.construct_document(node)
     if not isinstance(content, dict):
         raise InputError(f"{path} is not a YAML mapping. Write keys and values, as the platform documents them.")
     return content
+
+
+def _check_nodes(node: Any, path: Path) -> None:
+    """Raise InputError if a node of YAML, or its copies by aliases, contain too many others."""
+    left, count = [node], 0
+    while left:
+        value = getattr(left.pop(), "value", None)
+        if isinstance(value, list):
+            inner = [each for item in value for each in (item if isinstance(item, tuple) else (item,))]
+            count += len(inner)
+            left += inner
+        if count > MOST_NODES:
+            raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.", "bundle")
 
 
 SIZE = 256

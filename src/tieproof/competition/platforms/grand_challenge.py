@@ -17,15 +17,26 @@ from tieproof.competition.hosting import Hosted, HostedPhase
 from tieproof.competition.inspection.tasks import (
     Program,
     Task,
+    Unpacker,
     as_numbers,
     files_by_name,
     refuse_fixed_names,
     written_text,
 )
-from tieproof.competition.platforms.files import WIDTH, Files, columns_of, pages, public_files, starting_kit
+from tieproof.competition.platforms.files import (
+    WIDTH,
+    Files,
+    columns_of,
+    json_of,
+    pages,
+    public_files,
+    starting_kit,
+    text_of,
+)
 from tieproof.competition.scoring import TRUTH
 from tieproof.competition.truth import read_judgments
 from tieproof.errors import InputError
+from tieproof.inputs.schemas import fits
 
 PAGES = ("overview", "evaluation", "data", "terms")
 OUTPUT = {"embeddings": "embedding", "run": "ranking"}
@@ -114,18 +125,18 @@ OURS = "on_grand_challenge"
 """The function that the program of a bundle calls if `new` made the bundle."""
 
 
-def tasks(bundle: Path, room: Path) -> list[Task]:
+def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     """A task for each folder of ground truth."""
     truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
     if not truths:
         raise InputError(f"{bundle} has no folder {PLAIN} next to its Dockerfile. Put the truth there.")
-    within, command = _entry_of((bundle / "Dockerfile").read_text(encoding="utf-8"))
-    if OURS in (bundle / "evaluate.py").read_text(encoding="utf-8"):
+    within, command = _entry_of(text_of(bundle / "Dockerfile"))
+    if OURS in text_of(bundle / "evaluate.py"):
         command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
     else:
         refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
     path = bundle / "phase_settings.json"
-    key = str(json.loads(path.read_text(encoding="utf-8"))["score_jsonpath"]) if path.is_file() else None
+    key = str(json_of(path)["score_jsonpath"]) if path.is_file() else None
     return [
         Task(
             truth.name.removeprefix(PLAIN).strip("_") or "all",
@@ -152,7 +163,10 @@ def _entry_of(dockerfile: str) -> tuple[str, list[str]]:
     commands = re.findall(r"^(?:ENTRYPOINT|CMD)\s+(\[.*\])", dockerfile, re.MULTILINE)
     if not commands:
         raise InputError('The Dockerfile has no ENTRYPOINT such as ["python", "evaluate.py"]. Add one in this form.')
-    return (folders or ["/opt/app"])[-1], json.loads(commands[0])
+    command = json.loads(commands[0])
+    if not command or not fits(command, list[str]):
+        raise InputError('The ENTRYPOINT of the Dockerfile is no list of words, such as ["python", "evaluate.py"].')
+    return (folders or ["/opt/app"])[-1], command
 
 
 def _sample_of(bundle: Path, name: str) -> Path | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from tieproof.competition import texts
 from tieproof.competition.hosting import Hosted, HostedPhase
-from tieproof.competition.inspection.tasks import Program, Task, files_by_name
+from tieproof.competition.inspection.tasks import Program, Task, Unpacker, files_by_name
 from tieproof.competition.platforms.files import (
     LISTED,
     WIDTH,
@@ -23,6 +23,7 @@ from tieproof.competition.platforms.files import (
 )
 from tieproof.competition.truth import GROUP, ID, LABEL, read_judgments, table
 from tieproof.errors import InputError
+from tieproof.inputs.readers.location import reading
 
 USAGES = ("Public", "Private")
 """Kaggle's names for the part that the leaderboard shows during the competition, and for the part that decides."""
@@ -129,11 +130,11 @@ SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
 METRIC, SUBMISSION = "/kaggle_metric", "/kaggle_submission"
 
 
-def tasks(bundle: Path, room: Path) -> list[Task]:
+def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     """One task for each part of the solution, Public and Private, or one for all of it."""
-    with (bundle / "solution.csv").open(encoding="utf-8-sig", newline="") as file:
-        rows = list(csv.DictReader(file))
-    usages = sorted({row["Usage"] for row in rows}, reverse=True) if rows and "Usage" in rows[0] else ["all"]
+    path = bundle / "solution.csv"
+    with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
+        usages = sorted({row.get("Usage", "all") for row in csv.DictReader(file)}, reverse=True) or ["all"]
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public = files_by_name([bundle / "data"])
     return [

@@ -1,58 +1,151 @@
-"""HDF5 files (.h5, .hdf5)."""
+"""HDF5 files (.h5, .hdf5), read by another process, because a damaged file can crash the library.
 
+this process ──► one line of JSON: what to read of which file ──► `serve` of `hdf5_process.py`
+             ◄── one line of JSON, then the numbers of an array ◄──
+
+The other process is started for the first file, and again for the next file after a crash. It reads remote files by
+asking for their bytes.
+"""
+
+import atexit
+import json
+import os
+import subprocess
+import sys
+from ast import literal_eval
 from collections.abc import Collection
-from typing import Any
+from contextlib import ExitStack
+from threading import Lock
+from typing import IO, Any
 
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes, holds
-from tieproof.inputs.readers.hdf5_storage import check_stored
-from tieproof.inputs.readers.location import File, Location, library, opened
+from tieproof.inputs.readers.hdf5_storage import PREFIX
+from tieproof.inputs.readers.location import File, RemoteFile, broken, library, reading
 from tieproof.ties import Array
 
 KIND = "an HDF5 file (.h5)"
+CODE = "from tieproof.inputs.readers.hdf5_process import serve; serve()"
 
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the data sets of the file, in all groups."""
-    h5py = library("h5py", path, "h5")
-    entries: list[Entry] = []
-
-    def visit(name: str | bytes, item: Any) -> None:
-        if isinstance(item, h5py.Dataset) and item.shape is not None:
-            entries.append(_entry(path, name, item))
-
-    with opened(path, KIND, h5py.File) as file:
-        file.visititems(visit)
-    return entries
+    return [_entry(path, *told) for told in _ask(path, "listed")]
 
 
-def _entry(path: File, name: str | bytes, dataset: Any) -> Entry:
-    h5py = library("h5py", path, "h5")
-    shape, is_text = dataset.shape, h5py.check_string_dtype(dataset.dtype) is not None
-    # Anything in the name that is not UTF-8 (bytes or lone surrogates) is escaped.
-    raw = name.encode("utf-8", "surrogateescape") if isinstance(name, str) else name
-    shown = raw.decode("utf-8", "backslashreplace")
-    where = Location(path, shown)
+def attributes(path: File) -> dict[str, str]:
+    """Return the attributes of the file itself, as texts."""
+    return dict(_ask(path, "attributes"))
 
-    def load() -> Array:
-        with opened(path, KIND, h5py.File) as file:
-            check_stored(file[name], where)
-            values = np.asarray(file[name][...])
-            if not is_text or values.dtype.kind == "S":
-                return values
-            return from_bytes(values.reshape(-1).tolist(), where).reshape(values.shape)
 
+def _entry(path: File, name: str, shown: str, shape: list[int], kind: str) -> Entry:
+    """A data set; its name is in hexadecimal digits, because any bytes may be in it."""
     checked = False
 
-    def rows(start: int, stop: int) -> Array:
+    def rows(start: int | None, stop: int | None) -> Array:
         nonlocal checked
-        with opened(path, KIND, h5py.File) as file:
-            if not checked:
-                check_stored(file[name], where)
-                checked = True
-            return np.asarray(file[name][start:stop])
+        values: Array = _ask(path, "read", name, shown, start, stop, not checked)
+        checked = True
+        return values
 
-    kind = holds("strings" if is_text else dataset.dtype, shape)
-    return Entry(shown, shape, kind, load, rows=rows if len(shape) == 2 else None)
+    return Entry(shown, tuple(shape), kind, lambda: rows(None, None), rows=rows if len(shape) == 2 else None)
+
+
+class _Process:
+    """The other process; several threads ask it in turn."""
+
+    def __init__(self) -> None:
+        self.lock = Lock()
+        self.running: subprocess.Popen[bytes] | None = None
+        atexit.register(self.close)
+
+    def started(self) -> subprocess.Popen[bytes]:
+        """The process, which is started if it does not run."""
+        if self.running is None:
+            self.running = subprocess.Popen(
+                [sys.executable, "-P", "-c", CODE],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,  # an interrupt is for this process
+            )
+        return self.running
+
+    def close(self) -> None:
+        """End the process."""
+        if self.running is not None:
+            process, self.running = self.running, None
+            process.kill()
+            with process:
+                process.wait()
+
+
+_PROCESSES: dict[int, _Process] = {}
+"""By the number of the process that asks, because the processes that it forks must not share its pipes."""
+
+
+def _ask(path: File, call: str, *arguments: Any) -> Any:
+    """The answer to a question about a file; InputError if the file is refused, or the other process crashes."""
+    library("h5py", path, "h5")
+    asked = _PROCESSES.setdefault(os.getpid(), _Process())
+    with asked.lock, ExitStack() as stack:
+        try:
+            stream = None
+            if isinstance(path, RemoteFile):
+                with reading(path, KIND):
+                    stream = stack.enter_context(path.open("rb"))
+            question = {
+                "path": os.fspath(path),
+                "length": None if stream is None else stream.seek(0, os.SEEK_END),
+                "call": call,
+                "arguments": arguments,
+                "folder": os.getcwd(),
+                "prefix": os.environ.get(PREFIX),
+            }
+            process = asked.started()
+            assert process.stdin is not None
+            assert process.stdout is not None
+            return _answer(path, question, process.stdin, process.stdout, stream)
+        except (BrokenPipeError, EOFError):
+            asked.close()
+            raise InputError(broken(path, KIND)) from None
+        except InputError:
+            raise
+        except BaseException:  # an answer may be half read
+            asked.close()
+            raise
+
+
+def _answer(path: File, question: dict[str, Any], into: IO[bytes], out: IO[bytes], stream: IO[bytes] | None) -> Any:
+    """Send a question, send the bytes of a remote file that are asked for, and return the answer."""
+    _send(into, json.dumps(question).encode())
+    while True:
+        line = out.readline()
+        if not line:
+            raise EOFError
+        match json.loads(line):
+            case {"refused": str(why)}:
+                raise InputError(why)
+            case {"memory": _}:
+                raise MemoryError
+            case {"objects": shape}:
+                return np.empty(shape, dtype=object)
+            case {"array": str(kind), "shape": shape}:
+                values = np.empty(shape, np.lib.format.descr_to_dtype(literal_eval(kind)))
+                if values.nbytes and out.readinto(values.reshape(-1).view(np.uint8)) < values.nbytes:  # type: ignore[attr-defined]
+                    raise EOFError
+                return values
+            case {"start": start, "length": length}:
+                assert stream is not None
+                stream.seek(start)
+                _send(into, stream.read(length))
+            case {"answer": answer}:
+                return answer
+
+
+def _send(into: IO[bytes], content: bytes) -> None:
+    into.write(len(content).to_bytes(8, "little") + content)
+    into.flush()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import warnings
 from collections.abc import Collection, Mapping
 from pathlib import Path
@@ -39,6 +40,9 @@ DTYPES = {
     "U8": "u1",
     "BOOL": "?",
 }
+
+FIRST_SAFE = 2, 10
+"""The first version of PyTorch whose `weights_only` runs no code that is known: CVE-2025-32434, CVE-2026-24747."""
 
 MOST_BYTES = 2**30
 """The bytes that any tensor of PyTorch may take in memory."""
@@ -110,6 +114,11 @@ def _stored_tensor(path: File, name: str, tensor: Mapping[str, Any], start: int)
 def of_torch(path: Path, named: Collection[str] = ()) -> list[Entry]:
     """Return the tensor of the file as the only, unnamed entry, or the tensors of a dict by their keys."""
     torch = library("torch", path, "torch")
+    if tuple(map(int, re.findall(r"\d+", torch.__version__)[:2])) < FIRST_SAFE:
+        raise InputError(
+            f"{path} is not read with torch {torch.__version__}, which such a file could make run code; install "
+            f"torch {'.'.join(map(str, FIRST_SAFE))} or newer, or save .safetensors or .npy."
+        )
     with reading(path, TORCH), warnings.catch_warnings():
         # PyTorch 2.15 warns that it checks sparse tensors, as it should.
         warnings.filterwarnings("ignore", "Validating sparse tensor invariants", UserWarning)
