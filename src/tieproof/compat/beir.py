@@ -8,6 +8,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from glob import glob
 from typing import Any
 
 from tieproof.compat.ties import TieChoice, check_ties, choose
@@ -33,6 +34,7 @@ class EvaluateRetrieval:
     Parameters
     ----------
     retriever : an object with `search(corpus, queries, top_k, score_function)`, or None to evaluate only
+        For `encode_and_retrieve`, it has `encode` and `search_from_files` instead.
     k_values : cutoffs
     score_function : str, passed on to the retriever
 
@@ -49,9 +51,44 @@ class EvaluateRetrieval:
 
     def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
         """The results of the retriever: {query: {document: score}}."""
+        return self._given().search(corpus, queries, self.top_k, self.score_function, **options)
+
+    def encode_and_retrieve(
+        self,
+        corpus: Any,
+        queries: Any,
+        encode_output_path: str = "./embeddings/",
+        overwrite: bool = False,
+        query_filename: str = "queries.pkl",
+        corpus_filename: str = "corpus.*.pkl",
+        **options: Any,
+    ) -> Any:
+        """The results of a retriever that writes embeddings to files and then searches them.
+
+        Parameters
+        ----------
+        corpus, queries : passed on to the retriever's `encode`
+        encode_output_path : the folder of the files
+        overwrite, options : passed on to the retriever
+        query_filename, corpus_filename : the file of the queries, and the pattern of the corpus files
+            Only the retriever opens these files.
+
+        """
+        names = {"query_filename": query_filename, "corpus_filename": corpus_filename}
+        self._given().encode(
+            corpus, queries, encode_output_path=encode_output_path, overwrite=overwrite, **names, **options
+        )
+        return self._given().search_from_files(
+            query_embeddings_file=f"{encode_output_path}/{query_filename}",
+            corpus_embeddings_files=sorted(glob(f"{encode_output_path}/{corpus_filename}")),
+            top_k=self.top_k,
+            **options,
+        )
+
+    def _given(self) -> Any:
         if self.retriever is None:
             raise InputError("There is no retriever. Pass one to EvaluateRetrieval.", "retriever")
-        return self.retriever.search(corpus, queries, self.top_k, self.score_function, **options)
+        return self.retriever
 
     @staticmethod
     def evaluate(
