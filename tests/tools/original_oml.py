@@ -26,6 +26,7 @@ NEVER_CALLED: tuple[str, ...] = (
     "torchvision",
     "validators",
     "oml.inference",
+    "oml.lightning.pipelines",
     "oml.registry",
 )
 
@@ -73,6 +74,7 @@ def load() -> types.SimpleNamespace:
         embeddings = import_module("oml.metrics.embeddings")
         retrieval = import_module("oml.retrieval.retrieval_results")
         datasets = import_module("oml.interfaces.datasets")
+        interfaces = import_module("oml.interfaces.metrics")
     return types.SimpleNamespace(
         calc_retrieval_metrics=functional.calc_retrieval_metrics,
         calc_cmc=functional.calc_cmc,
@@ -86,4 +88,11 @@ def load() -> types.SimpleNamespace:
         EmbeddingMetrics=embeddings.EmbeddingMetrics,
         RetrievalResults=retrieval.RetrievalResults,
         IQueryGalleryLabeledDataset=datasets.IQueryGalleryLabeledDataset,
+        IMetricVisualisable=interfaces.IMetricVisualisable,
     )
+
+
+def load_callback() -> Any:
+    """The callback of open-metric-learning for Lightning."""
+    with placeholders():
+        return import_module("oml.lightning.callbacks.metric").MetricValCallback
