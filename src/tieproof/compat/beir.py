@@ -15,6 +15,7 @@ from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice, check_whole
+from tieproof.ties import Estimate
 
 __all__ = ["EvaluateRetrieval"]
 
@@ -112,14 +113,13 @@ class EvaluateRetrieval:
 
         """
         names = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
-        if ignore_identical_ids:
-            results = {
-                query: {document: score for document, score in scores.items() if document != query}
-                for query, scores in results.items()
-            }
+        if ignore_identical_ids and (own := [query for query, scores in results.items() if query in scores]):
+            results = {**results, **{query: {**results[query]} for query in own}}
+            for query in own:
+                del results[query][query]
         judged = {query: grades for query, grades in qrels.items() if query in results}
-        found = [_measured(judged, results, name, measure, k_values, ties) for name, measure in names.items()]
-        return found[0], found[1], found[2], found[3]
+        ndcg, map_, recall, precision = _measured(judged or qrels, results, names, k_values, ties)
+        return ndcg, map_, recall, precision
 
     @staticmethod
     def evaluate_custom(
@@ -137,7 +137,7 @@ class EvaluateRetrieval:
         known = {spelling: name for name, (_, spellings) in _CUSTOM.items() for spelling in spellings}
         check_choice("metric", metric.lower(), known)
         name = known[metric.lower()]
-        return _measured(qrels, results, name, _CUSTOM[name][0], k_values, ties)
+        return _measured(qrels, results, {name: _CUSTOM[name][0]}, k_values, ties)[0]
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:
@@ -152,14 +152,16 @@ def _cutoffs(k_values: Sequence[int]) -> list[int]:
 def _measured(
     qrels: Mapping[str, Mapping[str, int]],
     results: Scores,
-    name: str,
-    measure: str,
+    names: Mapping[str, str],
     k_values: Sequence[int],
     ties: TieChoice,
-) -> dict[str, Any]:
-    """The chosen value of a measure at each cutoff; all queries of the qrels count."""
+) -> list[dict[str, Any]]:
+    """The chosen value of each measure at each cutoff; all queries of the qrels count, and empty lists score 0."""
     check_ties(ties)
-    measures = {f"{name}@{k}": f"{measure}@{k}" for k in _cutoffs(k_values)}
-    also = [each.replace("R@", "Success@") for each in measures.values() if each.startswith("R@")]
-    found = evaluate_run(qrels, results, measures=[*measures.values(), *also], empty="zero")
-    return {key: choose(found[value], ties) for key, value in measures.items()}
+    measures = {f"{name}@{k}": f"{ours}@{k}" for name, ours in names.items() for k in _cutoffs(k_values)}
+    if results and not any(results.values()) and any(map(qrels.get, results)):
+        found: Mapping[str, Estimate[float]] = dict.fromkeys(measures.values(), Estimate(0.0, 0.0, 0.0, 0.0))
+    else:
+        found = evaluate_run(qrels, results, measures=list(measures.values()), empty="zero")
+    chosen = {key: choose(found[value], ties) for key, value in measures.items()}
+    return [{key: value for key, value in chosen.items() if key.startswith(f"{name}@")} for name in names]
