@@ -257,6 +257,22 @@ def test_qrels_and_runs_of_ranx() -> None:
     )
 
 
+@pytest.mark.heavy
+def test_names_in_objects_of_ranx() -> None:
+    """Names of any letters and lengths; `add_multi` makes dictionaries of another type of strings."""
+    ranx = pytest.importorskip("ranx")
+    qrels = {"q1": {"ä": 1, "a longer name": 2}, "q2": {"数": 1, "7": 0}}
+    run = {"q1": {"a": 3.0, "ä": 2.0, "a longer name": 2.0}, "q2": {"数": 0.5, "77": 1.0}}
+    added = ranx.Run()
+    added.add_multi([*run], [[*scores] for scores in run.values()], [[*scores.values()] for scores in run.values()])
+    expected = evaluate_run(qrels, run)
+    for judged in (qrels, ranx.Qrels(qrels)):
+        for ranked in (ranx.Run(run), added):
+            assert evaluate_run(judged, ranked).to_json() == expected.to_json()
+    with pytest.raises(tp.InputError, match="The run is empty"):
+        evaluate_run(qrels, ranx.Run())
+
+
 def response(scores: dict[str, float]) -> dict[str, Any]:
     """The answer of Elasticsearch or OpenSearch to a search."""
     hits = [{"_index": "items", "_id": name, "_score": score, "_source": {}} for name, score in scores.items()]

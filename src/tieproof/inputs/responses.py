@@ -33,6 +33,8 @@ def of_responses(values: Any) -> Any:
 
 def _hits_of(value: Any) -> list[Any] | None:
     """The hits of a response, of its `hits` or of a list of hits; None for anything else."""
+    if type(value) is dict and "hits" not in value and "documents" not in value:  # most often scores, which are many
+        return None
     for name in WRAPPERS:
         value = getattr(value, name, value)
     while isinstance(value, Mapping) and isinstance(value.get("hits"), Mapping | list):

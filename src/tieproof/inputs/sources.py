@@ -12,7 +12,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.documents import Documents, DocumentTable, documents_called
+from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.readers import ir_datasets, predictions, trec
@@ -77,7 +77,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
                 f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
                 "first, then the run."
             )
-        source = _from_dictionary(values.to_dict(), role, queries)
+        source = _from_ranx(values, role, queries)
     else:
         raise InputError(
             f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
@@ -154,6 +154,15 @@ def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     place = partial(_located, "row")
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
     return source._replace(value=_as_values(column_for(frame, role.value, role.name), role, source, queries))
+
+
+def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
+    from tieproof.inputs.readers import ranx
+
+    lists = ranx.read(values)
+    query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
+    source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
+    return source._replace(value=_as_values(lists.values, role, source, queries))
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:
