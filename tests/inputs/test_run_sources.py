@@ -323,3 +323,15 @@ def test_results_of_retrievers_are_runs() -> None:
     assert tp.evaluate_run({"q1": {"7": 1}}, numbers, measures=["RR"])["RR"].lower == 0.5
     documents = {"q1": {"documents": 2.0, "a": 1.0}}  # a document may have that name
     assert tp.evaluate_run({"q1": {"a": 1}}, documents, measures=["RR"])["RR"].lower == 0.5
+
+
+def test_results_that_do_not_say_whether_larger_is_nearer_are_refused_by_name() -> None:
+    qrels = {"q": {"a": 1}}
+    chroma = {"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "documents": None, "metadatas": None}
+    pair = (SimpleNamespace(id="a", page_content="a text", metadata={}), 0.1)
+    for run in (chroma, {"q": chroma}):
+        with pytest.raises(tp.InputError, match=r"a result of Chroma.* Pass \{query: \{id: -distance\}\}"):
+            evaluate_run(qrels, run)
+    with pytest.raises(tp.InputError, match="pairs of LangChain, of a document and a score, which is a distance in"):
+        evaluate_run(qrels, {"q": [pair]})
+    assert evaluate_run(qrels, {"q": {"ids": 1.0, "a": 2.0}}, measures=["RR"])["RR"].lower == 1.0

@@ -69,7 +69,7 @@ class TieproofProvider(Provider):  # type: ignore[misc]
     def supports(self, measure: Any) -> bool:
         """Return whether the provider computes the measure.
 
-        >>> TieproofProvider().supports(ir_measures.AP), TieproofProvider().supports(ir_measures.NERR10)
+        >>> TieproofProvider().supports(ir_measures.AP), TieproofProvider().supports(ir_measures.infAP)
         (True, False)
         """
         measure.validate_params()
