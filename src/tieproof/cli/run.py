@@ -241,21 +241,17 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     RR                      all     0.5000
     NumRet                  all     2
     """
-    measures = [parse(measure) for measure in result.measures]
-    values = {
-        measure: getattr(result.per_query(measure), HEADLINE).tolist()
-        for measure in measures
-        if measure.name != "NumQ"
-    }
-
-    def line(measure: Measure, query: object, value: float) -> str:
+    columns = []
+    for measure in map(parse, result.measures):
         without_level = replace(measure, parameters=tuple(one for one in measure.parameters if one[0] != REL.name))
-        number = f"{value:.0f}" if measure.definition.total else f"{value:6.4f}"
-        return f"{names.get(without_level, str(measure)):<22}\t{printable(query)}\t{number}"
-
+        name = f"{names.get(without_level, str(measure)):<22}"
+        written = "%.0f" if measure.definition.total else "%6.4f"
+        of_queries = [] if measure.name == "NumQ" else getattr(result.per_query(measure), HEADLINE).tolist()
+        columns.append((name, written, of_queries, getattr(result[measure], HEADLINE)))
     lines = [
-        line(measure, query, of_queries[at])
-        for at, query in enumerate(result.query_ids.tolist())
-        for measure, of_queries in values.items()
+        f"{name}\t{query}\t{written % of_queries[at]}"
+        for at, query in enumerate(map(printable, result.query_ids.tolist()))
+        for name, written, of_queries, _ in columns
+        if of_queries
     ]
-    return "\n".join([*lines, *(line(measure, "all", getattr(result[measure], HEADLINE)) for measure in measures)])
+    return "\n".join([*lines, *(f"{name}\tall\t{written % mean}" for name, written, _, mean in columns)])
