@@ -100,7 +100,8 @@ def test_refused() -> None:
 
 def test_empty_lists_score_0_as_there() -> None:
     qrels: dict[str, dict[str, int]] = {"q": {"d": 1}, "p": {"d": 1}}
-    for results in ({"q": {}, "p": {}}, {"q": {"q": 2.0}}, {"q": {}}):
+    lists: list[Any] = [{"q": {}, "p": {}}, {"q": {"q": 2.0}}, {"q": {}}]
+    for results in lists:
         found = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
         assert found == (
             {"NDCG@1": 0.0, "NDCG@10": 0.0},
@@ -111,7 +112,12 @@ def test_empty_lists_score_0_as_there() -> None:
     assert EvaluateRetrieval.evaluate_custom(qrels, {"q": {}}, [1], "mrr", ties="interval") == {
         "MRR@1": tp.Estimate(0.0, 0.0, 0.0, 0.0)
     }
-    for results, message in (({}, "The run is empty"), ({"x": {"d": 1.0}}, "no query of the qrels"), ({"x": {}}, "run is")):
+    refused: tuple[tuple[Any, str], ...] = (
+        ({}, "The run is empty"),
+        ({"x": {"d": 1.0}}, "no query of the qrels"),
+        ({"x": {}}, "run is"),
+    )
+    for results, message in refused:
         with pytest.raises(tp.InputError, match=message):
             EvaluateRetrieval.evaluate(qrels, results, [1])
 

@@ -429,7 +429,10 @@ def test_ids_that_are_no_places_in_the_data_set(ids: Any) -> None:
 def test_figures_of_two_data_sets_and_of_functions() -> None:
     pytest.importorskip("matplotlib")
     rr = oml.RetrievalResults([torch.tensor([0.5, 0.5])], [torch.tensor([1, 0])], [torch.tensor([1])])
-    one, two = oml.QueryGalleryLabeledDataset([3], texts=["query"]), oml.QueryGalleryLabeledDataset([4, 3], texts=["a", "b"])
+    one, two = (
+        oml.QueryGalleryLabeledDataset([3], texts=["query"]),
+        oml.QueryGalleryLabeledDataset([4, 3], texts=["a", "b"]),
+    )
     expected = ["query", "query 0", "b", "✓ 1: 0.5", "a", "✗ 0: 0.5", "2 tied"]
     for figure in (
         rr.visualize_qg([0], one, two),
@@ -438,7 +441,7 @@ def test_figures_of_two_data_sets_and_of_functions() -> None:
         assert [text.get_text() for text in figure.axes[0].texts] == expected
     with pytest.raises(tp.InputError, match="The data set has 2 queries, but the results have 1"):
         rr.visualize_qg([0], two, two)
-    with pytest.raises(tp.InputError, match="visualize_as_html is not offered. Use visualize"):
+    with pytest.raises(tp.InputError, match="visualize_as_html is not offered"):
         rr.visualize_as_html([0], one)
 
 

@@ -265,9 +265,7 @@ def test_results_are_printed_and_copied_as_there(original: Any) -> None:
         "retrieved_ids": [torch.tensor([2, 0]), torch.tensor([1])],
     }
     for relevant in (None, [torch.tensor([2]), torch.tensor([0, 1])]):
-        mine, theirs = (
-            library.RetrievalResults(**lists_of, gt_ids=relevant) for library in (ours, original)
-        )
+        mine, theirs = (library.RetrievalResults(**lists_of, gt_ids=relevant) for library in (ours, original))
         assert str(mine) == str(theirs) == str(mine.deepcopy())
         public = {name for name in dir(theirs) if not name.startswith("_")}
         assert public <= {*dir(mine)}

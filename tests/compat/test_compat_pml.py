@@ -279,7 +279,7 @@ def test_methods_of_subclasses_that_would_be_ignored_are_refused() -> None:
 @pytest.mark.heavy
 @pytest.mark.filterwarnings("ignore")
 def test_in_the_testers_and_hooks_of_the_library(tmp_path: Any) -> None:
-    """All testers and a HookContainer, whose records are kept in memory, have the numbers of the library's calculator."""
+    """Testers and a HookContainer, whose records are kept in memory, have the numbers of the library's calculator."""
     torch = pytest.importorskip("torch")
     testers = pytest.importorskip("pytorch_metric_learning.testers")
     presets = pytest.importorskip("pytorch_metric_learning.utils.logging_presets")

@@ -433,11 +433,11 @@ def test_unsigned_integers_of_64_bits_do_not_wrap() -> None:
 def test_a_metric_is_one_of_the_library_and_its_extension_point_is_refused() -> None:
     from torchmetrics.retrieval.base import RetrievalMetric
 
-    class Mine(ours.RetrievalMAP):  # type: ignore[misc, name-defined]
+    class Mine(ours.RetrievalMAP):  # type: ignore[misc]
         def _metric(self, preds: Any, target: Any) -> Any:
             return torch.tensor(0.25)
 
-    class Other(ours.RetrievalMAP):  # type: ignore[misc, name-defined]
+    class Other(ours.RetrievalMAP):  # type: ignore[misc]
         def measures(self, length: int, longest: int) -> list[str]:
             return ["P@1"]
 

@@ -944,7 +944,7 @@ def test_samples_that_are_refused() -> None:
 
 
 def test_nano_beir_in_its_own_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Two small data sets in place of the downloads; without ties the numbers and the table are those of the library."""
+    """Two small data sets in place of downloads; without ties the numbers and the table are those of the library."""
     package = import_module("tieproof.integrations.sentence_transformers")
     library = original("NanoBEIREvaluator")
     texts, corpus, relevant = task(10, 50, 8)

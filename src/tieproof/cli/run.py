@@ -56,9 +56,9 @@ HELP = (
     "(.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
-    "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, -m "
-    "set and -m all_trec are its sets, -m P has its default cutoffs, and with -q, lines have the names that it prints "
-    "for those that were asked for. recall@100 is R@100."
+    "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, "
+    "-m set and -m all_trec are its sets, -m P has its default cutoffs, and with -q, lines have the names that it "
+    "prints for those that were asked for. recall@100 is R@100."
 )
 
 EXAMPLES = (
@@ -210,14 +210,14 @@ def _left_out(result: tieproof.Result) -> Iterator[str]:
 
 
 def _as_in_trec_eval(measures: Sequence[str]) -> tuple[list[str], dict[Measure, str]]:
-    """The measures, where other names of trec_eval than those of sets are ours, and the names that it prints for them.
+    """The measures, in our spelling except for the sets of trec_eval, and the names that it prints for its own.
 
     >>> _as_in_trec_eval(["map,AP@5", "success", "official"])[0]
     ['AP', 'AP@5', 'Success@1', 'Success@5', 'Success@10', 'official']
     """
     asked: list[str] = []
     names: dict[Measure, str] = {}
-    for part in (part for text in measures for part in parts_of(text) or [text]):
+    for part in (part for listed in measures for part in parts_of(listed) or [listed]):
         found = members(part).measures
         asked += [part] if part in SETS or not found else found.values()
         names |= {parse(ours): name for name, ours in found.items()}

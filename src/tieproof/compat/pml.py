@@ -64,7 +64,7 @@ _OF_SUBCLASSES = (
     *("requires_knn", "requires_clustering", "get_cluster_labels", "determine_k"),
     *("get_function_dict", "check_primary_metrics", "_get_accuracy"),
 )
-"""Methods that subclasses of the library's calculator may override, besides `calculate_…`, and that are not called."""
+"""Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here."""
 
 
 class _NotOfferedError(InputError, NotImplementedError):

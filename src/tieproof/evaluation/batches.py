@@ -199,8 +199,8 @@ class Evaluator:
         if not self._merged and (processes := _processes()) > 1:
             warn(
                 f"This result is that of the {count(len(self), 'item')} of this process alone, but torch.distributed "
-                f"has {processes} processes. Join the evaluators of all processes by merge() before compute(), unless "
-                "this process was given all items."
+                f"has {processes} processes. Join the evaluators of all processes by merge() before compute(), "
+                "unless this process was given all items."
             )
         return self._evaluated()
 

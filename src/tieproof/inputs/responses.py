@@ -36,17 +36,17 @@ def of_responses(values: Any) -> Any:
 
 
 def _refuse_distances(value: Any) -> None:
-    """Refuse results of Chroma and LangChain, which have distances, or do not say whether their scores are distances."""
+    """Refuse results of Chroma and LangChain, whose values are distances, or may be."""
     if isinstance(value, Mapping) and {"ids", "distances"} <= value.keys():
         raise InputError(
-            "This is a result of Chroma, with ids and distances, of which smaller ones are nearer, but the scores of a "
-            "run are larger for nearer documents. Pass {query: {id: -distance}}.",
+            "This is a result of Chroma, with ids and distances, of which smaller ones are nearer, but the scores of "
+            "a run are larger for nearer documents. Pass {query: {id: -distance}}.",
             "run",
         )
     if isinstance(value, list) and any(isinstance(hit, tuple) and hasattr(hit[0], "page_content") for hit in value):
         raise InputError(
-            "These are pairs of LangChain, of a document and a score, which is a distance in some stores. Pass {query: "
-            "{document.id: score}}, with -score for distances, so that nearer documents have larger scores.",
+            "These are pairs of LangChain, of a document and a score, which is a distance in some stores. Pass "
+            "{query: {document.id: score}}, with -score for distances, so that nearer documents have larger scores.",
             "run",
         )
 

@@ -386,14 +386,16 @@ def _refuse_parameter(text: str) -> None:
 
     >>> _refuse_parameter("set_F.0.5")
     Traceback (most recent call last):
-    tieproof.errors.InputError: 'set_F.0.5' is set_F of trec_eval with a parameter. Write the parameters of SetF itself.
+    tieproof.errors.InputError: 'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.
     """
     root, dot, _ = text.partition(".")
     for meaning in meanings_of(root) if dot else ():
         if meaning.owner == "trec_eval" and meaning.theirs == root:
-            told = f"is {root} of trec_eval with a parameter. Write the parameters of {meaning.ours} itself"
+            told = f"is {root} of trec_eval with a parameter. Write those of {meaning.ours} itself"
             raise InputError(
-                f"'{text}' {told}." if meaning.ours else f"'{text}' is not offered: in trec_eval it is {meaning.reason}."
+                f"'{text}' {told}."
+                if meaning.ours
+                else f"'{text}' is not offered: in trec_eval it is {meaning.reason}."
             )
 
 

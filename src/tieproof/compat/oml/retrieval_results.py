@@ -255,7 +255,11 @@ class RetrievalResults:
             f"Maximum number of retrieved items: {self.n_retrieved_items}.\n"
             f"Distances to the retrieved items:\n{pformat(self.distances[:_LISTED])}.\n"
             f"Ids of the retrieved gallery items:\n{pformat(self.retrieved_ids[:_LISTED])}.\n"
-            + ("Ground truths are unknown.\n" if known is None else f"Ground truth gallery ids are:\n{pformat(known)}.\n")
+            + (
+                "Ground truths are unknown.\n"
+                if known is None
+                else f"Ground truth gallery ids are:\n{pformat(known)}.\n"
+            )
         )
 
 

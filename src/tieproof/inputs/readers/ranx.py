@@ -35,8 +35,7 @@ def read(given: Any) -> Lists:
     return Lists(list(of_queries), lengths, names, values)
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _sizes(of_queries: Any) -> Any:
+def _sizes_of(of_queries: Any) -> Any:
     """The number of documents of each query, and the length of the longest name."""
     lengths = np.empty(len(of_queries), np.int64)
     longest = 0
@@ -47,8 +46,7 @@ def _sizes(of_queries: Any) -> Any:
     return lengths, longest
 
 
-@numba.njit(cache=True)  # type: ignore[untyped-decorator]
-def _fill(of_queries: Any, names: Any, values: Any) -> None:
+def _write(of_queries: Any, names: Any, values: Any) -> None:
     """Write all names and values."""
     row = 0
     for of_documents in of_queries.values():
@@ -56,3 +54,6 @@ def _fill(of_queries: Any, names: Any, values: Any) -> None:
             names[row] = name
             values[row] = value
             row += 1
+
+
+_sizes, _fill = numba.njit(cache=True)(_sizes_of), numba.njit(cache=True)(_write)

@@ -161,8 +161,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         if write_predictions:
             raise InputError(
                 "write_predictions=True would cut lists off within ties, by the ids of documents. Let "
-                "InformationRetrievalEvaluator write its predictions, and pass the file to tieproof.evaluate_run with "
-                "truncated=True.",
+                "InformationRetrievalEvaluator write its predictions, and pass the file to tieproof.evaluate_run "
+                "with truncated=True.",
                 "write_predictions",
             )
         check_whole("corpus_chunk_size", corpus_chunk_size, 1)

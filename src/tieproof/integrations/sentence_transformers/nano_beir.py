@@ -1,11 +1,7 @@
 """`TieproofNanoBEIREvaluator`: the data sets of NanoBEIR, each with its intervals over tied documents."""
 
-from typing import Any
-
 from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator
-from tieproof.integrations.sentence_transformers.scoring import evaluation
-
-NanoBEIREvaluator: Any = evaluation.NanoBEIREvaluator
+from tieproof.integrations.sentence_transformers.scoring import NanoBEIREvaluator
 
 
 class TieproofNanoBEIREvaluator(NanoBEIREvaluator):  # type: ignore[misc]

@@ -24,6 +24,7 @@ except ModuleNotFoundError:  # before version 5.4
     from sentence_transformers import evaluation
 
 BaseEvaluator: Any = evaluation.SentenceEvaluator
+NanoBEIREvaluator: Any = evaluation.NanoBEIREvaluator
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -71,8 +72,8 @@ def check_model(model: Any, methods: Iterable[str]) -> None:
     name = type(model).__name__
     if isinstance(model, CrossEncoder):
         raise InputError(
-            f"{name} scores pairs of texts, but vectors of a SentenceTransformer are expected. Pass the scores that its "
-            "predict returns to tieproof.evaluate_scores, a row for the candidates of each query.",
+            f"{name} scores pairs of texts, but vectors of a SentenceTransformer are expected. Pass the scores that "
+            "its predict returns to tieproof.evaluate_scores, a row for the candidates of each query.",
             "model",
         )
     if isinstance(model, SparseEncoder):

@@ -93,8 +93,8 @@ class TieproofScorer:
         """The score (larger is better), or several scores by their names; sample_weight and the like are refused."""
         if given := [name for name, value in metadata.items() if value is not None]:
             raise InputError(
-                f"tieproof_scorer has no {', '.join(given)}: every query of a ranking counts alike, and so does every "
-                "item. Leave it out.",
+                f"tieproof_scorer has no {', '.join(given)}: every query of a ranking counts alike, and so does "
+                "every item. Leave it out.",
                 given[0],
             )
         result = self.evaluate(estimator, X, y)
