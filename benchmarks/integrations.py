@@ -3,14 +3,21 @@
     python benchmarks/integrations.py
 
 The InformationRetrievalEvaluator of sentence-transformers is compared with TieproofEvaluator on the same
-embeddings, as floats and as codes of signs, from the embeddings to the metrics. MTEB's scores are compared with
-tieproof's on the same predictions. Both sides compute the same measures at the same cutoffs: tieproof with bounds
-and expectations, MTEB with its nAUC. Libraries that are not installed are left out. The table is printed, and its
-numbers are written to integrations.json.
+embeddings, as floats and as codes of signs, from the embeddings to the metrics; its RerankingEvaluator with
+TieproofRerankingEvaluator. The scores of MTEB, BEIR and ranx are compared with tieproof's on the same predictions, of
+ranx in its own objects, and trec_eval with `tieproof run` on the same files, both as programs that start anew. Both
+sides compute the same measures at the same cutoffs: tieproof with bounds and expectations, MTEB with its nAUC.
+Libraries that are not installed are left out (BEIR needs pytrec_eval alone: pip install --no-deps beir), as is
+trec_eval unless the shell finds it. The table is printed, and its numbers are written to integrations.json.
 """
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
@@ -34,9 +41,18 @@ CUTOFFS = (1, 3, 5, 10, 20, 100, 1000)
 BESIDE = {
     "embeddings": "sentence-transformers",
     "codes of signs": "sentence-transformers",
+    "candidates": "sentence-transformers",
     "predictions, float16": "mteb",
+    "results, float16": "beir",
+    "objects, float16": "ranx",
+    "files, -q -m all_trec": "trec_eval",
 }
-"""The data of each case, and the package that tieproof is compared with."""
+"""The data of each case, and the package or the program that tieproof is compared with."""
+
+CANDIDATES = 20
+"""The number of candidates of each query that a reranker orders."""
+
+Predictions = tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
 
 
 class Encoder:
@@ -55,8 +71,9 @@ class Encoder:
         return as_asked(self.queries[np.asarray(texts)], options)
 
     def encode_document(self, texts: Sequence[int], **options: Any) -> Any:
-        """The embeddings of consecutive documents."""
-        return as_asked(self.documents[texts[0] : texts[-1] + 1], options)
+        """The embeddings of some documents; all of them are not copied."""
+        whole = len(texts) == len(self.documents)
+        return as_asked(self.documents if whole else self.documents[np.asarray(texts)], options)
 
 
 def as_asked(embeddings: Array, options: dict[str, Any]) -> Any:
@@ -103,10 +120,29 @@ def retrieval(data: Data, codes: bool) -> tuple[Call, Call]:
     return (lambda: theirs(known or model), lambda: ours(model))
 
 
-def predictions(data: Data) -> tuple[Call, Call]:
-    """Both evaluations of dictionaries with the nearest documents, whose scores are rounded to float16."""
-    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+def reranking(data: Data) -> tuple[Call, Call]:
+    """Both evaluators of the order of a few candidates of each query."""
+    from sentence_transformers.sentence_transformer.evaluation import RerankingEvaluator
 
+    from tieproof.integrations.sentence_transformers import TieproofRerankingEvaluator
+
+    random = np.random.default_rng(0)
+    samples = []
+    for query, documents in enumerate(data.relevant.values()):
+        relevant = sorted(int(document[1:]) for document in documents)
+        others = random.choice(len(data.documents), CANDIDATES, replace=False).tolist()
+        negative = [document for document in others if document not in relevant][: CANDIDATES - len(relevant)]
+        if relevant:
+            samples.append({"query": query, "positive": relevant, "negative": negative})
+    model = Encoder(data.queries, data.documents)
+    theirs = RerankingEvaluator(samples, write_csv=False)
+    ours = TieproofRerankingEvaluator(samples, write_csv=False)
+    ours(model)
+    return (lambda: theirs(model), lambda: ours(model))
+
+
+def nearest_documents(data: Data) -> Predictions:
+    """The judgments, and dictionaries of the nearest documents, whose scores are rounded to float16."""
     depth = min(DEPTH, len(data.documents))
     scores = normalized(data.queries) @ normalized(data.documents).T
     nearest = np.argpartition(-scores, depth - 1, axis=1)[:, :depth]
@@ -116,7 +152,14 @@ def predictions(data: Data) -> tuple[Call, Call]:
         for query, found, values in zip(data.relevant, nearest.tolist(), kept.tolist(), strict=True)
     }
     judged = {query: dict.fromkeys(documents, 1) for query, documents in data.relevant.items() if documents}
-    run = {query: run[query] for query in judged}
+    return judged, {query: run[query] for query in judged}
+
+
+def predictions(data: Data) -> tuple[Call, Call]:
+    """Both evaluations of the nearest documents by MTEB's measures."""
+    from mteb._evaluators.retrieval_metrics import calculate_retrieval_scores
+
+    judged, run = nearest_documents(data)
     measures = [f"{name}@{k}" for name in ("AP", "nDCG", "R", "P", "Success", "RR") for k in CUTOFFS]
     evaluate_run(judged, run, measures=measures, truncated=True)  # the tables of weights are computed once
     return (
@@ -125,19 +168,67 @@ def predictions(data: Data) -> tuple[Call, Call]:
     )
 
 
+def results(data: Data) -> tuple[Call, Call]:
+    """Both classes of the name EvaluateRetrieval, on the nearest documents."""
+    from beir.retrieval.evaluation import EvaluateRetrieval
+
+    from tieproof.compat.beir import EvaluateRetrieval as Ours
+
+    judged, run = nearest_documents(data)
+    Ours.evaluate(judged, run, CUTOFFS)
+    return (
+        lambda: EvaluateRetrieval.evaluate(judged, run, list(CUTOFFS)),
+        lambda: Ours.evaluate(judged, run, CUTOFFS),
+    )
+
+
+def objects(data: Data) -> tuple[Call, Call]:
+    """Both evaluations of the objects of ranx, which hold the nearest documents."""
+    import ranx
+
+    given = nearest_documents(data)
+    judged, run = ranx.Qrels(given[0]), ranx.Run(given[1])
+    names = [f"{name}@{k}" for name in ("map", "ndcg", "recall", "precision") for k in CUTOFFS]
+    measures = [f"{name}@{k}" for name in ("AP", "nDCG", "R", "P") for k in CUTOFFS]
+    ranx.evaluate(judged, run, names)  # compiles
+    evaluate_run(judged, run, measures=measures)
+    return (lambda: ranx.evaluate(judged, run, names), lambda: evaluate_run(judged, run, measures=measures))
+
+
+def files(data: Data) -> tuple[Call, Call]:
+    """Both programs, which read the nearest documents from files, and whose lines go to a pipe."""
+    judged, run = nearest_documents(data)
+    folder = Path(tempfile.mkdtemp())
+    paths = [folder / "qrels.txt", folder / "run.txt"]
+    qrels = [f"{query} 0 {name} {grade}" for query, grades in judged.items() for name, grade in grades.items()]
+    lists = [f"{query} Q0 {name} 1 {score} t" for query, scores in run.items() for name, score in scores.items()]
+    for path, rows in zip(paths, (qrels, lists), strict=True):
+        path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    asked = ["-q", "-m", "all_trec", *map(str, paths)]
+
+    def started(*program: str) -> Call:
+        return lambda: subprocess.run([*program, *asked], check=True, capture_output=True)
+
+    return started("trec_eval"), started(sys.executable, "-m", "tieproof", "run")
+
+
 def normalized(vectors: Array) -> Array:
     return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def cases(data: Data, names: Sequence[str]) -> Iterator[Case]:
     """The requested cases whose library is installed."""
-    prepare = {
+    prepare: dict[str, Callable[[], tuple[Call, Call]]] = {
         "embeddings": lambda: retrieval(data, codes=False),
         "codes of signs": lambda: retrieval(data, codes=True),
+        "candidates": lambda: reranking(data),
         "predictions, float16": lambda: predictions(data),
+        "results, float16": lambda: results(data),
+        "objects, float16": lambda: objects(data),
+        "files, -q -m all_trec": lambda: files(data),
     }
     for name in names:
-        if importlib.util.find_spec(BESIDE[name].replace("-", "_")) is not None:
+        if importlib.util.find_spec(BESIDE[name].replace("-", "_")) is not None or shutil.which(BESIDE[name]):
             yield Case(name, BESIDE[name], AT_MOST, prepare[name])
 
 

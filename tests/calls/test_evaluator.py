@@ -1,6 +1,9 @@
 """`Evaluator` gives the same bits as a single evaluation, however the data is divided into batches."""
 
 import pickle
+import sys
+import warnings
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -251,3 +254,29 @@ def test_calling_it_adds_a_batch_and_evaluates_it_alone() -> None:
     with pytest.raises(tp.InputError):
         evaluator(vectors[:2], labels[:3])
     assert len(evaluator) == 30
+
+
+def test_a_process_that_was_not_joined_with_the_others_is_warned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch.distributed is replaced by what it says in one of two processes."""
+    said = {"is_available": True, "is_initialized": True, "get_world_size": 2}
+    monkeypatch.setitem(
+        sys.modules,
+        "torch.distributed",
+        SimpleNamespace(**{name: lambda value=value: value for name, value in said.items()}),
+    )
+    mine, other = tp.Evaluator(measures=["AP"]), tp.Evaluator(measures=["AP"])
+    mine.update([[1.0, 0.0], [0.0, 1.0]], [0, 0], indices=[0, 2])
+    other.update([[1.0, 1.0]], [0], indices=[1])
+    with pytest.warns(
+        tp.InputWarning, match="that of the 2 items of this process alone, but .* has 2 processes. Join"
+    ):
+        mine.compute()
+    mine.merge(other)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert len(mine.compute().query_ids) == 3
+        mine([[1.0, 0.0], [0.0, 1.0]], [0, 0])  # the result of a batch alone is what was asked for
+    mine.reset()
+    mine.update([[1.0, 0.0], [0.0, 1.0]], [0, 0])
+    with pytest.warns(tp.InputWarning, match="Join the evaluators"):
+        mine.compute()

@@ -332,14 +332,14 @@ def test_packed_files(run: Run) -> None:
 
 
 LINES = """\
-AP                      q1      0.5000
-P@1                     q1      0.0000
-AP                      q2      0.5000
-P@1                     q2      1.0000
-AP                      q4      0.0000
-P@1                     q4      0.0000
-AP                      all     0.3333
-P@1                     all     0.3333
+map                     q1      0.5000
+P_1                     q1      0.0000
+map                     q2      0.5000
+P_1                     q2      1.0000
+map                     q4      0.0000
+P_1                     q4      0.0000
+map                     all     0.3333
+P_1                     all     0.3333
 """
 
 
@@ -518,7 +518,9 @@ def test_a_short_option_means_one_thing_everywhere() -> None:
             for short in (name for name in param.opts if isinstance(param, click.Option) and name[:2] != "--"):
                 meanings.setdefault(short, set()).add(max(param.opts, key=len))
     assert meanings == {
+        "-M": {"-M"},
         "-a": {"--attack"},
+        "-c": {"--complete"},
         "-d": {"--distance"},
         "-k": {"-k"},
         "-l": {"--level"},

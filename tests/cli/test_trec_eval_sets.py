@@ -332,3 +332,68 @@ def test_interpolated_precision_of_both_versions() -> None:
     names = ["IPrec@0.2", "IPrec(recall=0.2,hits=nearest)"]
     result = tp.evaluate_scores(scores, relevance, measures=names)
     assert [result[name].lower for name in names] == [6 / 9, 1]
+
+
+PRINTED = {
+    "map": "map",
+    "ndcg_cut.10": "ndcg_cut_10",
+    "P.5,10": "P_5 P_10",
+    "recip_rank": "recip_rank",
+    "recall.10": "recall_10",
+    "iprec_at_recall.0.1,0.25": "iprec_at_recall_0.10 iprec_at_recall_0.25",
+    "iprec_at_recall.1.0": "iprec_at_recall_1.00",
+    "set_P,AP@5": "set_P AP@5",
+    "nDCG@10": "nDCG@10",
+    "P": "P_5 P_10 P_15 P_20 P_30 P_100 P_200 P_500 P_1000",
+    "success": "success_1 success_5 success_10",
+    "rbp": "rbp",
+}
+"""What is asked for, and the names of the lines: for names of trec_eval those that it prints, with its cutoffs."""
+
+
+@pytest.mark.parametrize("asked", PRINTED)
+def test_lines_have_the_names_that_were_asked_for(
+    asked: str, files: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert exit_status("run", *files, "-q", "-m", asked) == 0
+    lines = [line.split() for line in capsys.readouterr().out.splitlines()]
+    assert [name for name, query, _ in lines if query == "all"] == PRINTED[asked].split()
+    known = dict(line.split()[::2] for line in OFFICIAL.splitlines() if line.split()[1] == "all")
+    assert all(value == known.get(name, value) for name, query, value in lines if query == "all")
+
+
+def test_the_complete_set_of_queries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """With -c, trec_eval also divides by queries with nothing relevant and by those that the run lacks."""
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "run.txt"
+    qrels.write_text("q1 0 a 1\nq2 0 a 0\nq3 0 a 1\nq4 0 a 0\n", encoding="utf-8")
+    run.write_text("q1 Q0 a 1 1.0 t\nq2 Q0 a 1 1.0 t\n", encoding="utf-8")
+    assert exit_status("run", str(qrels), str(run), "-q", "-c", "-m", "map") == 0
+    assert capsys.readouterr().out.split()[-3:] == ["map", "all", "0.2500"]
+    for more in (["--missing", "skip"], ["--empty", "one"]):
+        assert exit_status("run", str(qrels), str(run), "-c", *more) == 2
+        assert "-c is --missing zero --empty zero" in capsys.readouterr().err
+
+
+def test_what_trec_eval_has_and_tieproof_refuses(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    refused = {
+        ("-M", "10"): "map of trec_eval -M 10 is AP@10",
+        (
+            "-m",
+            "utility.1,-1,0,0",
+        ): "'utility.1' is not offered: in trec_eval it is a sum of hits and other documents",
+        (
+            "-m",
+            "set_F.0.5",
+        ): "'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.",
+        ("-m", "Rprec_mult.0.2"): "'Rprec_mult.0.2' is not offered: in trec_eval it is precision at multiples of R.",
+    }
+    for options, message in refused.items():
+        assert exit_status("run", *files, *options) == 2
+        assert message in capsys.readouterr().err
+
+
+def test_no_placeholder_of_a_cutoff_is_shown() -> None:
+    for unknown in ("rbp8", "IPrecc", "mapcut"):
+        with pytest.raises(tp.InputError) as refused:
+            parse(unknown)
+        assert "{" not in str(refused.value)

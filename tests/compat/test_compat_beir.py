@@ -1,6 +1,7 @@
 """tieproof.compat.beir, compared with BEIR's own code and with runs."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -95,3 +96,54 @@ def test_refused() -> None:
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):
             call()
+
+
+def test_empty_lists_score_0_as_there() -> None:
+    qrels: dict[str, dict[str, int]] = {"q": {"d": 1}, "p": {"d": 1}}
+    lists: list[Any] = [{"q": {}, "p": {}}, {"q": {"q": 2.0}}, {"q": {}}]
+    for results in lists:
+        found = EvaluateRetrieval.evaluate(qrels, results, [1, 10])
+        assert found == (
+            {"NDCG@1": 0.0, "NDCG@10": 0.0},
+            {"MAP@1": 0.0, "MAP@10": 0.0},
+            {"Recall@1": 0.0, "Recall@10": 0.0},
+            {"P@1": 0.0, "P@10": 0.0},
+        )
+    assert EvaluateRetrieval.evaluate_custom(qrels, {"q": {}}, [1], "mrr", ties="interval") == {
+        "MRR@1": tp.Estimate(0.0, 0.0, 0.0, 0.0)
+    }
+    refused: tuple[tuple[Any, str], ...] = (
+        ({}, "The run is empty"),
+        ({"x": {"d": 1.0}}, "no query of the qrels"),
+        ({"x": {}}, "run is"),
+    )
+    for results, message in refused:
+        with pytest.raises(tp.InputError, match=message):
+            EvaluateRetrieval.evaluate(qrels, results, [1])
+
+
+def test_a_retriever_encodes_to_files_and_searches_them(tmp_path: Path) -> None:
+    class Search:
+        def encode(self, corpus: Any, queries: Any, **options: Any) -> None:
+            self.encoded = corpus, queries, options
+            for name in ("corpus.1.pkl", "corpus.0.pkl", "queries.pkl"):
+                (tmp_path / name).touch()
+
+        def search_from_files(self, **options: Any) -> Any:
+            return options
+
+    search = Search()
+    found = EvaluateRetrieval(search, k_values=[1, 5]).encode_and_retrieve(
+        "corpus", "queries", str(tmp_path), overwrite=True, fast=1
+    )
+    assert found == {
+        "query_embeddings_file": f"{tmp_path}/queries.pkl",
+        "corpus_embeddings_files": [f"{tmp_path}/corpus.0.pkl", f"{tmp_path}/corpus.1.pkl"],
+        "top_k": 5,
+        "fast": 1,
+    }
+    names = {"query_filename": "queries.pkl", "corpus_filename": "corpus.*.pkl"}
+    expected = {"encode_output_path": str(tmp_path), "overwrite": True, "fast": 1, **names}
+    assert search.encoded == ("corpus", "queries", expected)
+    with pytest.raises(tp.InputError, match="There is no retriever"):
+        EvaluateRetrieval().encode_and_retrieve({}, {})

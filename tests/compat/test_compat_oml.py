@@ -460,3 +460,34 @@ def test_ids_that_are_no_places_in_the_data_set(ids: Any) -> None:
     dataset.get_query_ids = lambda: ids
     with pytest.raises(tp.InputError, match="ids of queries and gallery"):
         oml.RetrievalResults.from_embeddings(torch.eye(5), dataset, n_items=2)
+
+
+def test_figures_of_two_data_sets_and_of_functions() -> None:
+    pytest.importorskip("matplotlib")
+    rr = oml.RetrievalResults([torch.tensor([0.5, 0.5])], [torch.tensor([1, 0])], [torch.tensor([1])])
+    one, two = (
+        oml.QueryGalleryLabeledDataset([3], texts=["query"]),
+        oml.QueryGalleryLabeledDataset([4, 3], texts=["a", "b"]),
+    )
+    expected = ["query", "query 0", "b", "✓ 1: 0.5", "a", "✗ 0: 0.5", "2 tied"]
+    for figure in (
+        rr.visualize_qg([0], one, two),
+        rr.visualize_with_functions([0], lambda at, color: "query", lambda at, color: ["a", "b"][at]),
+    ):
+        assert [text.get_text() for text in figure.axes[0].texts] == expected
+    with pytest.raises(tp.InputError, match="The data set has 2 queries, but the results have 1"):
+        rr.visualize_qg([0], two, two)
+    with pytest.raises(tp.InputError, match="visualize_as_html is not offered"):
+        rr.visualize_as_html([0], one)
+
+
+def test_a_batch_as_the_callback_passes_it() -> None:
+    dataset = oml.QueryGalleryLabeledDataset([0, 0, 1, 1])
+    metrics = [oml.EmbeddingMetrics(dataset, verbose=False) for _ in range(2)]
+    for each in metrics:
+        each.setup(num_samples=4)
+    rows = torch.tensor([[0.0], [1.0], [2.0], [3.0]])
+    metrics[0].update(rows, [0, 1, 2, 3])
+    metrics[1].update_data({"embeddings": rows, "labels": [0, 0, 1, 1]}, indices=torch.arange(4))
+    assert metrics[0].compute_metrics() == metrics[1].compute_metrics()
+    assert metrics[1].ready_to_visualize()

@@ -229,3 +229,52 @@ def test_embedding_metrics_with_ties(original: Any) -> None:
                 assert low <= middle <= high
                 wide += low < high
     assert wide > 10
+
+
+def test_lightning_validates_with_the_callback_of_the_library(original: Any, tmp_path: Any) -> None:
+    """The library's own callback, with figures, in Lightning's loop; it logs what `compute_metrics` returns."""
+    lightning = pytest.importorskip("pytorch_lightning")
+    callback = original_oml.load_callback()
+    random = np.random.default_rng(0)
+    vectors = torch.tensor(random.integers(0, 3, size=(30, 3)), dtype=torch.float32)
+    labels = random.integers(0, 4, size=30)
+
+    class Indexed(torch.utils.data.Dataset):  # type: ignore[misc, name-defined]
+        def __len__(self) -> int:
+            return len(vectors)
+
+        def __getitem__(self, item: int) -> Any:
+            return {"embeddings": vectors[item], "idx": item}
+
+    class Module(lightning.LightningModule):  # type: ignore[misc, name-defined]
+        def validation_step(self, batch: Any, number: int) -> Any:
+            return batch
+
+    texts = [f"text {item}" for item in range(30)]
+    metric = ours.EmbeddingMetrics(ours.QueryGalleryLabeledDataset(labels, texts=texts), verbose=False)
+    assert isinstance(metric, original.IMetricVisualisable)
+    trainer = lightning.Trainer(
+        callbacks=[callback(metric, log_images=True)],
+        default_root_dir=tmp_path,
+        logger=False,
+        accelerator="cpu",
+        enable_progress_bar=False,
+        enable_model_summary=False,
+    )
+    (logged,) = trainer.validate(Module(), torch.utils.data.DataLoader(Indexed(), batch_size=8), verbose=False)
+    expected = ours.calc_retrieval_metrics_rr(metric.retrieval_results, verbose=False)
+    for name in ("cmc", "precision", "map"):
+        assert logged[f"OVERALL/{name}/5"] == pytest.approx(float(expected[name][5]), rel=1e-6)
+    assert set(logged) == {"OVERALL/cmc/5", "OVERALL/precision/5", "OVERALL/map/5", "OVERALL/pcf/0.5"}
+
+
+def test_results_are_printed_and_copied_as_there(original: Any) -> None:
+    lists_of = {
+        "distances": [torch.tensor([0.5, 0.75]), torch.tensor([0.25])],
+        "retrieved_ids": [torch.tensor([2, 0]), torch.tensor([1])],
+    }
+    for relevant in (None, [torch.tensor([2]), torch.tensor([0, 1])]):
+        mine, theirs = (library.RetrievalResults(**lists_of, gt_ids=relevant) for library in (ours, original))
+        assert str(mine) == str(theirs) == str(mine.deepcopy())
+        public = {name for name in dir(theirs) if not name.startswith("_")}
+        assert public <= {*dir(mine)}

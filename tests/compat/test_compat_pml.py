@@ -258,3 +258,81 @@ def test_refused() -> None:
             call()
     with pytest.raises(NotImplementedError, match="compare labels by equality"):
         AccuracyCalculator(include=("AMI",), label_comparison_fn=lambda x, y: x == y)
+
+
+def test_methods_of_subclasses_that_would_be_ignored_are_refused() -> None:
+    class Named(AccuracyCalculator):
+        """A subclass without methods of its own."""
+
+    class Fancy(AccuracyCalculator):
+        def calculate_fancy(self, knn_labels: Any, **more: Any) -> float:
+            return 1.0
+
+        def requires_knn(self) -> list[str]:
+            return ["fancy"]
+
+    assert Named(include=("precision_at_1",), avg_of_avgs=True).description() == "avg_of_avgs"
+    with pytest.raises(NotImplementedError, match="Fancy defines calculate_fancy, requires_knn, which would read"):
+        Fancy(include=("precision_at_1",))
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_in_the_testers_and_hooks_of_the_library(tmp_path: Any) -> None:
+    """Testers and a HookContainer, whose records are kept in memory, have the numbers of the library's calculator."""
+    torch = pytest.importorskip("torch")
+    testers = pytest.importorskip("pytorch_metric_learning.testers")
+    presets = pytest.importorskip("pytorch_metric_learning.utils.logging_presets")
+    names = ("precision_at_1", "mean_average_precision_at_r")
+    random = np.random.default_rng(5)
+    vectors = torch.tensor(random.normal(size=(40, 4)), dtype=torch.float32)
+    labels = torch.tensor(np.column_stack([np.arange(40) % 5, np.arange(40) % 2]))
+    data_set = torch.utils.data.TensorDataset(vectors, labels)
+
+    class Records:
+        """What a hook uses of a RecordKeeper."""
+
+        def __init__(self) -> None:
+            self.hash_map: dict[str, str] = {}
+            self.rows: list[tuple[str, int, dict[str, Any]]] = []
+
+        def update_records(self, record: dict[str, Any], epoch: int, parent_name: str) -> None:
+            self.rows.append((parent_name, epoch, dict(record)))
+
+        def table_exists(self, name: str) -> bool:
+            return False
+
+        def save_records(self) -> None:
+            """All records are in memory."""
+
+    class Trainer:
+        epoch, models = 1, {"trunk": torch.nn.Identity(), "embedder": torch.nn.Identity()}
+
+        def step_lr_plateau_schedulers(self, accuracy: float) -> None:
+            self.accuracy = accuracy
+
+    def rows(calculator: Any, tester: str, level: Any) -> Any:
+        records = Records()
+        hooks = presets.HookContainer(records, primary_metric=names[0], save_models=False)
+        made = getattr(testers, tester)(
+            accuracy_calculator=calculator,
+            end_of_testing_hook=hooks.end_of_testing_hook,
+            dataloader_num_workers=0,
+            label_hierarchy_level=level,
+            data_device=torch.device("cpu"),
+        )
+        trainer = Trainer()
+        assert hooks.end_of_epoch_hook(made, {"val": data_set}, str(tmp_path))(trainer)
+        return [*records.rows, trainer.accuracy]
+
+    for tester, level in (
+        ("GlobalEmbeddingSpaceTester", 0),
+        ("GlobalEmbeddingSpaceTester", "all"),
+        ("WithSameParentLabelTester", 0),
+    ):
+        ours = rows(AccuracyCalculator(include=names), tester, level)
+        theirs = rows(original(include=names), tester, level)
+        assert [row[:2] for row in ours[:-1]] == [row[:2] for row in theirs[:-1]]
+        assert ours[-1] == pytest.approx(theirs[-1], rel=1e-6)
+        for mine, expected in zip(ours[:-1], theirs[:-1], strict=True):
+            assert mine[2] == pytest.approx(expected[2], rel=1e-6)

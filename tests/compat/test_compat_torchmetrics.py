@@ -428,3 +428,23 @@ def test_unsigned_integers_of_64_bits_do_not_wrap() -> None:
     for given in ((scores, target, indexes), (scores, target.to(torch.uint64), target)):
         with pytest.raises(tp.InputError, match=r"must not be uint64, whose values may exceed int64"):
             ours.RetrievalMAP().update(*given)
+
+
+def test_a_metric_is_one_of_the_library_and_its_extension_point_is_refused() -> None:
+    from torchmetrics.retrieval.base import RetrievalMetric
+
+    class Mine(ours.RetrievalMAP):  # type: ignore[misc]
+        def _metric(self, preds: Any, target: Any) -> Any:
+            return torch.tensor(0.25)
+
+    class Other(ours.RetrievalMAP):  # type: ignore[misc]
+        def measures(self, length: int, longest: int) -> list[str]:
+            return ["P@1"]
+
+    preds, target = torch.tensor([0.5, 0.5, 0.1]), torch.tensor([0, 1, 0])
+    for name in (name for name in ours.__all__ if name.startswith("Retrieval")):
+        assert issubclass(getattr(ours, name), RetrievalMetric)
+    assert ours.RetrievalMAP()._metric(preds, target) == 0.5
+    assert Other(ties="upper")(preds, target, indexes=torch.zeros(3, dtype=torch.long)) == 1.0
+    with pytest.raises(tp.InputError, match="Mine overrides _metric, which sees one order"):
+        Mine()

@@ -259,6 +259,22 @@ def test_qrels_and_runs_of_ranx() -> None:
     )
 
 
+@pytest.mark.heavy
+def test_names_in_objects_of_ranx() -> None:
+    """Names of any letters and lengths; `add_multi` makes dictionaries of another type of strings."""
+    ranx = pytest.importorskip("ranx")
+    qrels = {"q1": {"ä": 1, "a longer name": 2}, "q2": {"数": 1, "7": 0}}
+    run = {"q1": {"a": 3.0, "ä": 2.0, "a longer name": 2.0}, "q2": {"数": 0.5, "77": 1.0}}
+    added = ranx.Run()
+    added.add_multi([*run], [[*scores] for scores in run.values()], [[*scores.values()] for scores in run.values()])
+    expected = evaluate_run(qrels, run)
+    for judged in (qrels, ranx.Qrels(qrels)):
+        for ranked in (ranx.Run(run), added):
+            assert evaluate_run(judged, ranked).to_json() == expected.to_json()
+    with pytest.raises(tp.InputError, match="The run is empty"):
+        evaluate_run(qrels, ranx.Run())
+
+
 def response(scores: dict[str, float]) -> dict[str, Any]:
     """The answer of Elasticsearch or OpenSearch to a search."""
     hits = [{"_index": "items", "_id": name, "_score": score, "_source": {}} for name, score in scores.items()]
@@ -309,3 +325,15 @@ def test_results_of_retrievers_are_runs() -> None:
     assert tp.evaluate_run({"q1": {"7": 1}}, numbers, measures=["RR"])["RR"].lower == 0.5
     documents = {"q1": {"documents": 2.0, "a": 1.0}}  # a document may have that name
     assert tp.evaluate_run({"q1": {"a": 1}}, documents, measures=["RR"])["RR"].lower == 0.5
+
+
+def test_results_that_do_not_say_whether_larger_is_nearer_are_refused_by_name() -> None:
+    qrels = {"q": {"a": 1}}
+    chroma = {"ids": [["a", "b"]], "distances": [[0.1, 0.4]], "documents": None, "metadatas": None}
+    pair = (SimpleNamespace(id="a", page_content="a text", metadata={}), 0.1)
+    for run in (chroma, {"q": chroma}):
+        with pytest.raises(tp.InputError, match=r"a result of Chroma.* Pass \{query: \{id: -distance\}\}"):
+            evaluate_run(qrels, run)
+    with pytest.raises(tp.InputError, match="pairs of LangChain, of a document and a score, which is a distance in"):
+        evaluate_run(qrels, {"q": [pair]})
+    assert evaluate_run(qrels, {"q": {"ids": 1.0, "a": 2.0}}, measures=["RR"])["RR"].lower == 1.0

@@ -267,6 +267,21 @@ def test_first_choice(bound: Any, pipeline: list[Any]) -> None:
     assert found[asked[3]] == ours.AP(bound="upper").calc_aggregate(qrels, run)
 
 
+def test_the_provider_says_that_it_supports_what_it_computes() -> None:
+    """In the pipeline of ir_measures, measures without a bound are left to the other providers."""
+    qrels, run = data(ties=True)
+    for measure in (ir_measures.AP, ir_measures.nDCG @ 10, ours.RR(bound="upper"), ir_measures.infAP):
+        provider = ours.TieproofProvider("expected")
+        if provider.supports(measure):
+            assert provider.calc_aggregate([measure], qrels, run).keys() == {measure}
+        else:
+            with pytest.raises(tp.InputError, match="tieproof does not compute 'infAP'"):
+                provider.calc_aggregate([measure], qrels, run)
+    last = ir_measures.DefaultPipeline.providers[-1]
+    assert not last.supports(ir_measures.AP)
+    assert last.supports(ours.AP(bound="lower"))
+
+
 def test_first_choice_does_not_take_over_measures_of_another_meaning(pipeline: list[Any]) -> None:
     ours.first_choice("lower")
     assert not pipeline[0].supports(ir_measures.RBP)  # a sum of grades

@@ -938,3 +938,54 @@ def test_samples_that_are_refused() -> None:
     for message, call in calls.items():
         with pytest.raises(tp.InputError, match=message):
             call()
+
+
+# NanoBEIR
+
+
+def test_nano_beir_in_its_own_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two small data sets in place of downloads; without ties the numbers and the table are those of the library."""
+    package = import_module("tieproof.integrations.sentence_transformers")
+    library = original("NanoBEIREvaluator")
+    texts, corpus, relevant = task(10, 50, 8)
+
+    def subset(self: Any, subset: str, split: str, required_columns: list[str]) -> list[dict[str, str]]:
+        kept = [*texts][: 6 if split == "NanoNQ" else 9]
+        rows: dict[str, list[dict[str, str]]] = {
+            "queries": [{"_id": query, "text": texts[query]} for query in kept],
+            "corpus": [{"_id": document, "text": text} for document, text in corpus.items()],
+            "qrels": [{"query-id": query, "corpus-id": name} for query in kept for name in sorted(relevant[query])],
+        }
+        return rows[subset]
+
+    monkeypatch.setattr(library, "_load_dataset_subset_split", subset)
+    found, evaluators = {}, {}
+    for name, cls in {"ours": package.TieproofNanoBEIREvaluator, "theirs": library}.items():
+        evaluators[name] = cls(["nq", "scifact"])
+        found[name] = evaluators[name](numbered_model(untied()), str(tmp_path / name))
+    assert plain(found["ours"]) == pytest.approx(found["theirs"], rel=1e-12)
+    assert evaluators["ours"].primary_metric == evaluators["theirs"].primary_metric
+    tables = [
+        (tmp_path / name / "NanoBEIR_evaluation_mean_results.csv").read_text(encoding="utf-8").split("\n")
+        for name in found
+    ]
+    assert tables[0][0] == tables[1][0]
+    rows = [[float(cell) for cell in table[1].split(",")] for table in tables]
+    assert rows[0] == pytest.approx(rows[1], rel=1e-12)
+    between = evaluators["ours"](numbered_model(tied()))
+    for bound in BOUNDS:
+        of_sets = [between[f"{name}_cosine_ndcg@10_{bound}"] for name in ("NanoNQ", "NanoSciFact")]
+        assert between[f"NanoBEIR_mean_cosine_ndcg@10_{bound}"] == np.mean(of_sets)
+    assert between["NanoBEIR_mean_cosine_ndcg@10_lower"] < between["NanoBEIR_mean_cosine_ndcg@10_upper"]
+    with pytest.raises(tp.InputError, match="write_predictions=True would cut lists off"):
+        package.TieproofNanoBEIREvaluator(["nq"], write_predictions=True)
+
+
+def test_cross_encoders_are_refused_by_name() -> None:
+    from sentence_transformers import CrossEncoder
+
+    package = import_module("tieproof.integrations.sentence_transformers")
+    samples = [{"query": "cat", "positive": "a cat", "negative": "a dog"}]
+    for evaluator in (ours(QUERIES, CORPUS, RELEVANT), package.TieproofRerankingEvaluator(samples)):
+        with pytest.raises(tp.InputError, match=r"CrossEncoder scores pairs of texts, .* tieproof\.evaluate_scores"):
+            evaluator(CrossEncoder.__new__(CrossEncoder))

@@ -545,3 +545,11 @@ def test_the_table_of_ties() -> None:
         assert as_numbers(estimate) == pytest.approx(over_orderings(score, y, scores))
         found.append((name, f"{score(y, scores):.4f}", f"{estimate:.4f}"))
     assert rows == found
+
+
+def test_weights_of_samples_are_refused_in_words() -> None:
+    model, X, y = cancer()
+    scorer = tieproof_scorer("AP")
+    assert scorer(model, X, y, sample_weight=None) == scorer(model, X, y)
+    with pytest.raises(tp.InputError, match=r"tieproof_scorer has no sample_weight: every query .* counts alike"):
+        scorer(model, X, y, sample_weight=np.ones(len(y)))

@@ -161,3 +161,29 @@ def test_integrations_compute_the_same(load: Any) -> None:
         for spelled, value in getattr(theirs, family).items():
             interval = ours[f"{name}@{spelled.partition('@')[2]}"]
             assert interval.lower - 1e-5 <= value <= interval.upper + 1e-5, spelled  # they are rounded
+    theirs, ours = (call() for call in script.reranking(data))
+    for name, value in theirs.items():
+        assert ours[f"{name}_lower"] - 1e-12 <= value <= ours[f"{name}_upper"] + 1e-12, name
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_integrations_of_ranx_compute_the_same(load: Any) -> None:
+    pytest.importorskip("ranx")
+    script = load("integrations")
+    theirs, ours = (call() for call in script.objects(script.make_data(30, 200, 64)))
+    for name, value in theirs.items():
+        family, _, k = name.partition("@")
+        interval = ours[{"map": "AP", "ndcg": "nDCG", "recall": "R", "precision": "P"}[family] + f"@{k}"]
+        assert interval.lower - 1e-9 <= value <= interval.upper + 1e-9, name
+
+
+@pytest.mark.heavy
+@pytest.mark.filterwarnings("ignore")
+def test_integrations_of_beir_compute_the_same(load: Any) -> None:
+    pytest.importorskip("beir", reason="install it: pip install --no-deps beir")
+    script = load("integrations")
+    theirs, ours = (call() for call in script.results(script.make_data(30, 200, 64)))
+    for mine, there in zip(ours, theirs, strict=True):
+        for name, value in there.items():
+            assert mine[name] <= value + 1e-5, name

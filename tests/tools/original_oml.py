@@ -2,6 +2,7 @@
 
 import types
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ def load() -> types.SimpleNamespace:
         embeddings = import_module("oml.metrics.embeddings")
         retrieval = import_module("oml.retrieval.retrieval_results")
         datasets = import_module("oml.interfaces.datasets")
+        interfaces = import_module("oml.interfaces.metrics")
     return types.SimpleNamespace(
         calc_retrieval_metrics=functional.calc_retrieval_metrics,
         calc_cmc=functional.calc_cmc,
@@ -29,4 +31,11 @@ def load() -> types.SimpleNamespace:
         EmbeddingMetrics=embeddings.EmbeddingMetrics,
         RetrievalResults=retrieval.RetrievalResults,
         IQueryGalleryLabeledDataset=datasets.IQueryGalleryLabeledDataset,
+        IMetricVisualisable=interfaces.IMetricVisualisable,
     )
+
+
+def load_callback() -> Any:
+    """The callback of open-metric-learning for Lightning."""
+    with placeholders():
+        return import_module("oml.lightning.callbacks.metric").MetricValCallback

@@ -127,6 +127,7 @@ KNOWN = {
         reasons=(
             ("is not offered", LACKING, "precision at multiples of R, geometric means, utility and others, by name"),
             ("Unknown measure", LACKING, "parameters of such measures, and texts"),
+            ("of trec_eval with a parameter", LACKING, "parameters of other measures than cutoffs"),
         ),
     ),
 }

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import click
+
 import tieproof
 from tieproof.cli.exits import say
 from tieproof.cli.options import (
@@ -17,6 +19,7 @@ from tieproof.cli.options import (
     check_options,
     choice,
     command,
+    flag,
     lines,
     shared,
 )
@@ -29,12 +32,20 @@ from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, with_pipes_read
-from tieproof.measures.base import Measure, parse
-from tieproof.measures.trec_eval import members, sets_in
+from tieproof.measures.base import Measure, parse, parts_of
+from tieproof.measures.trec_eval import SETS, members
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
 
 Answer = TypeVar("Answer")
+
+
+def _deepest(text: str) -> None:
+    raise click.BadParameter(
+        f"trec_eval -M {text} cuts lists off within ties, by the names of documents. Name measures with a cutoff "
+        f"instead: map of trec_eval -M {text} is AP@{text}, and so on"
+    )
+
 
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
@@ -44,8 +55,9 @@ HELP = (
     "(.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
-    "QRELS; with --empty zero they are those of trec_eval -c. -m official, -m set and -m all_trec are the sets of "
-    "trec_eval; with -q, their lines have its names. recall@100 is R@100."
+    "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, "
+    "-m set and -m all_trec are its sets, -m P has its default cutoffs, and with -q, lines have the names that it "
+    "prints for those that were asked for. recall@100 is R@100."
 )
 
 EXAMPLES = (
@@ -85,6 +97,12 @@ EXAMPLES = (
     **shared("average"),
     missing="How a query scores that has relevant documents but is missing from RUN.",
     **shared("empty"),
+    complete=flag(
+        "Means are over all queries of QRELS, as with -c of trec_eval: the same as --missing zero --empty zero.",
+        "--complete",
+        "-c",
+    ),
+    deepest=Option("Refused, with the reason.", Kind("NUMBER", _deepest), ("-M",), more={"hidden": True}),
     truncated="Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds "
     "cover every possible continuation.",
     n_items=Option(
@@ -112,6 +130,8 @@ def run(
     run: str,
     lines: bool,
     rule: Text,
+    complete: bool,
+    deepest: None,
     ci: float | None,
     distribution: Text,
     report: Text,
@@ -130,7 +150,11 @@ def run(
     check_lines(lines, outputs)
     if settings["average"] == "macro" and settings["categories"] is None:
         raise InputError("--average macro is the mean over categories of queries; add --categories.")
-    settings["measures"] = as_in_runs(measures_of(outputs, settings["measures"]))
+    if complete and (settings["missing"], settings["empty"]) not in (("zero", "skip"), ("zero", "zero")):
+        raise InputError("-c is --missing zero --empty zero; leave out -c, or the other options.")
+    settings["empty"] = "zero" if complete else settings["empty"]
+    named, names = _as_in_trec_eval(as_in_runs(settings["measures"]))
+    settings["measures"] = measures_of(outputs, named)
     check_options(measures=settings["measures"])
     function, page = with_page(
         tieproof.evaluate_run, report, items, gallery_items, lambda location: text.read(location, "name", "text")
@@ -147,7 +171,7 @@ def run(
         [*outputs, (report, page)],
     )
     if lines:
-        say(_lines_of(result, _printed_names(settings["measures"])))
+        say(_lines_of(result, names))
         for sentence in _left_out(result):
             print(sentence, file=sys.stderr)
     else:
@@ -186,9 +210,19 @@ def _left_out(result: tieproof.Result) -> Iterator[str]:
         yield f"Left out: {count(unjudged, 'query')}, with {NOT_JUDGED}."
 
 
-def _printed_names(measures: Sequence[str]) -> dict[Measure, str]:
-    """The names that trec_eval prints for the measures of its sets, if any is named."""
-    return {parse(ours): name for one in sets_in(measures) for name, ours in members(one).measures.items()}
+def _as_in_trec_eval(measures: Sequence[str]) -> tuple[list[str], dict[Measure, str]]:
+    """The measures, in our spelling except for the sets of trec_eval, and the names that it prints for its own.
+
+    >>> _as_in_trec_eval(["map,AP@5", "success", "official"])[0]
+    ['AP', 'AP@5', 'Success@1', 'Success@5', 'Success@10', 'official']
+    """
+    asked: list[str] = []
+    names: dict[Measure, str] = {}
+    for part in (part for listed in measures for part in parts_of(listed) or [listed]):
+        found = members(part).measures
+        asked += [part] if part in SETS or not found else found.values()
+        names |= {parse(ours): name for name, ours in found.items()}
+    return asked, names
 
 
 def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
@@ -208,20 +242,16 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
     RR                      all     0.5000
     NumRet                  all     2
     """
-    measures = [parse(measure) for measure in result.measures]
-    values = {
-        measure: getattr(result.per_query(measure), HEADLINE).tolist()
-        for measure in measures
-        if measure.name != "NumQ"
-    }
-
-    def line(measure: Measure, query: object, value: float) -> str:
-        number = f"{value:.0f}" if measure.definition.total else f"{value:6.4f}"
-        return f"{names.get(measure.without_rel, str(measure)):<22}\t{printable(query)}\t{number}"
-
+    columns = []
+    for measure in map(parse, result.measures):
+        name = f"{names.get(measure.without_rel, str(measure)):<22}"
+        written = "%.0f" if measure.definition.total else "%6.4f"
+        of_queries = [] if measure.name == "NumQ" else getattr(result.per_query(measure), HEADLINE).tolist()
+        columns.append((name, written, of_queries, getattr(result[measure], HEADLINE)))
     lines = [
-        line(measure, query, of_queries[at])
-        for at, query in enumerate(result.query_ids.tolist())
-        for measure, of_queries in values.items()
+        f"{name}\t{query}\t{written % of_queries[at]}"
+        for at, query in enumerate(map(printable, result.query_ids.tolist()))
+        for name, written, of_queries, _ in columns
+        if of_queries
     ]
-    return "\n".join([*lines, *(line(measure, "all", getattr(result[measure], HEADLINE)) for measure in measures)])
+    return "\n".join([*lines, *(f"{name}\tall\t{written % mean}" for name, written, _, mean in columns)])

@@ -8,12 +8,14 @@
 """
 
 from collections.abc import Mapping, Sequence
+from glob import glob
 from typing import Any
 
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.options import check_choice, check_whole
+from tieproof.ties import Estimate
 
 __all__ = ["EvaluateRetrieval"]
 
@@ -33,6 +35,7 @@ class EvaluateRetrieval:
     Parameters
     ----------
     retriever : an object with `search(corpus, queries, top_k, score_function)`, or None to evaluate only
+        For `encode_and_retrieve`, it has `encode` and `search_from_files` instead.
     k_values : cutoffs
     score_function : str, passed on to the retriever
 
@@ -49,9 +52,44 @@ class EvaluateRetrieval:
 
     def retrieve(self, corpus: Any, queries: Any, **options: Any) -> Any:
         """The results of the retriever: {query: {document: score}}."""
+        return self._given().search(corpus, queries, self.top_k, self.score_function, **options)
+
+    def encode_and_retrieve(
+        self,
+        corpus: Any,
+        queries: Any,
+        encode_output_path: str = "./embeddings/",
+        overwrite: bool = False,
+        query_filename: str = "queries.pkl",
+        corpus_filename: str = "corpus.*.pkl",
+        **options: Any,
+    ) -> Any:
+        """The results of a retriever that writes embeddings to files and then searches them.
+
+        Parameters
+        ----------
+        corpus, queries : passed on to the retriever's `encode`
+        encode_output_path : the folder of the files
+        overwrite, options : passed on to the retriever
+        query_filename, corpus_filename : the file of the queries, and the pattern of the corpus files
+            Only the retriever opens these files.
+
+        """
+        names = {"query_filename": query_filename, "corpus_filename": corpus_filename}
+        self._given().encode(
+            corpus, queries, encode_output_path=encode_output_path, overwrite=overwrite, **names, **options
+        )
+        return self._given().search_from_files(
+            query_embeddings_file=f"{encode_output_path}/{query_filename}",
+            corpus_embeddings_files=sorted(glob(f"{encode_output_path}/{corpus_filename}")),
+            top_k=self.top_k,
+            **options,
+        )
+
+    def _given(self) -> Any:
         if self.retriever is None:
             raise InputError("There is no retriever. Pass one to EvaluateRetrieval.", "retriever")
-        return self.retriever.search(corpus, queries, self.top_k, self.score_function, **options)
+        return self.retriever
 
     @staticmethod
     def evaluate(
@@ -75,14 +113,11 @@ class EvaluateRetrieval:
 
         """
         names = {"NDCG": "nDCG", "MAP": "AP", "Recall": "R", "P": "P"}
-        if ignore_identical_ids:
-            results = {
-                query: {document: score for document, score in scores.items() if document != query}
-                for query, scores in results.items()
-            }
+        if ignore_identical_ids and (own := [query for query, scores in results.items() if query in scores]):
+            results = {**results, **{query: _without(query, results[query]) for query in own}}
         judged = {query: grades for query, grades in qrels.items() if query in results}
-        found = [_measured(judged, results, name, measure, k_values, ties) for name, measure in names.items()]
-        return found[0], found[1], found[2], found[3]
+        ndcg, map_, recall, precision = _measured(judged or qrels, results, names, k_values, ties)
+        return ndcg, map_, recall, precision
 
     @staticmethod
     def evaluate_custom(
@@ -100,7 +135,11 @@ class EvaluateRetrieval:
         known = {spelling: name for name, (_, spellings) in _CUSTOM.items() for spelling in spellings}
         check_choice("metric", metric.lower(), known)
         name = known[metric.lower()]
-        return _measured(qrels, results, name, _CUSTOM[name][0], k_values, ties)
+        return _measured(qrels, results, {name: _CUSTOM[name][0]}, k_values, ties)[0]
+
+
+def _without(document: str, scores: Mapping[str, float]) -> dict[str, float]:
+    return {name: score for name, score in scores.items() if name != document}
 
 
 def _cutoffs(k_values: Sequence[int]) -> list[int]:
@@ -115,14 +154,16 @@ def _cutoffs(k_values: Sequence[int]) -> list[int]:
 def _measured(
     qrels: Mapping[str, Mapping[str, int]],
     results: Scores,
-    name: str,
-    measure: str,
+    names: Mapping[str, str],
     k_values: Sequence[int],
     ties: TieChoice,
-) -> dict[str, Any]:
-    """The chosen value of a measure at each cutoff; all queries of the qrels count."""
+) -> list[dict[str, Any]]:
+    """The chosen value of each measure at each cutoff; all queries of the qrels count, and empty lists score 0."""
     check_ties(ties)
-    measures = {f"{name}@{k}": f"{measure}@{k}" for k in _cutoffs(k_values)}
-    also = [each.replace("R@", "Success@") for each in measures.values() if each.startswith("R@")]
-    found = evaluate_run(qrels, results, measures=[*measures.values(), *also], empty="zero")
-    return {key: choose(found[value], ties) for key, value in measures.items()}
+    measures = {f"{name}@{k}": f"{ours}@{k}" for name, ours in names.items() for k in _cutoffs(k_values)}
+    if results and not any(results.values()) and any(map(qrels.get, results)):
+        found: Mapping[str, Estimate[float]] = dict.fromkeys(measures.values(), Estimate(0.0, 0.0, 0.0, 0.0))
+    else:
+        found = evaluate_run(qrels, results, measures=list(measures.values()), empty="zero")
+    chosen = {key: choose(found[value], ties) for key, value in measures.items()}
+    return [{key: value for key, value in chosen.items() if key.startswith(f"{name}@")} for name in names]

@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tieproof.compat.pml_search import distance_of
 from tieproof.compat.ties import TieChoice, check_ties, choose, of_queries, over_queries
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError, MissingExtraError
@@ -57,6 +58,13 @@ _METRICS = (*_CLUSTERING, *_RANKING)
 
 _STARTS = 10
 """How many times k-means is started; the best clustering is used."""
+
+
+_OF_SUBCLASSES = (
+    *("requires_knn", "requires_clustering", "get_cluster_labels", "determine_k"),
+    *("get_function_dict", "check_primary_metrics", "_get_accuracy"),
+)
+"""Methods that a subclass may override in the library, besides `calculate_…`, and that are not called here."""
 
 
 class _NotOfferedError(InputError, NotImplementedError):
@@ -109,6 +117,7 @@ class AccuracyCalculator:
         distance: str | DistanceFunction | None = None,
         ties: TieChoice = "lower",
     ) -> None:
+        self._refuse_methods()
         check_ties(ties)
         if avg_of_avgs and return_per_class:
             raise InputError("avg_of_avgs and return_per_class exclude each other. Choose one.")
@@ -116,7 +125,7 @@ class AccuracyCalculator:
             check_whole("k", k, beside=", None or 'max_bin_count'")
         if knn_func is not None and distance is not None:
             raise InputError("knn_func and distance both say how items are compared. Leave out one of them.")
-        self.metrics = _selected(_METRICS, include, exclude)
+        self.metrics = self._current = _selected(_METRICS, include, exclude)
         if label_comparison_fn is not None and set(self.metrics) & set(_CLUSTERING):
             raise _NotOfferedError(
                 "AMI and NMI compare labels by equality, not by label_comparison_fn. Leave out AMI and NMI, or leave "
@@ -124,7 +133,7 @@ class AccuracyCalculator:
             )
         self.avg_of_avgs, self.return_per_class = avg_of_avgs, return_per_class
         self.k, self.label_comparison_fn, self.kmeans_func = k, label_comparison_fn, kmeans_func
-        self.distance = distance or ("euclidean" if knn_func is None else _distance_of(knn_func))
+        self.distance = distance or ("euclidean" if knn_func is None else distance_of(knn_func))
         self.ties = ties
 
     def get_accuracy(
@@ -153,7 +162,7 @@ class AccuracyCalculator:
             are left out; if all queries are, the values are NaN, with a warning.
 
         """
-        names = _selected(self.metrics, include, exclude)
+        names = self._current = _selected(self.metrics, include, exclude)
         queries = as_embeddings(query, "queries")
         if reference is None:
             reference, reference_labels, ref_includes_query = query, query_labels, True
@@ -168,6 +177,28 @@ class AccuracyCalculator:
         if rankings := [name for name in names if name in _RANKING]:
             scores |= self._ranked(rankings, queries, query_labels, items, reference_labels, ref_includes_query)
         return {name: scores[name] for name in names}
+
+    def get_curr_metrics(self) -> list[str]:
+        """The names of the metrics that the last call of `get_accuracy` computed, or the next one will.
+
+        >>> AccuracyCalculator(include=("r_precision", "precision_at_1")).get_curr_metrics()
+        ['precision_at_1', 'r_precision']
+        """
+        return list(self._current)
+
+    def description(self) -> str:
+        """The part of the names of records that depends on the options: "avg_of_avgs", or an empty text."""
+        return "avg_of_avgs" if self.avg_of_avgs else ""
+
+    def _refuse_methods(self) -> None:
+        """Refuse subclasses with methods that the library would call, and that would be ignored here."""
+        found = [name for name in dir(type(self)) if name.startswith("calculate_") or name in _OF_SUBCLASSES]
+        if found:
+            raise _NotOfferedError(
+                f"{type(self).__name__} defines {', '.join(found)}, which would read one order of the nearest items, "
+                "while tied items have several. Keep pytorch-metric-learning's own calculator for it, or compute a "
+                "measure such as P@2 by tieproof.evaluate."
+            )
 
     def _ranked(
         self, names: Sequence[str], queries: Any, labels: Any, items: Any, item_labels: Any, includes_query: bool
@@ -214,41 +245,6 @@ class AccuracyCalculator:
         if self.return_per_class:
             return [choose(mean, self.ties) for mean in means]
         return choose(mean_of_means(means), self.ties)
-
-
-_EXACT = {
-    "CosineSimilarity": "cosine",
-    "DotProductSimilarity": "dot",
-    "FlatL2": "euclidean",
-    "FlatIP": "dot",
-    "LpDistance of p = 1": "cityblock",
-    "LpDistance of p = 2": "euclidean",
-}
-"""The distance with the same ranking as each distance of the library, and as each index that FaissKNN makes."""
-
-
-def _distance_of(knn_func: Any) -> str:
-    """The distance whose exact ranking a search of the library approximates."""
-    kind, distance = type(knn_func).__name__, getattr(knn_func, "distance", None)
-    found = kind
-    if kind == "FaissKNN":
-        found = getattr(knn_func.index_init_fn, "__name__", "").removeprefix("Index")
-    elif kind == "CustomKNN" and distance is not None:
-        distance = getattr(distance, "distance", distance)  # of a BatchedDistance
-        found = type(distance).__name__
-        if found == "LpDistance":
-            found += f" of p = {distance.p:g}"
-        normalized = getattr(distance, "normalize_embeddings", False)
-        if normalized and found in ("DotProductSimilarity", "LpDistance of p = 2"):
-            return "cosine"  # of unit vectors, all three rank alike
-        if normalized and found == "LpDistance of p = 1":
-            found += " of normalized embeddings"
-    if found not in _EXACT:
-        raise InputError(
-            f"knn_func is a {kind}{'' if found == kind else f' with {found or type(distance).__name__}'}, but only "
-            f"these are ranked exactly: {', '.join(_EXACT)}. Pass distance= instead, which may also be a function."
-        )
-    return _EXACT[found]
 
 
 def _measures_of(metric: _Ranking, k: int | None) -> tuple[str, str]:

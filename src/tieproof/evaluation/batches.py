@@ -1,5 +1,6 @@
 """`Evaluator`: evaluation of embeddings that arrive batch by batch, from one process or several."""
 
+import sys
 from collections.abc import Sequence
 from numbers import Real
 from typing import Any, Literal, NamedTuple
@@ -7,7 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from tieproof.distances import DistanceFunction, our_name
-from tieproof.errors import InputError
+from tieproof.errors import InputError, warn
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
 from tieproof.evaluation.result import Result
@@ -106,7 +107,7 @@ class Evaluator:
             "precision": precision,
             "noise": noise,
         }
-        self._batches: dict[SideName | None, list[Batch]] = {}
+        self.reset()
 
     def __len__(self) -> int:
         """Return the number of items given on both sides, counting repeated ones each time."""
@@ -167,10 +168,12 @@ class Evaluator:
         given = [(batch, side) for side, batches in other._batches.items() for batch in batches]
         for batch, side in given:
             self._add(batch, side)
+        self._merged = True
 
     def reset(self) -> None:
         """Forget all items."""
-        self._batches = {}
+        self._batches: dict[SideName | None, list[Batch]] = {}
+        self._merged = False  # whether items of other evaluators were added
 
     def __call__(self, embeddings: Any, labels: Any, indices: Any = None, categories: Any = None) -> Result:
         """Add a batch without a gallery, and return the result of this batch alone, as a metric of torchmetrics does.
@@ -181,10 +184,27 @@ class Evaluator:
         alone = Evaluator(**self._options)
         alone.update(embeddings, labels, indices, categories)
         self.update(embeddings, labels, indices, categories)
-        return alone.compute()
+        return alone._evaluated()
 
     def compute(self) -> Result:
-        """Evaluate all items; `query_ids` are the indices of the queries."""
+        """Evaluate all items; `query_ids` are the indices of the queries.
+
+        Warns
+        -----
+        InputWarning
+            If torch.distributed has several processes, and no evaluator was merged into this one: each process then
+            has a result of its own items.
+
+        """
+        if not self._merged and (processes := _processes()) > 1:
+            warn(
+                f"This result is that of the {count(len(self), 'item')} of this process alone, but torch.distributed "
+                f"has {processes} processes. Join the evaluators of all processes by merge() before compute(), "
+                "unless this process was given all items."
+            )
+        return self._evaluated()
+
+    def _evaluated(self) -> Result:
         if not self._batches:
             raise InputError("There is nothing to evaluate: call update(embeddings, labels) first.")
         with_gallery = None not in self._batches
@@ -275,3 +295,11 @@ class Evaluator:
                 f"{array.shape} and type {type_name(array.dtype)}."
             )
         return as_int64(array, "indices")
+
+
+def _processes() -> int:
+    """The number of processes of torch.distributed; it is 1 unless this program has opened a process group."""
+    distributed = sys.modules.get("torch.distributed")
+    if distributed is None or not distributed.is_available() or not distributed.is_initialized():
+        return 1
+    return int(distributed.get_world_size())

@@ -10,7 +10,7 @@ nor the ranks in a file can change a number.
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -234,7 +234,7 @@ def evaluate_run(
     result = evaluated(wanted, truncated)
     bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
     if not truncated and bounded and is_cut_off(scores):
-        _warn_of_cut(result, evaluated(bounded, truncated=True), run)
+        _warn_of_cut(result, bounded, lambda some: evaluated(some, truncated=True), run)
     if ranked.by_ranks is not None:
         said, other = ranked.by_ranks
         for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
@@ -275,18 +275,27 @@ def _at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]
     return [measure if has_own(measure) else measure(rel=float(level)) for measure in measures]
 
 
-def _warn_of_cut(result: Result, cut: Result, run: Any) -> None:
-    """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure."""
+def _warn_of_cut(
+    result: Result, measures: Sequence[Measure], evaluate_cut: Callable[[list[Measure]], Result], run: Any
+) -> None:
+    """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure.
+
+    Often that is the first measure, so that few are evaluated at first, and then twice as many each time.
+    """
     name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
-    for measure in cut.measures:
-        one, other = result[measure], cut[measure]
-        if (other.lower, other.upper) != (one.lower, one.upper):
-            warn(
-                f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that they "
-                f"were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with truncated=True it "
-                f"is {other:.4f}. Set truncated=True if the lists were cut off."
-            )
-            return
+    start = 0
+    while start < len(measures):
+        cut = evaluate_cut(list(measures[start : 2 * start + 1]))
+        for measure in cut.measures:
+            one, other = result[measure], cut[measure]
+            if (other.lower, other.upper) != (one.lower, one.upper):
+                warn(
+                    f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that "
+                    f"they were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with "
+                    f"truncated=True it is {other:.4f}. Set truncated=True if the lists were cut off."
+                )
+                return
+        start = 2 * start + 1
 
 
 def _check_collection(truncated: bool, n_items: int | None) -> int | None:

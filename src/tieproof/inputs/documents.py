@@ -47,6 +47,20 @@ def documents_called(ids: Sequence[str], query: IntArray) -> Documents:
     return documents_of([name.encode(errors="surrogatepass") for name in ids], query)
 
 
+def documents_in_columns(names: npt.NDArray[np.str_], query: IntArray) -> Documents:
+    """Make documents from their ids in an array of NumPy's strings.
+
+    >>> documents_in_columns(np.array(["a", "bc"]), np.array([0, 0])).id(1)
+    b'bc'
+    """
+    letters = names.view(np.uint32)
+    if letters.max(initial=0) > 127:  # not ASCII
+        return documents_called(names.tolist(), query)
+    width = letters.size // max(len(names), 1)
+    length = np.strings.str_len(names).astype(np.int32)
+    return Documents(letters.astype(np.uint8), np.arange(len(names)) * width, length, query)
+
+
 def _documents_in(text: bytes, ids: Sequence[Sized], query: IntArray) -> Documents:
     """Make documents whose ids follow each other in `text`; only the lengths of `ids` are used."""
     length = np.fromiter(map(len, ids), np.int32, len(ids))

@@ -9,6 +9,9 @@ from typing import Any
 
 from tieproof.errors import InputError, warn
 
+_WORDS = {"hits", "documents", "ids"}
+"""The keys of responses that are dictionaries: of search engines, Haystack and Chroma."""
+
 WRAPPERS = ("body", "source_nodes", "points")
 """The attributes that hold the hits: of Elasticsearch's client, LlamaIndex's engines and Qdrant's client."""
 
@@ -23,6 +26,7 @@ def of_responses(values: Any) -> Any:
     """
     if not isinstance(values, Mapping):
         return values
+    _refuse_distances(values)
     hits = {query: _hits_of(value) for query, value in values.items()}
     if all(
         found is None or values[query] == [] for query, found in hits.items()
@@ -53,8 +57,27 @@ def _check_order(lists: list[list[Any]]) -> None:
         )
 
 
+def _refuse_distances(value: Any) -> None:
+    """Refuse results of Chroma and LangChain, whose values are distances, or may be."""
+    if isinstance(value, Mapping) and {"ids", "distances"} <= value.keys():
+        raise InputError(
+            "This is a result of Chroma, with ids and distances, of which smaller ones are nearer, but the scores of "
+            "a run are larger for nearer documents. Pass {query: {id: -distance}}.",
+            "run",
+        )
+    if isinstance(value, list) and any(isinstance(hit, tuple) and hasattr(hit[0], "page_content") for hit in value):
+        raise InputError(
+            "These are pairs of LangChain, of a document and a score, which is a distance in some stores. Pass "
+            "{query: {document.id: score}}, with -score for distances, so that nearer documents have larger scores.",
+            "run",
+        )
+
+
 def _hits_of(value: Any) -> list[Any] | None:
     """The hits of a response, of its `hits` or of a list of hits; None for anything else."""
+    if type(value) is dict and not _WORDS & value.keys():  # most often scores, which are many
+        return None
+    _refuse_distances(value)
     for name in WRAPPERS:
         value = getattr(value, name, value)
     while isinstance(value, Mapping) and isinstance(value.get("hits"), Mapping | list):

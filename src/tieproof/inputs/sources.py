@@ -12,7 +12,7 @@ import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import as_numbers
-from tieproof.inputs.documents import Documents, DocumentTable, documents_called
+from tieproof.inputs.documents import Documents, DocumentTable, documents_called, documents_in_columns
 from tieproof.inputs.frames import as_frame, column_called, column_for
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
@@ -81,7 +81,7 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
                 f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
                 "first, then the run."
             )
-        source = _from_dictionary(values.to_dict(), role, queries)
+        source = _from_ranx(values, role, queries)
     else:
         raise InputError(
             f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
@@ -190,6 +190,15 @@ def _ranks_in(frame: Any) -> FloatArray | None:
     rank = column_called(frame, "rank", "The run")
     is_number = rank.dtype.kind in "iuf" and np.isfinite(rank).all()
     return rank.astype(np.float64) if is_number else None
+
+
+def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
+    from tieproof.inputs.readers import ranx
+
+    lists = ranx.read(values)
+    query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
+    source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
+    return source._replace(value=_as_values(lists.values, role, source, queries))
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:

@@ -302,8 +302,7 @@ def parse(text: "str | Measure") -> Measure:
 def parse_list(text: str) -> list[Measure]:
     """Return the measures that `text` names, with commas or blanks between them.
 
-    A number alone is a further cutoff of the measure before it, as in trec_eval, and official, set and all_trec are
-    the measures of these sets of trec_eval that tieproof has.
+    official, set and all_trec are the measures of these sets of trec_eval that tieproof has.
 
     >>> parse_list("nDCG@10, AP(norm=min)@5 RR"), parse_list("P.5,10"), parse_list("P@5,10")
     ([nDCG@10, AP(norm=min)@5, RR], [P@5, P@10], [P@5, P@10])
@@ -319,12 +318,27 @@ def _parse_list(text: str, known: int) -> tuple[Measure, ...]:
     from tieproof.measures.trec_eval import SETS, members
 
     spellings: list[str] = []
-    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
-        if re.fullmatch("[0-9]+", part) and spellings and re.search("[0-9]$", spellings[-1]):
-            spellings.append(re.sub("[0-9]+$", part, spellings[-1]))
-        elif part:
-            spellings += members(part).measures.values() if part in SETS else [part]
+    for part in parts_of(text):
+        spellings += members(part).measures.values() if part in SETS else [part]
     return tuple(parse(spelling) for spelling in spellings or [text])
+
+
+def parts_of(text: str) -> list[str]:
+    """Return the names in a list of measures, as they are spelled there.
+
+    A number alone is a further cutoff or recall of the measure before it, as in trec_eval.
+
+    >>> parts_of("map P.5, 10"), parts_of("iprec_at_recall.0.1,0.25"), parts_of("RBP(p=0.8,gain=linear),0.2")
+    (['map', 'P.5', 'P.10'], ['iprec_at_recall.0.1', 'iprec_at_recall.0.25'], ['RBP(p=0.8,gain=linear)', '0.2'])
+    """
+    parts: list[str] = []
+    for part in re.split(r"[\s,]+(?![^()]*\))", re.sub(r"\s*([(@])", r"\1", text)):
+        number = r"[0-9]+\.[0-9]+" if "." in part else "[0-9]+"
+        if re.fullmatch(number, part) and parts and re.search(f"{number}$", parts[-1]):
+            parts.append(re.sub(f"{number}$", part, parts[-1]))
+        elif part:
+            parts.append(part)
+    return parts
 
 
 def aliases() -> list[tuple[str, str, str]]:

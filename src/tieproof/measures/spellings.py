@@ -377,7 +377,26 @@ def translated(text: str, measures: Iterable[str], own: str = "") -> str:
     if refused:
         said = "; ".join(f"in {', '.join(libraries)} it is {reason}" for reason, libraries in refused.items())
         raise InputError(f"'{text}' is not offered: {said}.")
+    _refuse_parameter(text)
     raise InputError(_unknown(text, list(measures)))
+
+
+def _refuse_parameter(text: str) -> None:
+    """Refuse a measure of trec_eval with a parameter that tieproof does not read there.
+
+    >>> _refuse_parameter("set_F.0.5")
+    Traceback (most recent call last):
+    tieproof.errors.InputError: 'set_F.0.5' is set_F of trec_eval with a parameter. Write those of SetF itself.
+    """
+    root, dot, _ = text.partition(".")
+    for meaning in meanings_of(root) if dot else ():
+        if meaning.owner == "trec_eval" and meaning.theirs == root:
+            told = f"is {root} of trec_eval with a parameter. Write those of {meaning.ours} itself"
+            raise InputError(
+                f"'{text}' {told}."
+                if meaning.ours
+                else f"'{text}' is not offered: in trec_eval it is {meaning.reason}."
+            )
 
 
 def _unknown(text: str, measures: list[str]) -> str:
@@ -386,7 +405,7 @@ def _unknown(text: str, measures: list[str]) -> str:
 
     known = {name.casefold(): name for name in measures}
     known |= {
-        meaning.theirs.split("{")[0].casefold().rstrip("@_-/"): meaning.ours.split("@")[0]
+        meaning.theirs.split("{")[0].casefold().rstrip("@_-/."): re.split(r"@|\([^)]*{", meaning.ours)[0]
         for meaning in meanings()
         if meaning.ours
     }

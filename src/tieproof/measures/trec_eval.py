@@ -60,7 +60,7 @@ _SET = re.compile(rf"(?<![^\s,])(?:{'|'.join(SETS)})(?![^\s,])")
 
 
 class Members(NamedTuple):
-    """The measures of a set by the names that trec_eval prints, and the names of those that tieproof lacks."""
+    """What a name means to trec_eval: measures by the names that it prints, and the names that tieproof lacks."""
 
     measures: dict[str, str]
     others: list[str]
@@ -68,19 +68,21 @@ class Members(NamedTuple):
 
 @cache
 def members(name: str) -> Members:
-    """Return the measures of a set.
+    """Return the measures of a set, or those of another name of trec_eval, with its default cutoffs if it has none.
 
     >>> members("set").measures
     {'num_q': 'NumQ', 'num_ret': 'NumRet', 'num_rel': 'NumRel', 'num_rel_ret': 'NumRelRet', 'set_P': 'SetP',
      'set_relative_P': 'SetRelP', 'set_recall': 'SetR', 'set_map': 'SetAP', 'set_F': 'SetF'}
     >>> members("set").others, members("all_trec").measures["iprec_at_recall_0.10"]
     (['runid', 'utility'], 'IPrec(recall=0.10,hits=nearest)')
+    >>> members("success").measures, members("P.5").measures, members("iprec_at_recall.0.1").measures
+    ({'success_1': 'Success@1', 'success_5': 'Success@5', 'success_10': 'Success@10'}, {'P_5': 'P@5'},
+     {'iprec_at_recall_0.10': 'IPrec(recall=0.10,hits=nearest)'})
     """
     ours = {theirs: spelling for spelling, names in NAMES.items() for theirs in names.split()}
     found, others = {}, []
-    for root in SETS[name].split():
-        printed = [f"{root}_{cutoff}" for cutoff in _CUTOFFS.get(root, ())] or [root]
-        for one in printed:
+    for root in SETS.get(name, name).split():
+        for one in [f"{root}_{cutoff}" for cutoff in _CUTOFFS.get(root, ())] or [_printed(root)]:
             head, _, digits = one.rpartition("." if "." in one else "_")
             general = f"{head}{one[len(head)]}{{k}}" if digits.isdigit() and one not in ours else one
             if general in ours:
@@ -88,6 +90,16 @@ def members(name: str) -> Members:
             else:
                 others.append(one)
     return Members(found, others)
+
+
+def _printed(name: str) -> str:
+    """Return the name that trec_eval prints for one with a parameter, P_5 for P.5; recalls have two decimals."""
+    root, _, parameter = name.partition(".")
+    if root.startswith("iprec_at_recall_"):
+        root, parameter = "iprec_at_recall", name.removeprefix("iprec_at_recall_")
+    if root == "iprec_at_recall" and re.fullmatch(r"[01]\.[0-9]+", parameter):
+        parameter = parameter.ljust(4, "0")
+    return f"{root}_{parameter}" if parameter else root
 
 
 def sets_in(texts: Iterable[object]) -> list[str]:

@@ -23,6 +23,7 @@ NEVER_CALLED: tuple[str, ...] = (
     "torchvision",
     "validators",
     "oml.inference",
+    "oml.lightning.pipelines",
     "oml.registry",
 )
 

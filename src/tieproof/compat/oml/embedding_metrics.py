@@ -1,7 +1,8 @@
 """`EmbeddingMetrics`: collect embeddings batch by batch, and compute all their metrics."""
 
 import inspect
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
 from pprint import pprint
 from typing import Any
 
@@ -12,8 +13,9 @@ from torch import FloatTensor
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
 from tieproof.compat.oml.metrics import PerQuery, as_metrics, distinct, rates_of
+from tieproof.compat.oml.pictures import contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import check_cutoffs, evaluate_at
-from tieproof.compat.oml.retrieval_results import RetrievalResults, figure_of_queries, rankings_of
+from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.oml.topological import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
@@ -53,6 +55,9 @@ class EmbeddingMetrics:
 
     """
 
+    metric_name = ""
+    overall_categories_key = OVERALL
+
     def __init__(
         self,
         dataset: Any,
@@ -69,6 +74,8 @@ class EmbeddingMetrics:
         ties: TieChoice = "lower",
     ) -> None:
         check_ties(ties)
+        if library := sys.modules.get("oml.interfaces.metrics"):  # its callback asks by isinstance
+            library.IMetricVisualisable.register(type(self))
         self.dataset = dataset
         self.top_k = {"cmc": cmc_top_k, "precision": precision_top_k, "map": map_top_k}
         check_cutoffs(self.top_k)
@@ -111,6 +118,14 @@ class EmbeddingMetrics:
         self._items.update(
             embeddings, np.zeros(places.shape, dtype=np.int64), indices=places
         )  # labels are read later
+
+    def update_data(self, data: Mapping[str, Any], indices: Any) -> None:
+        """Add a batch as the callback of the library passes it: `data["embeddings"]`, (n, d), and `indices`."""
+        self.update(data["embeddings"], indices)
+
+    def ready_to_visualize(self) -> bool:
+        """Whether the data set can show its items."""
+        return hasattr(self.dataset, "visualize")
 
     def compute_metrics(self) -> dict[Any, Any]:
         """Compute all metrics, after `update` was called for every item of the data set.
@@ -173,7 +188,7 @@ class EmbeddingMetrics:
         if verbose:
             shown = min(n_instances, max(map(len, self.retrieval_results.retrieved_ids), default=0))
             print(f"Showing the {shown} nearest items of the queries {list(query_ids)}.")
-        return figure_of_queries(self.retrieval_results, self.dataset, query_ids, n_instances)
+        return figure_of_queries(self.retrieval_results, query_ids, n_instances, contents_of_split(self.dataset))
 
     def get_plot_for_worst_queries(
         self, metric_name: str, n_queries: int, n_instances: int, verbose: bool = False

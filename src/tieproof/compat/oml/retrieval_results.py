@@ -1,99 +1,26 @@
 """The nearest gallery items of each query by Euclidean distance, in exact order, with distances and pictures."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from copy import deepcopy
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from pprint import pformat
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import FloatTensor, LongTensor
 
-from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
 from tieproof.compat.oml.dataset import Split, split_of_dataset, split_of_two
+from tieproof.compat.oml.neighbors import Neighbors, nearest, with_equal_ones
+from tieproof.compat.oml.pictures import Contents, contents_of, contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
-from tieproof.distances import DISTANCES, make_space
-from tieproof.distances.euclidean import Euclidean, EuclideanGauge
-from tieproof.distances.gauge import resources_of_gauge
-from tieproof.engine import nearest_of
 from tieproof.errors import InputError, warn
-from tieproof.exact.bounds import SAFETY, check_products
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
-from tieproof.show import style
-from tieproof.ties import BoolArray, IntArray
+from tieproof.ties import BoolArray
 
-_BLOCK_ENTRIES = 2**22
-"""The largest number of keys, and of entries of difference vectors, that are held in memory at once."""
-
-_UNIT_ROUNDOFF = 2.0**-53
-
-
-class Neighbors(NamedTuple):
-    """The nearest items of one query.
-
-    items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
-    distances : (c,) rounded to float32, and equal where items are tied
-    first, size : (c,) for each item, the position in this list where its tie begins, and how many items the tie
-        holds, including items that are not listed
-    """
-
-    items: IntArray
-    distances: npt.NDArray[np.float32]
-    first: IntArray
-    size: IntArray
-
-
-def _nearest(split: Split, count: int, memory: int = 2**30) -> Iterator[Neighbors]:
-    """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
-    orders = np.arange(len(split.queries)), np.arange(len(split.items))
-    resources = resources_of_gauge(memory // 4)
-    space = make_space(DISTANCES["euclidean"], split.queries, split.gallery, orders, resources)
-    gauge = EuclideanGauge(cast(Euclidean, space))
-    check_products()
-    step = max(1, _BLOCK_ENTRIES // len(split.items))
-    count = min(count, len(split.items))
-    for start in range(0, len(split.queries), step):
-        span = np.arange(start, min(start + step, len(split.queries)))
-        query, item, tie = nearest_of(gauge.space, span, [split.excluded_items[place] for place in span], count)
-        begins = np.searchsorted(query, np.arange(len(span)))
-        size = np.bincount(tie)
-        first = (np.cumsum(size) - size)[tie] - begins[query]
-        listed = np.arange(len(query)) - begins[query] < count
-        distances = _rounded_distances(gauge, split, span[query[listed]], item[listed])
-        cuts = np.cumsum(np.bincount(query[listed], minlength=len(span)))[:-1]
-        columns = (item[listed], distances, first[listed], size[tie[listed]])
-        for parts in zip(*(np.split(column, cuts) for column in columns), strict=True):
-            yield Neighbors(*parts)
-
-
-def _rounded_distances(
-    gauge: EuclideanGauge, split: Split, queries: IntArray, items: IntArray
-) -> npt.NDArray[np.float32]:
-    """The distances of pairs, rounded to float64 and then to float32.
-
-    The square root of a sum of d squares, computed in float64, has a relative error below (d + 8) u. If two float32
-    are possible within that error, the exact distance is computed. Squares that underflow or overflow belong to
-    distances that float32 rounds to 0 or infinity.
-    """
-    distances = np.empty(len(queries), dtype=np.float32)
-    dimensions = split.queries.shape[1]
-    step = max(1, _BLOCK_ENTRIES // dimensions)
-    error = (dimensions + 8) * _UNIT_ROUNDOFF * SAFETY
-    certain = gauge.space.queries.exact_in_float64 and gauge.space.items.exact_in_float64
-    for start in range(0, len(queries), step):
-        span = slice(start, start + step)
-        with np.errstate(over="ignore", under="ignore"):
-            difference = split.queries[queries[span]].astype(np.float64) - split.items[items[span]]
-            about = np.sqrt(np.einsum("ij,ij->i", difference, difference))
-            low, high = ((about * (1 + sign * error)).astype(np.float32) for sign in (-1, 1))
-        unsure = np.flatnonzero((low != high) | (not certain))
-        distances[span] = low
-        rows = gauge.space.queries.identity[queries[span][unsure]]
-        columns = gauge.space.items.identity[items[span][unsure]]
-        exact = gauge.exact(np.zeros(len(rows)), rows, columns)
-        distances[start + unsure] = [np.float32(gauge.distance(key * gauge.unit)) for key in exact]
-    return distances
+_LISTED = 100
+"""How many queries `str` shows."""
 
 
 class RetrievalResults:
@@ -174,8 +101,8 @@ class RetrievalResults:
     def neighbours(self) -> list[Neighbors]:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
-            return list(_nearest(self.split, self.n_items))
-        return [_with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
+            return list(nearest(self.split, self.n_items))
+        return [with_equal_ones(*lists) for lists in zip(*self._lists[:2], strict=True)]
 
     @classmethod
     def from_embeddings(
@@ -267,18 +194,73 @@ class RetrievalResults:
         show : show the figure at once
 
         """
-        queries = len(dataset.get_query_ids())
+        self._check_queries(len(dataset.get_query_ids()))
+        return self.visualize_with_functions(query_ids, *contents_of_split(dataset), n_galleries_to_show, show=show)
+
+    def visualize_qg(
+        self,
+        query_ids: Sequence[int],
+        dataset_query: Any,
+        dataset_gallery: Any,
+        n_galleries_to_show: int = 5,
+        n_gt_to_show: int = 0,
+        verbose: bool = False,
+        show: bool = False,
+    ) -> Any:
+        """The figure of `visualize` for results of two data sets, the queries and the gallery."""
+        self._check_queries(len(dataset_query))
+        contents = contents_of(dataset_query), contents_of(dataset_gallery)
+        return self.visualize_with_functions(query_ids, *contents, n_galleries_to_show, show=show)
+
+    def visualize_with_functions(
+        self,
+        query_ids: Sequence[int],
+        visualize_query_fn: Contents,
+        visualize_gallery_fn: Contents,
+        n_galleries_to_show: int = 5,
+        n_gt_to_show: int = 0,
+        show: bool = False,
+    ) -> Any:
+        """The figure of `visualize`, where functions of a position and a color return the images or texts."""
+        check_whole("n_galleries_to_show", n_galleries_to_show)
+        figure = figure_of_queries(self, query_ids, n_galleries_to_show, (visualize_query_fn, visualize_gallery_fn))
+        if show:
+            figure.show()
+        return figure
+
+    def visualize_as_html(self, *arguments: Any, **options: Any) -> str:
+        """Refused: the pictures of this class are figures."""
+        raise InputError(
+            "visualize_as_html is not offered. Use visualize, whose figures also show texts, or the page of "
+            "tieproof.evaluate(…).report."
+        )
+
+    def _check_queries(self, queries: int) -> None:
         if queries != len(self.retrieved_ids):
             raise InputError(
                 f"The data set has {queries} queries, but the results have {len(self.retrieved_ids)}. Pass the data "
                 "set that they were computed from.",
                 "dataset",
             )
-        check_whole("n_galleries_to_show", n_galleries_to_show)
-        figure = figure_of_queries(self, dataset, query_ids, n_galleries_to_show)
-        if show:
-            figure.show()
-        return figure
+
+    def deepcopy(self) -> "RetrievalResults":
+        """A copy that shares nothing with these results."""
+        return deepcopy(self)
+
+    def __str__(self) -> str:
+        """The lists of the first 100 queries."""
+        relevant = self.gt_ids
+        known = None if relevant is None else [row.tolist() for row in relevant[:_LISTED]]
+        return (
+            f"Maximum number of retrieved items: {self.n_retrieved_items}.\n"
+            f"Distances to the retrieved items:\n{pformat(self.distances[:_LISTED])}.\n"
+            f"Ids of the retrieved gallery items:\n{pformat(self.retrieved_ids[:_LISTED])}.\n"
+            + (
+                "Ground truths are unknown.\n"
+                if known is None
+                else f"Ground truth gallery ids are:\n{pformat(known)}.\n"
+            )
+        )
 
 
 def _warn_of_nothing_relevant(count: int, queries: int) -> None:
@@ -288,13 +270,6 @@ def _warn_of_nothing_relevant(count: int, queries: int) -> None:
             f"{count} of {queries} queries have nothing relevant in the gallery. Their metrics do not depend on the "
             "embeddings: leave these queries out."
         )
-
-
-def _with_equal_ones(distances: Any, ids: Any) -> Neighbors:
-    """A list whose equal distances are ties."""
-    values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
-    _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
-    return Neighbors(items, values, first[inverse], size[inverse])
 
 
 def rankings_of(rr: Any, progress: bool) -> Rankings:
@@ -311,58 +286,3 @@ def correct_of_results(rr: Any) -> tuple[list[BoolArray], list[int]]:
     if rr.gt_ids is None:
         raise InputError("These retrieval results have no gt_ids, so the relevant items are unknown. Pass gt_ids=.")
     return correct_of(rr.retrieved_ids, rr.gt_ids)
-
-
-_QUERY, _RIGHT, _WRONG, _UNKNOWN = (0, 0, 255), (0, 255, 0), (255, 0, 0), (0, 0, 0)
-"""The colors, as (red, green, blue), that are passed to the `visualize` of a data set."""
-
-
-def figure_of_queries(rr: Any, dataset: Any, query_ids: Sequence[int], n_instances: int) -> Any:
-    """A figure with a row for each query.
-
-    rr : retrieval results
-    dataset : the data set that the results were computed from
-    query_ids : positions among the queries
-    n_instances : how many items to show for each query
-    """
-    count = len(rr.retrieved_ids)
-    wrong = [query for query in query_ids if not 0 <= query < count]
-    if wrong or not len(query_ids):
-        arrived = f"contains {wrong[0]}" if wrong else "is empty"
-        raise InputError(
-            f"query_ids must be positions among the {count} queries, from 0 to {count - 1}, but it {arrived}."
-        )
-    rows = [_row_of(rr, dataset, int(query), n_instances) for query in query_ids]
-    columns = 1 + max(len(row.items) for row in rows)
-    drawn, ax = style.figure("A picture of queries", max(4.5, 1.25 * columns), 0.5 + 2.05 * len(rows))
-    nearest_items(rows, ax)
-    return drawn
-
-
-def _row_of(rr: Any, dataset: Any, query: int, n_instances: int) -> Row:
-    ids, gallery_ids = (as_array(of(), "ids") for of in (dataset.get_query_ids, dataset.get_gallery_ids))
-    if hasattr(rr, "neighbours"):
-        neighbors: Neighbors = rr.neighbours[query]
-    else:  # lists of the user
-        neighbors = _with_equal_ones(rr.distances[query], rr.retrieved_ids[query])
-    relevant = None if rr.gt_ids is None else np.isin(neighbors.items, as_array(rr.gt_ids[query], "gt_ids"))
-    items = []
-    for place, (item, distance) in enumerate(zip(neighbors.items[:n_instances], neighbors.distances, strict=False)):
-        right = None if relevant is None else bool(relevant[place])
-        color = _UNKNOWN if right is None else _RIGHT if right else _WRONG
-        items.append(Item(_shown(dataset, int(gallery_ids[item]), color), f"{item}: {distance:.4g}", right))
-    starts = np.unique(neighbors.first[: len(items)])
-    ties = [
-        Tie(int(first), min(int(first + neighbors.size[first]), len(items)), int(neighbors.size[first]))
-        for first in starts
-    ]
-    shown = _shown(dataset, int(ids[query]), _QUERY)
-    return Row(shown, f"query {query}", items, [tie for tie in ties if tie.size > 1])
-
-
-def _shown(dataset: Any, item: int, color: tuple[int, int, int]) -> Any:
-    """The image or the text of an item, or its id if the data set has no `visualize`."""
-    if not hasattr(dataset, "visualize"):
-        return str(item)
-    content = dataset.visualize(item, color)
-    return content if isinstance(content, str) else as_array(content, "image")

@@ -3,8 +3,9 @@
 Errors have the words of torchmetrics, by which a program may recognize them, and add what arrived and what to do.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from copy import deepcopy
 from dataclasses import astuple, fields
 from numbers import Integral
 from typing import Any, ClassVar, Literal
@@ -13,6 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 from torchmetrics import Metric
+from torchmetrics.retrieval.base import RetrievalMetric as TheirMetric
 from torchmetrics.utilities.data import dim_zero_cat
 
 from tieproof.compat.distributed import gathered_tensors
@@ -48,8 +50,11 @@ def check_cutoff(name: str, value: Any) -> None:
         raise InputError(f"`{name}` has to be a positive integer or None, not {value!r}.", name)
 
 
-class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
+class RetrievalMetric(TheirMetric):  # type: ignore[misc]
     """The base class. Its state is synchronized under torch.distributed, even if a process has no data.
+
+    It is a `RetrievalMetric` of torchmetrics only for `isinstance`: none of that class's methods are used. A subclass
+    that overrides `_metric`, which sees one order of a query's items, is refused; override `measures` instead.
 
     Parameters
     ----------
@@ -80,7 +85,12 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
         ties: TieChoice = "lower",
         **kwargs: Any,
     ) -> None:
-        super().__init__(**{"dist_sync_fn": gathered_tensors, **kwargs})
+        Metric.__init__(self, **{"dist_sync_fn": gathered_tensors, **kwargs})
+        if type(self)._metric is not RetrievalMetric._metric:
+            raise InputError(
+                f"{type(self).__name__} overrides _metric, which sees one order of a query's items, while tied items "
+                "have several. Derive it from the class of torchmetrics, or override measures()."
+            )
         check_ties(ties)
         if empty_target_action not in _EMPTY:
             raise InputError(
@@ -143,6 +153,13 @@ class RetrievalMetric(Metric, ABC):  # type: ignore[misc]
     def compute(self) -> Any:
         """The metric over all queries: a tensor, or with `ties="interval"` a dictionary of tensors."""
         return self.converted(self.over_queries(), 0)
+
+    def _metric(self, preds: Tensor, target: Tensor) -> Any:
+        """The metric of a single query."""
+        alone = deepcopy(self)
+        alone.reset()
+        alone.update(preds, target, torch.zeros_like(target, dtype=torch.long))
+        return type(alone).compute(alone)  # the metric's own compute would turn a curve of one point into a number
 
     @abstractmethod
     def measures(self, length: int, longest: int) -> list[str]:

@@ -8,7 +8,6 @@ tensor(0.5833)
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from tieproof.compat.ties import TieChoice
@@ -25,8 +24,7 @@ def _of_one_query(metric: RetrievalMetric, preds: Tensor, target: Tensor) -> Any
             "`preds` and `target` must be non-empty and non-scalar tensors. Pass the scores of all items of a query.",
             "preds",
         )
-    metric.update(preds, target, torch.zeros_like(target, dtype=torch.long))
-    return type(metric).compute(metric)  # the metric's own compute would turn a curve of one point into a number
+    return metric._metric(preds, target)
 
 
 def retrieval_auroc(

@@ -53,7 +53,7 @@ class _SpelledMeasure(TheirMeasure):  # type: ignore[misc]
 
 
 class TieproofProvider(Provider):  # type: ignore[misc]
-    """Computes measures with a bound. If called directly, it computes measures without a bound by its own `bound`.
+    """Computes measures with a bound, and measures of ir_measures without one by its own `bound`.
 
     bound : "lower", "expected" or "upper"
     """
@@ -67,9 +67,17 @@ class TieproofProvider(Provider):  # type: ignore[misc]
         self.bound = bound
 
     def supports(self, measure: Any) -> bool:
-        """Return whether the measure has a bound."""
+        """Return whether the provider computes the measure.
+
+        >>> TieproofProvider().supports(ir_measures.AP), TieproofProvider().supports(ir_measures.infAP)
+        (True, False)
+        """
         measure.validate_params()
-        return isinstance(measure, WithBound)
+        try:
+            self.bounded(measure)
+        except InputError:
+            return False
+        return True
 
     def bounded(self, measure: Any) -> WithBound:
         """Return the measure with a bound, after checking its parameters."""
@@ -89,18 +97,13 @@ class TieproofProvider(Provider):  # type: ignore[misc]
         return _TieproofEvaluator({measure: self.bounded(measure) for measure in measures}, qrels)
 
 
-class _FirstChoice(TieproofProvider):
-    """Computes measures without a bound, if tieproof has them."""
+class _OfBounds(TieproofProvider):
+    """The last choice of ir_measures, which leaves every measure without a bound to its other providers."""
 
     def supports(self, measure: Any) -> bool:
-        """Return whether the measure has no bound and tieproof can compute it."""
-        if isinstance(measure, WithBound):
-            return False
-        try:
-            self.bounded(measure)
-        except InputError:
-            return False
-        return True
+        """Return whether the measure has a bound."""
+        measure.validate_params()
+        return isinstance(measure, WithBound)
 
 
 class _TieproofEvaluator(Evaluator):  # type: ignore[misc]
@@ -175,9 +178,9 @@ def first_choice(bound: Bound = "lower") -> None:
     >>> ir_measures.DefaultPipeline.providers[:] = before  # as it was
 
     """
-    provider = _FirstChoice(bound)
+    provider = TieproofProvider(bound)
     providers = ir_measures.DefaultPipeline.providers
-    providers[:] = [provider, *(each for each in providers if not isinstance(each, _FirstChoice))]
+    providers[:] = [provider, *(each for each in providers if type(each) is not TieproofProvider)]
 
 
 def _register() -> None:
@@ -187,7 +190,8 @@ def _register() -> None:
         plain = getattr(ir_measures, name, None)
         for known in [known for known, measure in registry.items() if measure is plain] or [name]:
             registry[known] = _SpelledMeasure(plain, bounded) if plain else bounded
-    ir_measures.DefaultPipeline.providers.append(ir_measures.providers.register(TieproofProvider()))
+    ir_measures.providers.register(TieproofProvider())
+    ir_measures.DefaultPipeline.providers.append(_OfBounds())
 
 
 _register()

@@ -81,6 +81,8 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         best value in the first evaluation.
     query_prompt, query_prompt_name, corpus_prompt, corpus_prompt_name : str
         As in that evaluator; the query's prompts are used for `sentences`, too.
+    write_predictions : bool
+        True is refused: the evaluator of the library writes predictions, which `tieproof.evaluate_run` reads.
     sentences, labels : sequences of equal length, instead of queries, corpus and relevant_docs
     precision : "float32", "int8", "uint8", "binary" or "ubinary"
         Embeddings are converted by `quantize_embeddings`. "binary" and "ubinary" embeddings are packed chunk by chunk
@@ -140,6 +142,7 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         query_prompt_name: str | None = None,
         corpus_prompt: str | None = None,
         corpus_prompt_name: str | None = None,
+        write_predictions: bool = False,
         *,
         sentences: Sequence[Any] | None = None,
         labels: Any = None,
@@ -154,6 +157,13 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
         else:
             raise InputError(
                 "Pass either queries, corpus and relevant_docs, or sentences and labels, not some of both."
+            )
+        if write_predictions:
+            raise InputError(
+                "write_predictions=True would cut lists off within ties, by the ids of documents. Let "
+                "InformationRetrievalEvaluator write its predictions, and pass the file to tieproof.evaluate_run "
+                "with truncated=True.",
+                "write_predictions",
             )
         check_whole("corpus_chunk_size", corpus_chunk_size, 1)
         check_precision(precision, score_functions)
@@ -293,6 +303,20 @@ class TieproofEvaluator(BaseEvaluator):  # type: ignore[misc]
                 embeddings = np.empty((len(texts), chunk.shape[1]), chunk.dtype)
             embeddings[at : at + len(chunk)] = chunk
         return embeddings
+
+    @property
+    def queries(self) -> list[Any]:
+        """The texts that are evaluated as queries."""
+        return self.task.sentences if isinstance(self.task, Labeled) else self.task.queries
+
+    @property
+    def corpus(self) -> list[Any]:
+        """The texts that are ranked."""
+        return self.task.sentences if isinstance(self.task, Labeled) else self.task.corpus
+
+    def _model_score_functions(self, model: Any) -> dict[str, Any]:
+        """The distances by the names of the model's score functions, for which NanoBEIREvaluator asks."""
+        return distances_for(model, None, self.precision)
 
     @property
     def description(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from sentence_transformers.util import cos_sim
-from tqdm import tqdm
+from tqdm import trange
 
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
@@ -26,6 +26,9 @@ from tieproof.integrations.sentence_transformers.scoring import (
 from tieproof.ties import Array, Estimate, FloatArray
 
 logger = logging.getLogger(__name__)
+
+_TOGETHER, _CANDIDATES = 16, 512
+"""The most samples that are evaluated by one call, and about the most candidates of such samples together."""
 
 
 class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
@@ -135,28 +138,42 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
     def _values(self, model: Any) -> Array:
         """The estimate of each metric of each sample, (samples, 4, metrics)."""
         distance, names = distance_of(self.similarity_fct), list(self.measures.values())
-        queries = documents = None
-        if self.use_batched_encoding:
-            texts = [text for _, positive, negative in self.samples for text in positive + negative]
-            queries = self._encoded(model, "encode_query", [query for query, _, _ in self.samples])
-            documents = self._encoded(model, "encode_document", texts)
-        values, start = [], 0
-        for number, (query, positive, negative) in enumerate(
-            tqdm(self.samples, disable=not self.show_progress_bar, desc="Samples")
-        ):
-            end = start + len(positive) + len(negative)
-            if queries is not None and documents is not None:
-                one, candidates = queries[number : number + 1], documents[start:end]
+        sizes = [len(positive) + len(negative) for _, positive, negative in self.samples]
+        together = self.use_batched_encoding and isinstance(distance, str)  # a function might round otherwise
+        step = max(1, min(_TOGETHER, _CANDIDATES // max(sizes))) if together else 1
+        whole = self._texts_of(model, self.samples) if self.use_batched_encoding else None
+        ends = np.cumsum([0, *sizes])
+        values = []
+        for start in trange(0, len(sizes), step, disable=not self.show_progress_bar, desc="Samples"):
+            part = slice(start, start + step)
+            if whole is None:
+                queries, documents = self._texts_of(model, self.samples[part])
             else:
-                one = self._encoded(model, "encode_query", [query])
-                candidates = self._encoded(model, "encode_document", positive + negative)
-            relevance = [(0, place) for place in range(len(positive))]
+                queries, documents = whole[0][part], whole[1][ends[start] : ends[min(start + step, len(sizes))]]
+            own = np.repeat(np.arange(len(queries)), sizes[part])
+            positives = [len(positive) for _, positive, _ in self.samples[part]]
+            within = np.arange(len(own)) - (ends[part] - ends[start])[own]
+            relevant = np.flatnonzero(within < np.array(positives)[own])
+            others = np.argwhere(np.arange(len(queries))[:, None] != own)
             result = evaluate(
-                one, gallery=candidates, relevance=relevance, distance=distance, measures=names, threads=1
+                queries,
+                gallery=documents,
+                relevance=np.column_stack([own[relevant], relevant]),
+                exclude=others if len(others) else None,
+                distance=distance,
+                measures=names,
+                threads=1,
             )
-            values.append(np.transpose([astuple(result[name]) for name in names]))
-            start = end
-        return np.array(values)
+            values.append(np.array([astuple(result.per_query(name)) for name in names]).T)
+        return np.concatenate(values)
+
+    def _texts_of(self, model: Any, samples: Sequence[tuple[Any, list[Any], list[Any]]]) -> tuple[Array, Array]:
+        """The embeddings of the queries of samples, and of all their candidates."""
+        candidates = [text for _, positive, negative in samples for text in positive + negative]
+        return (
+            self._encoded(model, "encode_query", [query for query, _, _ in samples]),
+            self._encoded(model, "encode_document", candidates),
+        )
 
     def _encoded(self, model: Any, method: str, texts: Sequence[Any]) -> Array:
         """The embeddings of texts."""

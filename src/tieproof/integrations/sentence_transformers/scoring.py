@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
-from sentence_transformers import SimilarityFunction, SparseEncoder, quantize_embeddings
+from sentence_transformers import CrossEncoder, SimilarityFunction, SparseEncoder, quantize_embeddings
 
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
@@ -24,6 +24,7 @@ except ModuleNotFoundError:  # before version 5.4
     from sentence_transformers import evaluation
 
 BaseEvaluator: Any = evaluation.SentenceEvaluator
+NanoBEIREvaluator: Any = evaluation.NanoBEIREvaluator
 
 Precision = Literal["float32", "int8", "uint8", "binary", "ubinary"]
 ScoreFunction = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
@@ -69,6 +70,12 @@ def check_precision(precision: str | None, score_functions: Mapping[str, ScoreFu
 def check_model(model: Any, methods: Iterable[str]) -> None:
     """Refuse a model that lacks one of these methods, or that does not return dense vectors."""
     name = type(model).__name__
+    if isinstance(model, CrossEncoder):
+        raise InputError(
+            f"{name} scores pairs of texts, but vectors of a SentenceTransformer are expected. Pass the scores that "
+            "its predict returns to tieproof.evaluate_scores, a row for the candidates of each query.",
+            "model",
+        )
     if isinstance(model, SparseEncoder):
         raise InputError(
             f"{name} returns sparse vectors, but dense vectors of a SentenceTransformer are expected. Let "

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self, get_args
 
 from tieproof.distances import DistanceFunction, reported
+from tieproof.errors import InputError
 from tieproof.evaluation.intervals import Bound
 from tieproof.evaluation.pictures import plot_measures
 from tieproof.evaluation.result import Result
@@ -88,8 +89,14 @@ class TieproofScorer:
     asked: Asked
     bound: str
 
-    def __call__(self, estimator: Any, X: Any, y: Any = None) -> float | dict[str, float]:
-        """The score (larger is better), or several scores by their names."""
+    def __call__(self, estimator: Any, X: Any, y: Any = None, **metadata: Any) -> float | dict[str, float]:
+        """The score (larger is better), or several scores by their names; sample_weight and the like are refused."""
+        if given := [name for name, value in metadata.items() if value is not None]:
+            raise InputError(
+                f"tieproof_scorer has no {', '.join(given)}: every query of a ranking counts alike, and so does "
+                "every item. Leave it out.",
+                given[0],
+            )
         result = self.evaluate(estimator, X, y)
         if self.bound == "interval":
             return result.to_flat_dict()
