@@ -43,6 +43,7 @@ def by_matrix(
     return tp.evaluate_distances(distances, relevance, measures=["AP", "P@3", "RR"], empty="zero")
 
 
+@pytest.mark.filterwarnings("ignore:The relevance has only the values -1 and 1")
 @pytest.mark.parametrize("seed", range(30))
 @pytest.mark.parametrize("with_gallery", [False, True])
 @pytest.mark.parametrize("with_groups", [False, True])

@@ -675,16 +675,16 @@ CHANGED: dict[str, list[Callable[[Path], None]]] = {
 def test_no_changed_file_agrees(tmp_path: Path) -> None:
     """Whoever changes a file that other programs read can write its digest into the certificate, too."""
     folder, before = tmp_path / "truth", tmp_path / "before"
-    tp.truth(GALLERY, QUERIES, 4, out=folder, distance="euclidean", formats=[*FORMATS])
+    tp.truth(QUERIES, GALLERY, 4, out=folder, distance="euclidean", formats=[*FORMATS])
     shutil.copytree(folder, before)
     for name, changes in CHANGED.items():
         for change in changes:
             change(folder / name)
             certified_again(folder)
-            found = tp.verify_truth(folder, GALLERY, QUERIES, sample=1)
+            found = tp.verify_truth(folder, QUERIES, GALLERY, sample=1)
             assert found.differences == (f"{name} is not what the neighbors and the data give.",)
             shutil.copytree(before, folder, dirs_exist_ok=True)
-    assert tp.verify_truth(folder, GALLERY, QUERIES).agrees
+    assert tp.verify_truth(folder, QUERIES, GALLERY).agrees
 
 
 def test_files_that_the_certificate_does_not_name(folder: Path) -> None:
@@ -692,7 +692,7 @@ def test_files_that_the_certificate_does_not_name(folder: Path) -> None:
     del content["files"]["truth.ibin"]
     (folder / NAME).write_text(json.dumps(content))
     certified_again(folder)
-    found = tp.verify_truth(folder, GALLERY, QUERIES)
+    found = tp.verify_truth(folder, QUERIES, GALLERY)
     assert found.differences == ("The folder has truth.ibin, which the certificate does not name.",)
 
 
@@ -700,8 +700,8 @@ def test_every_field_of_the_rows_is_compared(folder: Path) -> None:
     gallery = json.loads((folder / NAME).read_text())["gallery"]
     for field, value in (("type", "int8"), ("dimensions", 9), ("rows", 60)):
         certified_again(folder, gallery=gallery | {field: value})
-        found = tp.verify_truth(folder, GALLERY, QUERIES)
+        found = tp.verify_truth(folder, QUERIES, GALLERY)
         assert found.agrees == (field == "rows")
     certified_again(folder, version="9.9")
     with pytest.raises(tp.InputError, match=r"was written by tieproof 9\.9, but this is"):
-        tp.verify_truth(folder, GALLERY, QUERIES)
+        tp.verify_truth(folder, QUERIES, GALLERY)

@@ -27,7 +27,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     Path("texts.txt").write_text("\n".join(f"the text of number {at}" for at in range(30)))
     Path("qrels.txt").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d3 1\n")
     Path("a.run").write_text("q1 Q0 d1 1 0.5 a\nq1 Q0 d2 2 0.5 a\nq2 Q0 d3 1 0.5 a\n")
-    Path("b.run").write_text("q1 Q0 d1 1 0.5 b\nq1 Q0 d2 2 0.9 b\nq2 Q0 d3 1 0.5 b\n")
+    Path("b.run").write_text("q1 Q0 d1 2 0.5 b\nq1 Q0 d2 1 0.9 b\nq2 Q0 d3 1 0.5 b\n")
     Path("documents.txt").write_text("d1 what ties do\nd2\thow to cook rice\n")
     return tmp_path
 
