@@ -8,6 +8,7 @@ import tieproof
 from tieproof.cli.files import naming
 from tieproof.cli.options import BETWEEN_0_AND_1, Option, Text, argument, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
+from tieproof.errors import InputError
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, fixed, table
@@ -61,8 +62,8 @@ _HELD = ("precision", "recall", "coverage")
     HELP,
     EXAMPLES,
     embeddings=argument("The vectors, one per row; the means of posteriors, for --scale."),
-    labels=argument("The labels, one per row."),
-    confidence=argument("The confidences, one per row; a larger number is more confident."),
+    labels=argument("The labels, one per row.", required=True),
+    confidence=argument("The confidences, one per row; a larger number is more confident.", required=True),
     truth=Option("The confidences that the items deserve: adds Spearman's rank correlation with them."),
     scale=Option(
         "The standard deviations of the posteriors: adds how many items of a query's class are inside the region of "
@@ -83,6 +84,8 @@ def confidence(
 ) -> None:
     """Read the files, evaluate the embeddings and the confidences, write and show the scores."""
     check_options(**settings)
+    if mass and not scale:
+        raise InputError("--mass is for regions; it needs --scale.")
     settings["measures"] = [*settings["measures"], "P@1"]
     files = {"embeddings": embeddings, "labels": labels, "confidence": confidence}
 
