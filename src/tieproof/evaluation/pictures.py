@@ -137,9 +137,9 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. Each value is the mean over the queries of the largest precision at any rank down to which the
-    recall is at least as high. The edges of the band are curves: one order of all ties gives the lower one, and
-    another the upper one. Raises InputError for a result without these measures, and MissingExtraError if matplotlib
-    is not installed.
+    recall is reached, as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one,
+    and another the upper one. Raises InputError for a result without these measures, or with several curves of them,
+    and MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=tp.measures.PRECISION_RECALL)
@@ -147,11 +147,12 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     >>> axes.lines[0].get_ydata().round(4).tolist()[:2]  # a tie of a relevant item and another, at ranks 2 and 3
     [0.4167, 0.4167]
     """
-    levels = {
-        float(measure["recall"]): result[measure]
-        for measure in map(parse, result.measures)
-        if measure.name == "IPrec"
-    }
+    measures = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
+    levels = {float(measure["recall"]): result[measure] for measure in measures}
+    curves = {measure(recall=0): measure for measure in measures}
+    if len(curves) > 1:
+        several = ", ".join(map(str, curves.values()))
+        raise InputError(f"{several} belong to different curves of precision over recall. Evaluate those of one curve.")
     if len(levels) < 2:
         raise InputError(
             "This result has no precision at several levels of recall. Evaluate it with "
