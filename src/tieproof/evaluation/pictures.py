@@ -152,7 +152,9 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     curves = {measure(recall=0): measure for measure in measures}
     if len(curves) > 1:
         several = ", ".join(map(str, curves.values()))
-        raise InputError(f"{several} belong to different curves of precision over recall. Evaluate those of one curve.")
+        raise InputError(
+            f"{several} belong to different curves of precision over recall. Evaluate those of one curve."
+        )
     if len(levels) < 2:
         raise InputError(
             "This result has no precision at several levels of recall. Evaluate it with "
