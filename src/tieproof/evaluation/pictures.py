@@ -147,9 +147,8 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     >>> axes.lines[0].get_ydata().round(4).tolist()[:2]  # a tie of a relevant item and another, at ranks 2 and 3
     [0.4167, 0.4167]
     """
-    measures = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
-    levels = {float(measure["recall"]): result[measure] for measure in measures}
-    curves = {measure(recall=0): measure for measure in measures}
+    levels = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
+    curves = {level(recall=0): level for level in levels}
     if len(curves) > 1:
         several = ", ".join(map(str, curves.values()))
         raise InputError(
@@ -161,9 +160,8 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
             "measures=tieproof.measures.PRECISION_RECALL, or other measures such as 'IPrec(recall=0.5)'.",
         )
     ax = style.axes_or_new(ax, "Result.plot_precision_recall", height=CURVE_HEIGHT)
-    recall, lower, expected, upper = np.array(
-        [(recall, each.lower, each.expected, each.upper) for recall, each in sorted(levels.items())]
-    ).T
+    found = sorted((float(level["recall"]), result[level]) for level in levels)
+    recall, lower, expected, upper = np.array([(at, each.lower, each.expected, each.upper) for at, each in found]).T
     ax.fill_between(recall, lower, upper, color=style.SKY_BLUE, alpha=0.5, linewidth=1, label="lower to upper")
     ax.plot(recall, expected, color=style.BLUE, marker="o", markersize=4, label="expected")
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall", ylabel="interpolated precision")
