@@ -374,9 +374,9 @@ print(listed["RR"], listed.as_printed("position", scores=scores, relevance=relev
 - trec_eval reads grades by `atol`, which cuts off fractions: 0.5 and -0.5 are 0, and 1.5 is 1. `trec_eval` and
   `pytrec_eval` show what it prints for such grades; the interval is about the grades as they are. pytrec_eval itself
   takes no fractions.
-- How many hits have a recall depends on the version: int(0.7 R + 0.9) up to 9.0.8 and in pytrec_eval, which is 2 of 3
-  because of rounding, and the nearest number in 10.0. Both columns show `IPrec` as that version counts, whatever
-  `hits=` is.
+- How many of R relevant documents have a recall depends on the version: int(recall R + 0.9) up to 9.0.8 and in
+  pytrec_eval, which is 2 of 3 for a recall of 0.7 because of rounding, and the nearest number in 10.0. Both columns
+  show `IPrec` as that version counts, whatever `hits=` is.
 - Queries count as in the result. trec_eval leaves out queries that are missing from the run, as `missing="skip"`
   does; `trec_eval -c` counts them as 0, as `missing="zero"` does. Both count queries without relevant documents as 0
   (`empty="zero"`).

@@ -69,3 +69,16 @@ def test_errors_name_the_file(option: str, message: str, capsys: pytest.CaptureF
     np.save("short.npy", np.ones(3))
     assert run("confidence", "rows.npy", "labels.npy", "sure.npy", option, "short.npy") == 2
     assert message in " ".join(capsys.readouterr().err.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["rows.npy", "labels.npy"], "Missing argument 'CONFIDENCE'"),
+        (["rows.npy"], "Missing argument 'LABELS'"),
+        (["rows.npy", "labels.npy", "sure.npy", "--mass", "0.5"], "--mass is for regions; it needs --scale."),
+    ],
+)
+def test_what_is_missing_is_named(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("confidence", *arguments) == 2
+    assert message in " ".join(capsys.readouterr().err.split())

@@ -287,6 +287,13 @@ def test_precision_over_recall_needs_levels_of_recall() -> None:
         result.plot_precision_recall(new_axes())
 
 
+@pytest.mark.parametrize("other", ["IPrec(recall=0.7,hits=exact)", "IPrec(recall=0.75,rel=2)"])
+def test_one_curve_does_not_mix_definitions_of_precision(other: str) -> None:
+    result = tp.evaluate_scores([[2, 1]], [[0, 2]], measures=[*tp.measures.PRECISION_RECALL, other])
+    with pytest.raises(InputError, match=r"IPrec\(.* belong to different curves"):
+        result.plot_precision_recall(new_axes())
+
+
 @pytest.mark.parametrize(("picture", "name"), [*zip(PICTURES, ["plot", "plot_queries"], strict=True)])
 def test_without_matplotlib(picture: Any, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -8,6 +8,7 @@ import tieproof
 from tieproof.cli.files import naming
 from tieproof.cli.options import BETWEEN_0_AND_1, Option, Text, argument, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
+from tieproof.errors import InputError
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, fixed, table
@@ -37,22 +38,22 @@ class _Confidences(NamedTuple):
         return json.dumps(self.result.to_dict() | scores, indent=2)
 
     def to_text(self, width: int | None, color: bool) -> str:
-        values = {f"confidence vs recall@1, {of}": getattr(self.scores[_NAMES[0]], of) for of in ("mean", "best")}
-        if correlation := self.scores.get(_NAMES[1]):
+        accuracy = self.scores["confidence_vs_recall_at_1"]
+        values = {"confidence vs recall@1, mean": accuracy.mean, "confidence vs recall@1, best": accuracy.best}
+        if correlation := self.scores.get("rank_correlation"):
             values["rank correlation"] = correlation.coefficient
             values["  lowest in any order of ties"] = correlation.orders.lower
             values["  highest in any order of ties"] = correlation.orders.upper
         tables: list[tuple[tuple[str, ...], list[tuple[str, ...]]]] = [
             (("score", "value"), [(name, fixed(value)) for name, value in values.items()])
         ]
-        if retrieval := self.scores.get(_NAMES[2]):
+        if retrieval := self.scores.get("credible_retrieval"):
             rows = [(f"{point.mass:g}", *(fixed(getattr(point, of)) for of in _HELD)) for point in retrieval.points]
             tables.append((("mass of the regions", *_HELD), rows))
         shown = [table(header, [rows], width or WIDTH, color, header[1:]) for header, rows in tables]
         return "\n\n".join(text.rstrip("\n") for text in (self.result.to_text(width, color), *shown)) + "\n"
 
 
-_NAMES = ("confidence_vs_recall_at_1", "rank_correlation", "credible_retrieval")
 _HELD = ("precision", "recall", "coverage")
 
 
@@ -61,8 +62,8 @@ _HELD = ("precision", "recall", "coverage")
     HELP,
     EXAMPLES,
     embeddings=argument("The vectors, one per row; the means of posteriors, for --scale."),
-    labels=argument("The labels, one per row."),
-    confidence=argument("The confidences, one per row; a larger number is more confident."),
+    labels=argument("The labels, one per row.", required=True),
+    confidence=argument("The confidences, one per row; a larger number is more confident.", required=True),
     truth=Option("The confidences that the items deserve: adds Spearman's rank correlation with them."),
     scale=Option(
         "The standard deviations of the posteriors: adds how many items of a query's class are inside the region of "
@@ -83,6 +84,8 @@ def confidence(
 ) -> None:
     """Read the files, evaluate the embeddings and the confidences, write and show the scores."""
     check_options(**settings)
+    if mass and not scale:
+        raise InputError("--mass is for regions; it needs --scale.")
     settings["measures"] = [*settings["measures"], "P@1"]
     files = {"embeddings": embeddings, "labels": labels, "confidence": confidence}
 
@@ -92,17 +95,17 @@ def confidence(
         with naming(files):
             result = tieproof.evaluate(rows, known, confidence=sure, **settings)
         hits = result.per_query("P@1").lower
-        scores: dict[str, Any] = {
-            _NAMES[0]: tieproof.confidence.confidence_vs_recall_at_1(hits, sure[result.query_ids])
-        }
+        accuracy = tieproof.confidence.confidence_vs_recall_at_1(hits, sure[result.query_ids])
+        scores: dict[str, Any] = {"confidence_vs_recall_at_1": accuracy}
         if truth:
             deserved = read_confidences(truth)
             with naming({"confidence": confidence, "truth": truth}):
-                scores[_NAMES[1]] = tieproof.confidence.rank_correlation(sure, deserved)
+                scores["rank_correlation"] = tieproof.confidence.rank_correlation(sure, deserved)
         if scale:
             scales = read_confidences(scale) if only_labels(scale) else read_embeddings(scale)
             with naming({"scale": scale}):
-                scores[_NAMES[2]] = tieproof.confidence.credible_retrieval(rows, scales, known, mass or 0.95)
+                found = tieproof.confidence.credible_retrieval(rows, scales, known, mass or 0.95)
+            scores["credible_retrieval"] = found
         return _Confidences(result, scores)
 
     paths = [split(file).path for file in (*files.values(), truth, scale) if file]

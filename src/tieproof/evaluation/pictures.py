@@ -137,9 +137,9 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     ax : matplotlib axes to draw on; None for new ones
 
     Returns the axes. Each value is the mean over the queries of the largest precision at any rank down to which the
-    recall is at least as high. The edges of the band are curves: one order of all ties gives the lower one, and
-    another the upper one. Raises InputError for a result without these measures, and MissingExtraError if matplotlib
-    is not installed.
+    recall is reached, as `IPrec` counts. The edges of the band are curves: one order of all ties gives the lower one,
+    and another the upper one. Raises InputError for a result without these measures, or with several curves of them,
+    and MissingExtraError if matplotlib is not installed.
 
     >>> import tieproof as tp
     >>> result = tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=tp.measures.PRECISION_RECALL)
@@ -147,20 +147,21 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     >>> axes.lines[0].get_ydata().round(4).tolist()[:2]  # a tie of a relevant item and another, at ranks 2 and 3
     [0.4167, 0.4167]
     """
-    levels = {
-        float(measure["recall"]): result[measure]
-        for measure in map(parse, result.measures)
-        if measure.name == "IPrec"
-    }
+    levels = [measure for measure in map(parse, result.measures) if measure.name == "IPrec"]
+    curves = {level(recall=0): level for level in levels}
+    if len(curves) > 1:
+        several = ", ".join(map(str, curves.values()))
+        raise InputError(
+            f"{several} belong to different curves of precision over recall. Evaluate those of one curve."
+        )
     if len(levels) < 2:
         raise InputError(
             "This result has no precision at several levels of recall. Evaluate it with "
             "measures=tieproof.measures.PRECISION_RECALL, or other measures such as 'IPrec(recall=0.5)'.",
         )
     ax = style.axes_or_new(ax, "Result.plot_precision_recall", height=CURVE_HEIGHT)
-    recall, lower, expected, upper = np.array(
-        [(recall, each.lower, each.expected, each.upper) for recall, each in sorted(levels.items())]
-    ).T
+    found = sorted((float(level["recall"]), result[level]) for level in levels)
+    recall, lower, expected, upper = np.array([(at, each.lower, each.expected, each.upper) for at, each in found]).T
     ax.fill_between(recall, lower, upper, color=style.SKY_BLUE, alpha=0.5, linewidth=1, label="lower to upper")
     ax.plot(recall, expected, color=style.BLUE, marker="o", markersize=4, label="expected")
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall", ylabel="interpolated precision")
