@@ -236,7 +236,7 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "whole numbers that are no ranks in a run of three columns": Case(
-        text("run.tsv", b"q1\ta\t5\nq1\tb\t2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        text("run.tsv", b"q1\ta\t2\nq1\tb\t5\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
         r"run\.tsv: the third column is read as scores, .* query 'q1' are not the ranks .*anew, without gaps",
         in_folder=True,
         warns=True,
