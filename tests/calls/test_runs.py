@@ -476,6 +476,18 @@ def test_ids_between_tabs_may_contain_blanks(tmp_path: Path) -> None:
     assert evaluate_run({"q1": {"d1": 1}}, run, measures=["RR"])["RR"].lower == 1
 
 
+def test_names_in_different_forms_of_unicode_are_refused(tmp_path: Path) -> None:
+    one, other = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
+    with pytest.raises(tp.InputError, match="different encodings: for query 'q', a document"):
+        evaluate_run({"q": {one: 1, "b": 1}}, {"q": {other: 2.0, "b": 1.0}})
+    run = tmp_path / "run"
+    run.write_text(f"{other} Q0 a 1 2 t\nq Q0 b 1 1 t\n")
+    for ranked in (run, {other: {"a": 2.0}, "q": {"b": 1.0}}):
+        with pytest.raises(tp.InputError, match="different encodings: a query"):
+            evaluate_run({one: {"a": 1}, "q": {"b": 1}}, ranked)
+        assert evaluate_run({other: {"a": 1}, "q": {"b": 1}, "fée": {"a": 1}}, ranked, measures=["RR"])
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "NFD"])
 def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
     def encoded(text: str, form: str) -> bytes:
