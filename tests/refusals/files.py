@@ -241,6 +241,16 @@ CASES: dict[str, Case] = {
         in_folder=True,
         warns=True,
     ),
+    "a table with bars": Case(
+        text("data.csv", "f0|f1|label\n0.5|1|3\n", readers.read_embeddings),
+        r"data\.csv has columns that are separated by '\|'.*pandas\.read_csv\(.*, sep='\|'\)",
+        in_folder=True,
+    ),
+    "qrels with semicolons": Case(
+        text("qrels", b"q1;0;a;1\n", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        r"1 column on line 1: .*For a table with semicolons, pass the data frame of pandas\.read_csv\(…, sep=';'\)",
+        in_folder=True,
+    ),
     "a table with semicolons": Case(
         text("data.csv", "f0;f1;label\n0.5;1;3\n", readers.read_embeddings),
         r"data\.csv has columns that are separated by ';', but ',' is expected\. Write it again: pandas\.read_csv\(",

@@ -302,8 +302,8 @@ def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Byt
     advice = ""
     if line.lstrip().startswith(b"{"):
         advice = " Predictions are a run, which is passed after the qrels." if b'"results"' in line else _FRAME[b"{"]
-    elif b"," in line:
-        advice = _FRAME[b","]
+    elif b"," in line or b";" in line:
+        advice = _FRAME[max(b",", b";", key=line.count)]
     raise InputError(f"{path} has {columns} on line {lines.line}: '{shown(line)}'. {_expected(layout)}{advice}")
 
 
@@ -311,6 +311,7 @@ _FRAME = {
     start: f" For {what}, pass the data frame of {read} to tp.evaluate_run."
     for start, what, read in (
         (b",", "a table with commas", "pandas.read_csv"),
+        (b";", "a table with semicolons", "pandas.read_csv(…, sep=';')"),
         (b"{", "lines of JSON", "pandas.read_json(…, lines=True, dtype=False)"),
         (b"PAR1", "a Parquet file", "pandas.read_parquet"),
     )
