@@ -53,7 +53,7 @@ EXAMPLES = (
 )
 def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
-    beside = Path(record).with_name(CERTIFICATE).is_file() and not record.endswith(EXTENSION)
+    beside = Path(record).parent.joinpath(CERTIFICATE).is_file() and not record.endswith(EXTENSION)
     if Path(record).is_dir() or beside:  # a file in the folder of a truth is refused by name
         from tieproof.cli.truth import verified_folder
 
