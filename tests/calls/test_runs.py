@@ -5,6 +5,7 @@ import os
 import random
 import unicodedata
 import warnings
+from contextlib import nullcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -475,6 +476,18 @@ def test_ids_between_tabs_may_contain_blanks(tmp_path: Path) -> None:
     assert evaluate_run({"q1": {"d1": 1}}, run, measures=["RR"])["RR"].lower == 1
 
 
+def test_names_in_different_forms_of_unicode_are_refused(tmp_path: Path) -> None:
+    one, other = (unicodedata.normalize(form, "café") for form in ("NFC", "NFD"))
+    with pytest.raises(tp.InputError, match="different encodings: for query 'q', a document"):
+        evaluate_run({"q": {one: 1, "b": 1}}, {"q": {other: 2.0, "b": 1.0}})
+    run = tmp_path / "run"
+    run.write_text(f"{other} Q0 a 1 2 t\nq Q0 b 1 1 t\n")
+    for ranked in (run, {other: {"a": 2.0}, "q": {"b": 1.0}}):
+        with pytest.raises(tp.InputError, match="different encodings: a query"):
+            evaluate_run({one: {"a": 1}, "q": {"b": 1}}, ranked)
+        assert evaluate_run({other: {"a": 1}, "q": {"b": 1}, "fée": {"a": 1}}, ranked, measures=["RR"])
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "NFD"])
 def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
     def encoded(text: str, form: str) -> bytes:
@@ -501,11 +514,17 @@ def test_three_columns_of_ranks_rank_by_them(first: int, tmp_path: Path) -> None
     assert found.lower.tolist() == found.upper.tolist() == [1 / 3, 1]
 
 
-@pytest.mark.parametrize("numbers", ["3 2 5 1", "1 3 1 2", "1 1 2 1", "2 1 0 2", "-1 0 1 0"])
-def test_three_columns_of_other_whole_numbers_are_scores_with_a_warning(numbers: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("numbers", "may_be_ranks"),
+    [("1 3 1 2", True), ("2 5 3 4", True), ("3 2 5 1", False), ("1 1 2 1", False), ("-1 0 1 0", False)],
+)
+def test_three_columns_of_other_whole_numbers_are_scores_with_a_warning_if_they_may_be_ranks(
+    numbers: str, may_be_ranks: bool, tmp_path: Path
+) -> None:
     run, scores = tmp_path / "run.tsv", [*map(float, numbers.split())]
     run.write_text("".join(f"q{n // 2} d{n} {score:g}\n" for n, score in enumerate(scores)))
-    with pytest.warns(tp.InputWarning, match=r"run\.tsv: the third column is read as scores, where larger is nearer"):
+    said = r"run\.tsv: the third column is read as scores, where larger is nearer"
+    with pytest.warns(tp.InputWarning, match=said) if may_be_ranks else nullcontext():
         found = evaluate_run({"q0": {"d0": 1}, "q1": {"d2": 1}}, run, measures=["RR"])
     as_dictionary = {"q0": {"d0": scores[0], "d1": scores[1]}, "q1": {"d2": scores[2], "d3": scores[3]}}
     assert found["RR"] == evaluate_run({"q0": {"d0": 1}, "q1": {"d2": 1}}, as_dictionary, measures=["RR"])["RR"]

@@ -157,3 +157,10 @@ def test_wrong_commands(command: str, says: str, capsys: pytest.CaptureFixture[s
     assert says in err
     assert (out, err.count("\n")) == ("", 1)
     assert sorted(os.listdir(".")) == before
+
+
+@pytest.mark.parametrize("name", ["certificate.json", "truth.npz"])
+def test_a_file_of_a_truth_for_its_folder(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert exit_status("truth", "queries.fbin", "base.fbin", "--out", "truth") == 0
+    assert exit_status("verify", f"truth/{name}", "queries.fbin", "base.fbin") == 2
+    assert f"truth/{name} is a file, but a truth is a folder" in capsys.readouterr().err

@@ -236,10 +236,20 @@ CASES: dict[str, Case] = {
         in_folder=True,
     ),
     "whole numbers that are no ranks in a run of three columns": Case(
-        text("run.tsv", b"q1\ta\t5\nq1\tb\t2\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
+        text("run.tsv", b"q1\ta\t2\nq1\tb\t5\n", lambda path: tp.evaluate_run({"q1": {"a": 1}}, path)),
         r"run\.tsv: the third column is read as scores, .* query 'q1' are not the ranks .*anew, without gaps",
         in_folder=True,
         warns=True,
+    ),
+    "a table with bars": Case(
+        text("data.csv", "f0|f1|label\n0.5|1|3\n", readers.read_embeddings),
+        r"data\.csv has columns that are separated by '\|'.*pandas\.read_csv\(.*, sep='\|'\)",
+        in_folder=True,
+    ),
+    "qrels with semicolons": Case(
+        text("qrels", b"q1;0;a;1\n", lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}})),
+        r"1 column on line 1: .*For a table with semicolons, pass the data frame of pandas\.read_csv\(…, sep=';'\)",
+        in_folder=True,
     ),
     "a table with semicolons": Case(
         text("data.csv", "f0;f1;label\n0.5;1;3\n", readers.read_embeddings),

@@ -54,8 +54,16 @@ CASES: dict[str, Case] = {
         accuracy(weights="distance", distance="dot"), r"1 / distance, but a distance of query \d is -3\.0"
     ),
     "weights of distances that overflow float64": Case(
-        accuracy([[1e200], [-1e200], [0.0]], LABELS, weights="distance", distance="sqeuclidean"),
+        accuracy([[1e200], [-1e200], [0.0]], ["a", "b", "a"], weights="distance", distance="sqeuclidean"),
         r"distances of query 0 overflow float64.*Scale the embeddings",
+    ),
+    "weights of similarities that overflow float64": Case(
+        accuracy([[1e300], [1e10], [-1e300]], ["a", "b", "a"], [[1e300]], ["b"], weights=0.07, distance="dot"),
+        r"distances of query 0 overflow float64.*Scale the embeddings",
+    ),
+    "neighbors that were found, as the truth": Case(
+        lambda: tp.neighbor_recall([[0]], tp.nearest([[1.0]], [[1.0], [2.0]], k=1), k=1),
+        r"pair \(ids, distances\), not Neighbors\. Pass \(truth\.ids, truth\.distances\)",
     ),
     "a file of a truth for its folder": Case(
         truth(lambda folder: tp.verify_truth(folder / "truth.npz", ROWS, ROWS)),

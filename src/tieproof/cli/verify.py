@@ -12,6 +12,8 @@ from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, s
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.errors import InputError
+from tieproof.neighbors.certificate import NAME as CERTIFICATE
+from tieproof.records.record import EXTENSION
 
 Answer = TypeVar("Answer")
 
@@ -51,7 +53,8 @@ EXAMPLES = (
 )
 def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
-    if Path(record).is_dir():
+    beside = Path(record).parent.joinpath(CERTIFICATE).is_file() and not record.endswith(EXTENSION)
+    if Path(record).is_dir() or beside:  # a file in the folder of a truth is refused by name
         from tieproof.cli.truth import verified_folder
 
         found = verified_folder(record, sample=sample, whole=whole, outputs=outputs, **given)

@@ -167,6 +167,7 @@ def make_space(
             return make_space(distance, queries.astype(common), gallery.astype(common), orders, resources, ends)
         raise InputError(
             f"The queries are {queries.dtype.name}, but the gallery is {item_rows.embeddings.dtype.name}, with "
-            "integers beyond 2^53 for which there is no common type. Convert both to the same type."
+            "integers beyond 2^53, and no type holds all numbers of both. Convert both to int64, or to uint64, if it "
+            "holds the numbers that they have; fractions need smaller integers beside them."
         )
     return distance.space(query_rows, item_rows, resources)

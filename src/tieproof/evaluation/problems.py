@@ -282,7 +282,8 @@ def relevance_among(
     if triples is not None:
         with about("relevance"):
             named = checked_triples(triples, n_queries, count, n_items is None)
-            check_grades([named.grade], cut_off=True)
+            all_pairs = n_queries * (count - (n_items is None))
+            check_grades([named.grade], cut_off=len(named.grade) < all_pairs)
     else:
         own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
     excluded = Excluded(checked_groups(*groups, n_queries, n_items), _checked_exclusions(exclude, n_queries, count))

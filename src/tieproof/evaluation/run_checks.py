@@ -58,11 +58,10 @@ def check_sides(judged: JudgedDocuments, ranked: RankedDocuments) -> None:
     """
     grades, scores = judged.grade, ranked.score
     fractions = grades[grades != np.rint(grades)]
-    repeated = len(grades) - _different(judged.documents.query, grades)
-    if 2 * len(fractions) <= len(grades) or 10 * repeated > len(grades):
+    if 2 * len(fractions) <= len(grades):
         return
     like_grades = (scores == np.rint(scores)) & (scores >= USUAL_GRADES[0]) & (scores <= USUAL_GRADES[1])
-    if not like_grades.all():
+    if not like_grades.all() or 10 * _different(judged.documents.query, grades) < 9 * len(grades):
         return
     has_equal = _different(np.repeat(ranked.query, ranked.length), scores) < len(scores)
     if has_equal or (scores == 0).any() or (scores == scores[0]).all():

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 
@@ -80,13 +80,15 @@ def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
-    values = of_responses(values)
+    values, of_qrels = of_responses(values), len(queries)
     ranked_by_dictionary = _from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
     if ranked_by_dictionary is not None:
+        _check_queries(judged, ranked_by_dictionary.query, queries, of_qrels)
         return ranked_by_dictionary
     source, table = checked(values, RUN, queries)
     ranked = ranked_of(source, table, judged)
-    _check_encodings(source, table, judged, queries)
+    _check_queries(judged, ranked.query, queries, of_qrels)
+    _check_documents(table, judged, queries)
     said = contradicting_ranks(source, queries)
     if said is not None and source.rank is not None:
         by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
@@ -144,28 +146,56 @@ def _from_plain_dictionary(
         return None
     of_judged = np.full(len(judged.grade), np.nan)
     of_judged[rows] = looked_up
+    of_name = dict(zip(of_query.tolist(), inner, strict=True))
+    for row in _not_ascii(judged, rows[np.isnan(looked_up)]):
+        scores = of_name.get(int(judged.documents.query[row]), {})
+        if any(_as_text(other) in scores for other in _written_otherwise(judged.documents.id(row))):
+            return None  # `_check_documents` refuses it
     length = np.diff(ends)
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
 
 
-def _check_encodings(source: Source, table: DocumentTable, judged: JudgedDocuments, queries: Numbers) -> None:
-    """Refuse a run that has judged documents only in another encoding, or in another form of Unicode."""
-    if judged.documents.text.max(initial=0) < ASCII:
+def _check_queries(judged: JudgedDocuments, of_run: IntArray, queries: Numbers, of_qrels: int) -> None:
+    """Refuse a run that has a query of the qrels only in another encoding, or in another form of Unicode.
+
+    of_qrels : the number of names that were known before the run was read
+    """
+    if all(map(bytes.isascii, queries)):
         return
-    absent = np.flatnonzero(judged.sought & (table.find(judged.documents) < 0)).tolist()
-    odd = [row for row in absent if not judged.documents.id(row).isascii()][:MOST_COMPARED]
+    names, new = list(queries), {number for number in of_run.tolist() if number >= of_qrels}
+    for query in np.setdiff1d(judged.documents.query, of_run).tolist() if new else ():
+        for other in () if names[query].isascii() else _written_otherwise(names[query]):
+            if queries.get(other) in new:
+                _refuse_encodings("a query", names[query], other)
+
+
+def _check_documents(table: DocumentTable, judged: JudgedDocuments, queries: Numbers) -> None:
+    """Refuse a run that has judged documents only in another encoding, or in another form of Unicode."""
+    odd = _not_ascii(judged, np.flatnonzero(judged.sought & (table.find(judged.documents) < 0)))
     written = [(row, other) for row in odd for other in _written_otherwise(judged.documents.id(row))]
+    if not written:
+        return
     others = [other for _, other in written]
-    found = table.find(documents_of(others, judged.documents.query[[row for row, _ in written]])) if written else odd
+    found = table.find(documents_of(others, judged.documents.query[[row for row, _ in written]]))
     for (row, other), place in zip(written, found, strict=True):
         if place >= 0:
             name = list(queries)[judged.documents.query[row]].decode(errors="replace")
-            raise InputError(
-                f"The qrels and the run are in different encodings: for query '{name}', a document is "
-                f"{judged.documents.id(row)!r} in the qrels and {other!r} in the run. Convert both to UTF-8, and to "
-                "one form of Unicode, by unicodedata.normalize('NFC', …).",
-                ("qrels", "run"),
-            )
+            _refuse_encodings(f"for query '{name}', a document", judged.documents.id(row), other)
+
+
+def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
+    """Return some of the rows, those of ids that may be written otherwise."""
+    if judged.documents.text.max(initial=0) < ASCII:
+        return []
+    return [row for row in rows.tolist() if not judged.documents.id(row).isascii()][:MOST_COMPARED]
+
+
+def _refuse_encodings(what: str, of_qrels: bytes, of_run: bytes) -> NoReturn:
+    raise InputError(
+        f"The qrels and the run are in different encodings: {what} is {of_qrels!r} in the qrels and {of_run!r} in "
+        "the run. Convert both to UTF-8, and to one form of Unicode, by unicodedata.normalize('NFC', …).",
+        ("qrels", "run"),
+    )
 
 
 def _written_otherwise(name: bytes) -> set[bytes]:

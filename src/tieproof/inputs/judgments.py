@@ -102,12 +102,17 @@ def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: b
     if is_list or array.shape != (n_queries, n_items):
         return _checked_triples(triples, array, n_queries, n_items, leave_one_out)
     matrix = "If it is a matrix (queries, items), pass numpy.argwhere(relevance), its pairs that are not 0."
+    if array.dtype.kind in "iuf" and not np.isin(array, (0, 1)).all():
+        matrix = "If it is a matrix m (queries, items), pass numpy.column_stack([numpy.argwhere(m), m[m != 0]])."
     try:
         checked = _checked_triples(triples, array, n_queries, n_items, leave_one_out)
     except InputError as error:
         raise InputError(f"{error} {matrix}", error.argument) from None
     form = "query, item, grade" if array.shape[1] == 3 else "query, item"
-    warn(f"The relevance has the shape {array.shape} and is read as rows ({form}). {matrix}")
+    warn(
+        f"The relevance has the shape {array.shape} and is read as rows ({form}), as a list of tuples always is. "
+        f"{matrix}"
+    )
     return checked
 
 

@@ -40,18 +40,20 @@ def contradiction(query: IntArray, rank: FloatArray, score: FloatArray) -> Contr
 def as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:
     """Return the third column of a run as scores: minus the ranks if every list has ranks, from 0 or 1 to its length.
 
-    Whole numbers that are no ranks are warned about, because they may be ranks of which some are missing.
+    Other whole numbers may be ranks of which some are missing, and are warned about, if those of every list are
+    different and begin with its smallest one.
     """
     order = np.lexsort((value, query))
-    query, ordered = query[order], value[order]
-    is_first = np.diff(query, prepend=-1) != 0
-    first = np.flatnonzero(is_first)[np.cumsum(is_first) - 1]
-    begin = ordered[first]
-    wrong = (ordered - (np.arange(len(order)) - first) != begin) | ((begin != 0) & (begin != 1))
+    ordered, starts = value[order], np.flatnonzero(np.diff(query[order], prepend=-1) != 0)
+    length = np.diff(starts, append=len(order))
+    begin = np.repeat(ordered[starts], length)
+    wrong = (ordered - (np.arange(len(order)) - np.repeat(starts, length)) != begin) | ((begin != 0) & (begin != 1))
     if not wrong.any():
         return -value
-    if (value == np.rint(value)).all():
-        called = names[query[np.argmax(wrong)]].decode(errors="replace")
+    first_read = value[np.minimum.reduceat(order, starts)]
+    repeated = (np.diff(ordered) == 0) & (np.diff(query[order]) == 0)
+    if (value == np.rint(value)).all() and not repeated.any() and (first_read == ordered[starts]).all():
+        called = names[query[order[np.argmax(wrong)]]].decode(errors="replace")
         warn(
             f"{path}: the third column is read as scores, where larger is nearer, because its numbers for query "
             f"'{called}' are not the ranks from 1, or from 0, to the length of the list. If they are ranks, number "

@@ -41,11 +41,11 @@ def _check_order(lists: list[list[Any]]) -> None:
     """Refuse hits whose scores increase along every list, and warn of most lists with hits in another order."""
     numbers = [each for each in lists if all(isinstance(score, int | float) for score in each)]
     different = [each for each in numbers if len(set(each)) > 1]
-    if different and all(each[0] < each[-1] for each in different):
+    if different and all(each == sorted(each) for each in different):
         raise InputError(
             "The scores of the hits increase along every list in which they differ, so that they are probably "
             "distances, of which the smallest is nearest, as those of Qdrant with Distance.EUCLID. Pass "
-            "{query: {id: -score}}, with a negative score for each hit.",
+            "{query: {id: -score}}, with a negative score for each hit, or {query: {id: score}} if larger is nearer.",
             "run",
         )
     wrong = sum(each != sorted(each, reverse=True) for each in different)

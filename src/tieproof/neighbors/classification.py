@@ -272,12 +272,6 @@ def _vote(found: Neighbors, query: int, label: int, of_items: IntArray, lead: Le
         return 0.0, 0.0, 0.0
     near, distances, tie = found.ids[query, :start], found.distances[query, :ranked], found.tie(query)
     places, last = ranked - start, float(distances[-1])
-    if lead is not by_number and last == math.inf:
-        raise InputError(
-            f"The distances of query {query} overflow float64, so that they have no weights. Scale the embeddings, "
-            "or pass weights=None.",
-            "weights",
-        )
     if lead is by_inverse and distances[0] <= 0:
         if distances[0] < 0:
             raise InputError(
@@ -293,6 +287,12 @@ def _vote(found: Neighbors, query: int, label: int, of_items: IntArray, lead: Le
     place = int(np.searchsorted(classes, label))
     if place == len(classes) or classes[place] != label:
         return 0.0, 0.0, 0.0
+    if lead is not by_number and len(classes) > 1 and not np.isfinite(distances).all():
+        raise InputError(
+            f"The distances of query {query} overflow float64, so that they have no weights. Scale the embeddings, "
+            "or pass weights=None.",
+            "weights",
+        )
     by_class = [distances[: len(near)][of_near == each] for each in range(len(classes))]
     rivals = (
         Rival(int(tied[each]), lead(by_class[place], theirs, last, places))

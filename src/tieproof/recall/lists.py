@@ -81,9 +81,13 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
     """
     with about("truth"):
         if not isinstance(truth, tuple | list) or len(truth) != 2:
+            advice = (
+                "Ids alone do not show which items are tied; pass their distances, too, or queries= and gallery= "
+            )
+            if hasattr(truth, "ids") and hasattr(truth, "distances"):
+                advice = "Pass (truth.ids, truth.distances), or queries= and gallery= "
             raise InputError(
-                f"The truth must be a pair (ids, distances), not {type(truth).__name__}. Ids alone do not show which "
-                "items are tied; pass their distances, too, or queries= and gallery= to compute both."
+                f"The truth must be a pair (ids, distances), not {type(truth).__name__}. {advice}to compute both."
             )
         ids, distances = _as_found_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
         if distances.dtype.kind == "b":

@@ -188,7 +188,7 @@ def _rows(path: File, delimiter: str) -> Generator[tuple[int, list[str]], None, 
 
 def _check_delimiter(path: File, delimiter: str, first: str, second: str) -> None:
     """Refuse a table whose columns are separated by another character; texts in a column may contain some of them."""
-    for other in ";\t,".replace(delimiter, ""):  # a comma may also be the decimal point
+    for other in ";\t,|".replace(delimiter, ""):  # a comma may also be the decimal point
         parts, below = ([part.strip() for part in line.split(other)] for line in (first, second))
         if len(parts) != len(below) or first.count(other) < max(1, first.count(delimiter)):
             continue
