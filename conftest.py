@@ -26,6 +26,7 @@ NEEDED = {
     SOURCE / "compat" / "oml": "torch",
     SOURCE / "compat" / "distributed.py": "torch",
     SOURCE / "compat" / "torchmetrics": "torchmetrics",
+    SOURCE / "inputs" / "readers" / "ranx.py": "numba",
     SOURCE / "integrations" / "sentence_transformers": "sentence_transformers",
     SOURCE / "confidence" / "regions.py": "arviz_stats",
     SOURCE / "confidence" / "retrieval.py": "scipy",

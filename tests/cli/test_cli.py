@@ -501,8 +501,9 @@ def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: p
         if command == ["truth"]:
             shutil.rmtree("truth")  # a truth is written to a folder of its own
         outcome = run(*shlex.split(example), *(["--items", "60"] if command == ["audit"] else []))
-        if "--cluster" in example and importlib.util.find_spec("ray") is None:
-            assert "Install it with: pip install 'tieproof[ray]'" in the_line(outcome)
+        extra, library = ("ray", "ray") if "--cluster" in example else ("stats", "arviz_stats")
+        if ("--cluster" in example or "--mass" in example) and importlib.util.find_spec(library) is None:
+            assert f"Install it with: pip install 'tieproof[{extra}]'" in the_line(outcome)
             continue
         assert outcome.status == 0, example
         assert not outcome.err or "-q" in example

@@ -46,7 +46,7 @@ class Evaluator:
     ----------
     distance, measures, average, empty, memory, threads, bits, precision :
         As in `evaluate`.
-    noise : number or name
+    noise : number or str
         As in `evaluate`, which also takes embeddings computed again.
 
     Examples

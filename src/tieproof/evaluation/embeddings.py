@@ -188,7 +188,7 @@ def evaluate(
         are 1 - x.y / (|x| |y|) for cosine (1 for a zero vector), |x - y| for Euclidean, its square, the sum of
         |x - y|, - x.y for dot, the number of differing bits, or the values that a function returns. Floats are finer
         near 0, so a system that stores similarities, near 1, has more ties among its nearest items.
-    noise : number, name, or embeddings of the same shape
+    noise : number, str, or embeddings of the same shape
         By how much each distance may be off: by a number, in the unit of the distances that `precision` lists; by
         what rounding the embeddings to "float16", "bfloat16", "float32" or "int8" may change; by what matrix products
         may round in any order of summation ("float32 products", "tf32 products", "bfloat16 products"); or as far as

@@ -18,6 +18,9 @@ from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
 _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """The measures of tieproof by the library's names; all of them take a cutoff."""
 
+FILL = -2
+"""The relevance of places that are left out; -1 beside 1 would look like labels."""
+
 
 class Rankings(NamedTuple):
     """The rankings of Q queries, each as long as its list.
@@ -48,7 +51,7 @@ def of_lists(
         raise InputError("There is no query. Pass the list of at least one query.")
     lengths = np.array([len(row) for row in correct])
     # A cutoff within the list needs no more missing relevant items than the list is long.
-    place, relevance = (np.full((len(correct), max(1, 2 * lengths.max())), value) for value in (lengths.max(), -1))
+    place, relevance = (np.full((len(correct), max(1, 2 * lengths.max())), value) for value in (lengths.max(), FILL))
     for query, (row, relevant, length) in enumerate(zip(correct, n_relevant, lengths, strict=True)):
         listed = int(row.sum())
         if relevant < listed:

@@ -115,8 +115,8 @@ def _grades(query: Hashable, documents: Any) -> Mapping[Hashable, float]:
 
 def _relevance_of(
     judged: Sequence[Mapping[Hashable, float]], query_ids: Sequence[Hashable], corpus_ids: Sequence[Hashable]
-) -> Array:
-    """The relevant pairs as rows (position of the query, position of the document, grade)."""
+) -> Sequence[tuple[float, ...]]:
+    """The relevant pairs as tuples (position of the query, position of the document, grade)."""
     place = {document: at for at, document in enumerate(corpus_ids)}
     for query, documents in zip(query_ids, judged, strict=True):
         missing = next(
@@ -141,7 +141,7 @@ def _relevance_of(
         if grade > 0
     ]
     graded = any(grade != 1 for _, _, grade in rows)
-    return np.array(rows, dtype=np.float64) if graded else np.array(rows, dtype=np.float64)[:, :2].astype(np.int64)
+    return rows if graded else [row[:2] for row in rows]
 
 
 def _some_ids(ids: Iterable[Hashable]) -> str:
