@@ -9,24 +9,37 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import Array
 
-MOST_COPIED = 2**30
-"""The most bytes of a mapped array that are copied before they are used."""
-
 PIPED = 2**16
 """The bytes that a pipe holds."""
 
 
-def in_memory(value: Any) -> Any:
-    """An array, or a list of arrays, in memory, if it maps a file and is not large; anything else as it is."""
-    if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
-        return [in_memory(each) for each in value]
+class Copies:
+    """Copies mapped arrays while there is room for them.
+
+    room : the bytes that all copies may still take
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def of(self, value: Any) -> Any:
+        """An array, or a list of arrays, in memory, if it maps a file and has room; anything else as it is."""
+        if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
+            return [self.of(each) for each in value]
+        copied = in_memory(value, self.room)
+        self.room -= 0 if copied is value else copied.base.nbytes
+        return copied
+
+
+def in_memory(value: Any, most: int) -> Any:
+    """An array in memory, if it maps a file and its copy takes at most so many bytes; anything else as it is."""
     root: Any = value
     while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
         root = root.base
     if os.name != "posix" or not isinstance(root, np.ndarray):
         return value
     first, last = np.lib.array_utils.byte_bounds(value)
-    if value.nbytes > MOST_COPIED or last - first > MOST_COPIED:
+    if last - first > most:
         return value
     mapping: Any = root.base
     letters = np.frombuffer(mapping, np.uint8)
