@@ -3,8 +3,8 @@
 A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
 start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
 evaluation may end the process if more of it is mapped than a quarter of `memory`, which is not copied, because the
-operating system cannot read the missing part; a writer may reset the time of change; and an array may not tell which file it maps
-(`numpy.memmap` and its views do).
+operating system cannot read the missing part; a writer may reset the time of change; and an array may not tell which
+file it maps (`numpy.memmap` and its views do).
 """
 
 import mmap
@@ -303,8 +303,8 @@ def check_finite(array: Array, name: str) -> None:
 def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Make a function refuse memory-mapped arguments whose files change before it returns.
 
-    Mapped arrays are copied first if they fit into a quarter of the memory, of which less is then left for the rest: a
-    file that is cut short meanwhile cannot end the process.
+    Mapped arrays are copied first if they fit into a quarter of the memory, of which less is then left for the rest:
+    a file that is cut short meanwhile cannot end the process.
     """
     default: Any = getattr(signature(function).parameters.get("memory"), "default", None)
 
