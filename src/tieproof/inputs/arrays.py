@@ -314,7 +314,8 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
         if not paths:
             return function(*args, **kwargs)
         with unchanged(paths):
-            memory = parse_memory(str(kwargs.get("memory", default or "1GiB")))
+            asked: Any = kwargs.get("memory", default or "1GiB")
+            memory = parse_memory(asked)
             copies = Copies(memory // 4)
             given: Any = [*map(copies.of, args)], {name: copies.of(value) for name, value in kwargs.items()}
             if default is not None:

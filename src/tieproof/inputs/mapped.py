@@ -26,27 +26,20 @@ class Copies:
         """An array, or a list of arrays, in memory, if it maps a file and has room; anything else as it is."""
         if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
             return [self.of(each) for each in value]
-        copied = in_memory(value, self.room)
-        self.room -= 0 if copied is value else copied.base.nbytes
-        return copied
-
-
-def in_memory(value: Any, most: int) -> Any:
-    """An array in memory, if it maps a file and its copy takes at most so many bytes; anything else as it is."""
-    root: Any = value
-    while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
-        root = root.base
-    if os.name != "posix" or not isinstance(root, np.ndarray):
-        return value
-    first, last = np.lib.array_utils.byte_bounds(value)
-    if last - first > most:
-        return value
-    mapping: Any = root.base
-    letters = np.frombuffer(mapping, np.uint8)
-    start = first - letters.ctypes.data
-    content = _through_a_pipe(letters[start : start + last - first], root)
-    begins = value.ctypes.data - first
-    return np.ndarray(value.shape, value.dtype, content, begins, value.strides)
+        root: Any = value
+        while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
+            root = root.base
+        if os.name != "posix" or not isinstance(root, np.ndarray):
+            return value
+        first, last = np.lib.array_utils.byte_bounds(value)
+        if last - first > self.room:
+            return value
+        self.room -= last - first
+        mapping: Any = root.base
+        letters = np.frombuffer(mapping, np.uint8)
+        start = first - letters.ctypes.data
+        content = _through_a_pipe(letters[start : start + last - first], root)
+        return np.ndarray(value.shape, value.dtype, content, value.ctypes.data - first, value.strides)
 
 
 def _through_a_pipe(letters: Array, mapped: Array) -> Array:
