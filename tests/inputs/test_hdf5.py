@@ -1,5 +1,6 @@
 """Missing HDF5 data, which the library reads as zeros, is refused; names and strings may have any bytes."""
 
+import atexit
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from tieproof.inputs.readers import read_embeddings, read_labels
+from tieproof.inputs.readers import hdf5, read_embeddings, read_labels
 
 VECTORS: npt.NDArray[Any] = np.arange(12, dtype=np.float32).reshape(4, 3)
 
@@ -246,3 +247,17 @@ def test_an_open_data_set_is_looked_at_as_its_file_is(tmp_path: Path) -> None:
             tp.evaluate(partly, labels)
         with pytest.raises(tp.InputError, match="partly is not stored completely"):
             tp.evaluate(whole, labels, gallery=partly, gallery_labels=labels)
+
+
+def test_a_process_has_one_reader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It asked to end one more at its exit for each data set that it read."""
+    made: list[object] = []
+    monkeypatch.setattr(atexit, "register", made.append)
+    monkeypatch.setattr(hdf5, "_PROCESSES", {})
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["x"] = np.eye(3)
+    for _ in range(3):
+        read_embeddings(tmp_path / "a.h5")
+    (reader,) = hdf5._PROCESSES.values()
+    assert made == [reader.close]
+    reader.close()

@@ -14,7 +14,8 @@ import pytest
 import tieproof as tp
 from tieproof import engine
 from tieproof.cli import main
-from tieproof.inputs.mapped import in_memory
+from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.mapped import Copies
 from tieproof.inputs.readers import npy
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2
@@ -129,11 +130,30 @@ def test_views(view: Callable[[Any], Any], path: Path) -> None:
 def test_a_copy_of_a_view(view: Callable[[Any], Any], path: Path) -> None:
     """It has the same numbers, whatever happens to the file; one that was cut short before is refused."""
     values = view(mapped(path))
-    copied = in_memory(values)
+    copied = Copies(2**20).of(values)
     cut_short(path)
     assert np.array_equal(copied, view(VALUES))
     with pytest.raises(tp.InputError, match=r"was cut short while it was read \(Bad address\)"):
-        in_memory(values)
+        Copies(2**20).of(values)
+
+
+@NEEDS_UNIX
+def test_copies_are_within_the_memory(path: Path) -> None:
+    """They take at most a quarter of it, together, and that much less is left for the rest."""
+    copies = Copies(VALUES.nbytes + 1)
+    values = mapped(path)
+    assert [copies.of(each) is each for each in (values, values)] == [False, True]
+    assert copies.room == 1
+    seen: list[tuple[int, bool]] = []
+
+    @unchanged_files
+    def call(*arrays: Any, memory: str | int = "400B") -> None:
+        seen.extend((int(memory), isinstance(each, np.memmap)) for each in arrays)
+
+    call(values, values)
+    call(values, memory="384B")
+    call(values, memory=383)
+    assert seen == [(304, False), (304, True), (288, False), (383, True)]
 
 
 def test_the_other_arguments(path: Path) -> None:

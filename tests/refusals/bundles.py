@@ -1,5 +1,6 @@
 """Files of competitions, and bundles, that are refused before anything is written or run."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -88,6 +89,27 @@ def bundle_with_a_linked_folder(folder: Path) -> object:
     (folder / "bundle").mkdir()
     (folder / "bundle" / "again").symlink_to(".")
     return bundle(PROGRAM)(folder)
+
+
+def deep_bundle(folder: Path) -> object:
+    """Check a bundle with a folder in a folder, 102 times."""
+    (folder / "bundle" / "/".join("a" * 102)).mkdir(parents=True)
+    return bundle(PROGRAM)(folder)
+
+
+def bundle_with_a_pipe(folder: Path) -> object:
+    """Check a bundle with a named pipe."""
+    (folder / "bundle").mkdir()
+    os.mkfifo(folder / "bundle" / "pipe")
+    return bundle(PROGRAM)(folder)
+
+
+def null_in_a_command(folder: Path) -> object:
+    """Check a bundle whose program has an argument that no program can be given."""
+    made = settings(platform="grand-challenge")(folder)
+    assert isinstance(made, Path)
+    (made / "Dockerfile").write_text('ENTRYPOINT ["python", "\\u0000"]')
+    return check(made)
 
 
 def archive_of_many_files(folder: Path) -> object:
@@ -302,6 +324,28 @@ CASES: dict[str, Case] = {
     ),
     "a container bundle without the folder ground_truth": Case(
         bundle({"Dockerfile": "", "evaluate.py": ""}), r"has no folder ground_truth next to its Dockerfile", True
+    ),
+    "a bundle with folders in folders, 102 levels deep": Case(
+        deep_bundle, r"bundle has folders below more than 100 others\. Flatten it", True
+    ),
+    "a bundle with a named pipe": Case(bundle_with_a_pipe, r"pipe is a pipe, a socket or a device\. Remove it", True),
+    "a competition.yaml with more than 100,000 values": Case(
+        bundle({**PROGRAM, "competition.yaml": f"a: [{'1, ' * 100_000}]\n"}),
+        r"competition\.yaml has more than 100,000 keys and values\. Shorten it",
+        True,
+    ),
+    "a command with a null character": Case(
+        null_in_a_command, r"The command \['python', '\\x00',.* has a null character\. Remove it", True
+    ),
+    "a Dockerfile whose ENTRYPOINT is a number": Case(
+        bundle({"Dockerfile": "ENTRYPOINT [1]", "evaluate.py": "", "ground_truth/x": ""}),
+        r"The ENTRYPOINT of the Dockerfile is no list of words",
+        True,
+    ),
+    "a solution.csv of Kaggle with a row that has no Usage": Case(
+        bundle({"metric.py": "", "solution.csv": "id,Usage\na\n"}),
+        r"solution\.csv has a row without Usage\. Give each row one",
+        True,
     ),
     "a Dockerfile without an ENTRYPOINT": Case(
         bundle({"Dockerfile": "FROM x", "evaluate.py": "", "ground_truth/x": ""}), r"has no ENTRYPOINT such as", True

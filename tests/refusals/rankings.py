@@ -178,11 +178,11 @@ CASES: dict[str, Case] = {
         r"scores have no columns, so that nothing is ranked\. Pass a column for each item",
     ),
     "unjudged documents of lists that were cut off": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, measures=["unj_5"], truncated=True),
+        lambda: tp.evaluate_run(QRELS, {"q": {"a": 1.0}}, measures=["unj_5"], truncated=True),
         r"'Unjudged@5' describes the documents of a list as it is, .* Leave out truncated, or the measure",
     ),
     "truncated= that is neither true nor false": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": 1.0}}, truncated="no"),  # type: ignore[arg-type]
+        lambda: tp.evaluate_run(QRELS, {"q": {"a": 1.0}}, truncated="no"),  # type: ignore[arg-type]
         r"truncated must be True or False, not 'no'",
     ),
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
@@ -234,26 +234,26 @@ CASES: dict[str, Case] = {
         r"gallery_labels were passed without labels",
     ),
     "a run with both large integers and floats as scores": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"a": np.int64(2**60 + 1), "b": 0.5}}),
+        lambda: tp.evaluate_run(QRELS, {"q": {"a": np.int64(2**60 + 1), "b": 0.5}}),
         r"must not mix integers that float64 cannot represent",
     ),
     "a response of a search engine whose hits have no score": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
+        lambda: tp.evaluate_run(QRELS, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
         r"The hit 'a' of query 'q' has no _score.*pass track_scores",
     ),
     "results of a retriever without scores": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": [SimpleNamespace(node_id="a", score=None)]}),
+        lambda: tp.evaluate_run(QRELS, {"q": [SimpleNamespace(node_id="a", score=None)]}),
         r"The hit 'a' of query 'q' has the score None.*that fall in the order",
     ),
     "a response of a search engine with hits of two indices": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
+        lambda: tp.evaluate_run(QRELS, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
         r"The hits of query 'q' have the _id 'a' twice",
     ),
     "a query id that ends in a NUL character": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"
+        lambda: tp.evaluate_run(QRELS, {"q\0": {"a": 1}}), r"'q\\x00' ends in a NUL character"
     ),
     "a run with two columns called score": Case(
-        lambda: tp.evaluate_run({"q": {"a": 1}}, two_scores()),
+        lambda: tp.evaluate_run(QRELS, two_scores()),
         r"The run must have only one column with the name 'score', not 2",
     ),
     "a neighbor id outside the gallery": Case(
@@ -481,5 +481,13 @@ CASES: dict[str, Case] = {
     "the printed value of embeddings": Case(
         lambda: tp.evaluate(SQUARE, [0, 0]).as_printed("position", embeddings=SQUARE),
         r"as_printed takes results of evaluate_run, evaluate_scores and evaluate_distances, not of evaluate\.",
+    ),
+    "a result of Chroma as a run": Case(
+        lambda: tp.evaluate_run(QRELS, {"q": {"ids": [["a"]], "distances": [[0.5]]}}),
+        r"This is a result of Chroma, with ids and distances, of which smaller ones are nearer",
+    ),
+    "results of LangChain as a run": Case(
+        lambda: tp.evaluate_run(QRELS, {"q": [(SimpleNamespace(id="a", page_content="…"), 0.5)]}),
+        r"These are pairs of LangChain, of a document and a score, which is a distance in some stores",
     ),
 }

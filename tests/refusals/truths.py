@@ -1,6 +1,8 @@
 """Votes of nearest items, and folders of true neighbors, that are refused."""
 
+import json
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,14 @@ def write(*given: Any, **options: Any) -> Callable[[Path], object]:
 
 def examine(ids: Any, **options: Any) -> Callable[[], object]:
     return lambda: tp.examine_truth(ids, ROWS, ROWS, **options)
+
+
+def certify(folder: Path, **changed: object) -> None:
+    """Write the certificate of a truth with other fields, and the digest that belongs to them."""
+    content = json.loads((folder / "certificate.json").read_text()) | changed
+    del content["digest"]
+    digest = sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    (folder / "certificate.json").write_text(json.dumps(content | {"digest": digest}))
 
 
 def edit(path: Path, old: str, new: str) -> None:
@@ -114,6 +124,12 @@ CASES: dict[str, Case] = {
         truth(lambda path: edit(path / "certificate.json", '"k": 2', '"k": 3')),
         r"was changed after it was written: its digest differs",
         in_folder=True,
+    ),
+    "a certificate with a text in place of a number": Case(
+        truth(lambda folder: certify(folder, k="2")), r"lacks fields of a certificate, or has other types", True
+    ),
+    "a truth of a newer version": Case(
+        truth(lambda folder: certify(folder, version="999.0")), r"was written by tieproof 999\.0, but this is", True
     ),
     "a file of a truth that was changed": Case(
         truth(lambda path: (path / "truth.ibin").write_bytes(b"")),

@@ -2,9 +2,9 @@
 
 A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
 start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
-evaluation may end the process if more than 1 GiB of it is mapped, which is not copied, because the operating system
-cannot read the missing part; a writer may reset the time of change; and an array may not tell which file it maps
-(`numpy.memmap` and its views do).
+evaluation may end the process if more of it is mapped than a quarter of `memory`, which is not copied, because the
+operating system cannot read the missing part; a writer may reset the time of change; and an array may not tell which
+file it maps (`numpy.memmap` and its views do).
 """
 
 import mmap
@@ -13,13 +13,15 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from tieproof.errors import CountError, InputError
-from tieproof.inputs.mapped import in_memory
+from tieproof.inputs.mapped import Copies
+from tieproof.inputs.options import parse_memory
 from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
@@ -301,8 +303,10 @@ def check_finite(array: Array, name: str) -> None:
 def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Make a function refuse memory-mapped arguments whose files change before it returns.
 
-    Mapped arrays that are not large are copied first: a file that is then cut short cannot end the process.
+    Mapped arrays are copied first if they fit into a quarter of the memory, of which less is then left for the rest:
+    a file that is cut short meanwhile cannot end the process.
     """
+    default: Any = getattr(signature(function).parameters.get("memory"), "default", None)
 
     @wraps(function)
     def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -310,8 +314,13 @@ def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments
         if not paths:
             return function(*args, **kwargs)
         with unchanged(paths):
-            copies: Any = [*map(in_memory, args)], {name: in_memory(value) for name, value in kwargs.items()}
-            return function(*copies[0], **copies[1])
+            asked: Any = kwargs.get("memory", default or "1GiB")
+            memory = parse_memory(asked)
+            copies = Copies(memory // 4)
+            given: Any = [*map(copies.of, args)], {name: copies.of(value) for name, value in kwargs.items()}
+            if default is not None:
+                given[1]["memory"] = memory - memory // 4 + copies.room
+            return function(*given[0], **given[1])
 
     return watching
 

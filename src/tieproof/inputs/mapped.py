@@ -9,31 +9,37 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.ties import Array
 
-MOST_COPIED = 2**30
-"""The most bytes of a mapped array that are copied before they are used."""
-
 PIPED = 2**16
 """The bytes that a pipe holds."""
 
 
-def in_memory(value: Any) -> Any:
-    """An array, or a list of arrays, in memory, if it maps a file and is not large; anything else as it is."""
-    if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
-        return [in_memory(each) for each in value]
-    root: Any = value
-    while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
-        root = root.base
-    if os.name != "posix" or not isinstance(root, np.ndarray):
-        return value
-    first, last = np.lib.array_utils.byte_bounds(value)
-    if value.nbytes > MOST_COPIED or last - first > MOST_COPIED:
-        return value
-    mapping: Any = root.base
-    letters = np.frombuffer(mapping, np.uint8)
-    start = first - letters.ctypes.data
-    content = _through_a_pipe(letters[start : start + last - first], root)
-    begins = value.ctypes.data - first
-    return np.ndarray(value.shape, value.dtype, content, begins, value.strides)
+class Copies:
+    """Copies mapped arrays while there is room for them.
+
+    room : the bytes that all copies may still take
+    """
+
+    def __init__(self, room: int) -> None:
+        self.room = room
+
+    def of(self, value: Any) -> Any:
+        """An array, or a list of arrays, in memory, if it maps a file and has room; anything else as it is."""
+        if isinstance(value, list | tuple) and any(isinstance(each, np.ndarray) for each in value):
+            return [self.of(each) for each in value]
+        root: Any = value
+        while isinstance(root, np.ndarray) and not isinstance(root.base, mmap.mmap):
+            root = root.base
+        if os.name != "posix" or not isinstance(root, np.ndarray):
+            return value
+        first, last = np.lib.array_utils.byte_bounds(value)
+        if last - first > self.room:
+            return value
+        self.room -= last - first
+        mapping: Any = root.base
+        letters = np.frombuffer(mapping, np.uint8)
+        start = first - letters.ctypes.data
+        content = _through_a_pipe(letters[start : start + last - first], root)
+        return np.ndarray(value.shape, value.dtype, content, value.ctypes.data - first, value.strides)
 
 
 def _through_a_pipe(letters: Array, mapped: Array) -> Array:

@@ -15,19 +15,23 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.errors import InputError
 from tieproof.evaluation.answers import evaluate_answers
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.result import Result
 from tieproof.records.record import load
 from tieproof.sandbox.folders import temporary_folder
 from tieproof.sandbox.limits import Limits, launched
-from tieproof.sandbox.processes import undisturbed
+from tieproof.sandbox.processes import how, undisturbed
 
-SMALL = 2**22
-"""Up to so many products of numbers, no answers take longer than about a second, and no process is started."""
+SMALL = 2**18
+"""Up to so much work no answers take longer than about a second, and no process is started."""
 
-START_SECONDS, PRODUCTS = 5.0, 1e9
-"""What is granted to start the process, and the products for each further second, which large data take."""
+OF_A_PAIR = 16
+"""The work that a pair of vectors takes in addition to one product for each dimension."""
+
+START_SECONDS, WORK = 5.0, 1e9
+"""What is granted to start the process, and the work for each further second, which large data take."""
 
 _CODE = "from tieproof.judge.scoring import main; main()"
 _ARRAYS, _OPTIONS, _RECORD = "arrays.npz", "options.json", "result.tieproof"
@@ -40,8 +44,9 @@ def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
     options : the arguments, for `evaluate_answers` with `unanswered`
     seconds : the limit; infinite for none
     """
-    products = len(options["embeddings"]) * options.get("gallery", options["embeddings"]).size
-    if products <= SMALL or math.isinf(seconds):
+    items, dimensions = options.get("gallery", options["embeddings"]).shape
+    work = len(options["embeddings"]) * items * (dimensions + OF_A_PAIR)
+    if work <= SMALL or math.isinf(seconds):
         return _evaluated(options)
     with temporary_folder() as folder:
         arrays: dict[str, Any] = {name: each for name, each in options.items() if isinstance(each, np.ndarray)}
@@ -53,11 +58,16 @@ def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
         with undisturbed():
             tree = launched([sys.executable, "-c", _CODE], environment, Limits(None, _MOST_WRITTEN), cwd=folder)
         try:
-            tree.process.wait(seconds + START_SECONDS + products / PRODUCTS)
+            tree.process.wait(seconds + START_SECONDS + work / WORK)
         except subprocess.TimeoutExpired:
             return None
         finally:
-            tree.end()
+            status = tree.end()
+        if status != 0:
+            raise InputError(
+                f"The evaluation of the answers ended {how(status)}, perhaps because memory is full. Judge the "
+                "system on a machine with more memory."
+            )
         return load(folder / _RECORD)
 
 

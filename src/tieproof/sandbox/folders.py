@@ -52,14 +52,17 @@ def _locked_folder() -> tuple[Path, int | None]:
         folder = Path(mkdtemp(prefix=PREFIX)).resolve()
         if not _can_lock():
             return folder, None
-        lock = os.open(folder, os.O_RDONLY | _FOLDER)
+        try:
+            lock = os.open(folder, os.O_RDONLY | _FOLDER)
+        except FileNotFoundError:  # another process took it for one that a killed process left
+            continue
         try:
             is_ours = _locked(lock) and folder.exists()
         except OSError:  # a file system without locks, where nobody can lock and remove it
             is_ours = True
         if is_ours:
             return folder, lock
-        os.close(lock)  # another process takes it for one that a killed process left, and removes it
+        os.close(lock)  # another process is about to do so
 
 
 def _can_lock() -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import tieproof as tp
 from competitions import HONEST, PRINT, organize, program
 from tieproof.judge import judge, scoring
 from tieproof.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
@@ -192,6 +193,19 @@ def test_distances_may_have_any_size(tmp_path: Path) -> None:
     system = program(tmp_path / "team", code, "{lines} {pairs}")
     judgment = judge(organize(tmp_path / "organizer", **entries), system, name="small", out=tmp_path / "judged")
     assert judgment.refused == ({},)
+
+
+def test_few_dimensions_of_many_items_cannot_keep_the_judge_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To order 1400 vectors of two such numbers exactly took more than 25 seconds without a limit."""
+    monkeypatch.setattr(scoring, "START_SECONDS", -1000)
+    assert scoring.scored({"embeddings": np.ones((1400, 2)), "labels": np.zeros(1400, int)}, 1) is None
+
+
+def test_an_evaluation_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scoring, "SMALL", 0)
+    monkeypatch.setattr(scoring, "_CODE", "raise SystemExit(3)")
+    with pytest.raises(tp.InputError, match="ended with status 3, perhaps because memory is full"):
+        scoring.scored({"embeddings": np.eye(2), "labels": np.zeros(2, int)}, 60)
 
 
 def test_an_evaluation_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,7 @@ DAMAGED: dict[str, dict[str, tuple[bytes, ...]]] = {
         "Dockerfile": (b"\xff", b"ENTRYPOINT [bad]\n", b"ENTRYPOINT [1]\n", b"ENTRYPOINT []\n"),
         "evaluate.py": (b"\xff",),
     },
-    "kaggle": {"solution.csv": (b"\xff\xfe", b'a,"' + b"x" * 200_000, b"id,Usage\na\nb,Public\n")},
+    "kaggle": {"solution.csv": (b"\xff\xfe", b'a,"' + b"x" * 200_000, b"id,Usage\na\nb,Public\n", b"id,Usage\na\n")},
     "codabench": {
         "competition.yaml": (b"[" * 5000, b"a: &a [*a]", b"leaderboards: 1", b"a: 1" + b"0" * 5000, b"{{}: 1}"),
         "scoring_program/metadata.yaml": (b'command: "a \'b"', b"[]", b"\xff"),
@@ -132,6 +132,28 @@ def test_damaged_files_of_a_bundle_are_refused_in_one_line(platform: str, tmp_pa
             assert len(str(refused.value)) < 1000
         (bundle / name).write_bytes(before)
     assert platforms.tasks_of(bundle, tmp_path)[1]
+
+
+@pytest.mark.parametrize("answer", [b"[]", b'[{"a": 1}]', b'["1"]', b"[NaN]", b'{"a": [1]}', b"[[1, 2]]"])
+def test_a_damaged_answer_of_a_sample_is_refused(answer: bytes, tmp_path: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform="grand-challenge")
+    next(bundle.rglob("job-00001/output/embedding.json")).write_bytes(answer)
+    with pytest.raises(InputError, match="neither lists of equally many numbers nor objects of numbers"):
+        check(bundle)
+
+
+@pytest.mark.parametrize(
+    ("platform", "name", "content"),
+    [
+        ("grand-challenge", "Dockerfile", 'ENTRYPOINT ["\\u0000"]\n'),
+        ("codabench", "scoring_program/metadata.yaml", 'command: "python3 a\\0b"'),
+    ],
+)
+def test_a_null_character_in_a_command_is_refused(platform: str, name: str, content: str, tmp_path: Path) -> None:
+    bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)
+    (bundle / name).write_text(content)
+    with pytest.raises(InputError, match=r"has a null character\. Remove it"):
+        check(bundle)
 
 
 def test_aliases_of_yaml_count_each_time(tmp_path: Path) -> None:

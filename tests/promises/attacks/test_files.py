@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 import tracemalloc
 import warnings
@@ -251,6 +252,21 @@ def test_a_folder_of_another_user_is_not_swept(temporary: Path) -> None:
     os.chown(foreign, NOBODY, NOBODY)
     sweep()
     assert foreign.exists()
+
+
+def test_a_folder_that_is_swept_as_soon_as_it_is_made(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another process removed it before this one could lock it, and this one stopped."""
+    made: list[str] = []
+
+    def mkdtemp(prefix: str) -> str:
+        made.append(tempfile.mkdtemp(prefix=prefix))
+        if len(made) == 1:
+            sweep()
+        return made[-1]
+
+    monkeypatch.setattr(folders, "mkdtemp", mkdtemp)
+    with temporary_folder() as folder:
+        assert [os.path.realpath(made[1])] == [str(folder)] == [str(each.resolve()) for each in temporary.iterdir()]
 
 
 def test_a_judge_sweeps_when_it_starts(tmp_path: Path, temporary: Path) -> None:

@@ -15,6 +15,7 @@ from tieproof.competition.truth import table
 from tieproof.errors import InputError
 from tieproof.inputs.readers import npy
 from tieproof.inputs.readers.location import reading
+from tieproof.inputs.schemas import fits
 from tieproof.ties import Array
 
 KIND = "a submission"
@@ -178,16 +179,16 @@ def _of_jobs(sample: Path) -> Form:
         names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
         places = [part_of(sample, f"{job['pk']}/output/{_output_of(job)}") for job in jobs]
         answers = [json.loads(place.read_text(encoding="utf-8")) for place in places]
-    is_run = all(isinstance(answer, dict) for answer in answers)
+    is_run = fits(answers, list[dict[str, float]])
     if is_run:
         ids = [f"{name} {document}" for name, answer in zip(names, answers, strict=True) for document in answer]
         numbers = [[score] for answer in answers for score in answer.values()]
-    elif all(isinstance(answer, list) for answer in answers):
+    elif fits(answers, list[list[float]]) and len({*map(len, answers)}) == 1:
         ids, numbers = names, answers
     else:
         raise InputError(
-            f"{sample} has outputs that are neither lists of numbers nor objects of numbers. Give a sample with such "
-            "outputs."
+            f"{sample} has outputs that are neither lists of equally many numbers nor objects of numbers. Give a "
+            "sample with such outputs."
         )
     models = dict(zip(names, jobs, strict=True))
 

@@ -65,6 +65,8 @@ class ProgramRun(NamedTuple):
 
 def run(program: Program, seconds: float) -> ProgramRun:
     """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
+    if any("\0" in word for word in program.command):
+        raise InputError(f"The command {[*program.command]} has a null character. Remove it.", "bundle")
     words, variables, within = [_python_of(word) for word in program.command], environment("/tmp"), None
     if bubblewrap.works():
         for folder in program.folders.values():

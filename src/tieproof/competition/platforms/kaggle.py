@@ -134,7 +134,9 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     """One task for each part of the solution, Public and Private, or one for all of it."""
     path = bundle / "solution.csv"
     with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:
-        usages = sorted({row.get("Usage", "all") for row in csv.DictReader(file)}, reverse=True) or ["all"]
+        usages = sorted({row.get("Usage", "all") or "" for row in csv.DictReader(file)}, reverse=True) or ["all"]
+    if "" in usages:
+        raise InputError("solution.csv has a row without Usage. Give each row one, such as Public.", "bundle")
     sample = next((bundle / each for each in SAMPLES if (bundle / each).is_file()), None)
     public = files_by_name([bundle / "data"])
     return [

@@ -90,7 +90,7 @@ _PROCESSES: dict[int, _Process] = {}
 def _ask(path: File, call: str, *arguments: Any) -> Any:
     """The answer to a question about a file; InputError if the file is refused, or the other process crashes."""
     library("h5py", path, "h5")
-    asked = _PROCESSES.setdefault(os.getpid(), _Process())
+    asked = _PROCESSES.get(os.getpid()) or _PROCESSES.setdefault(os.getpid(), _Process())
     with asked.lock, ExitStack() as stack:
         try:
             stream = None

@@ -119,6 +119,7 @@ def serve() -> None:
     given, told = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # whatever a library prints is no answer
     while True:
+        answer: Any = None  # its memory is free while nothing is asked
         asked = json.loads(_received(given))
         os.chdir(asked["folder"])
         os.environ.pop(PREFIX, None)
