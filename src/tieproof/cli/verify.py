@@ -12,8 +12,8 @@ from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, s
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.errors import InputError
+from tieproof.evaluation.saving import EXTENSION
 from tieproof.neighbors.certificate import NAME as CERTIFICATE
-from tieproof.records.record import EXTENSION
 
 Answer = TypeVar("Answer")
 
