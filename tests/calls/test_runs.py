@@ -488,6 +488,15 @@ def test_names_in_different_forms_of_unicode_are_refused(tmp_path: Path) -> None
         assert evaluate_run({other: {"a": 1}, "q": {"b": 1}, "fée": {"a": 1}}, ranked, measures=["RR"])
 
 
+def test_names_without_their_foreign_letters_are_other_names() -> None:
+    qrels, run = {"q": {"京1": 1, "x": 1}, "京": {"x": 1}}, {"q": {"1": 2.0, "x": 1.0}, "": {"x": 1.0}}
+    for ranked in (
+        run,
+        {query: {name: int(score) for name, score in scores.items()} for query, scores in run.items()},
+    ):
+        assert evaluate_run(qrels, ranked, measures=["R@2"], missing="skip")["R@2"].lower == 0.5
+
+
 @pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "NFD"])
 def test_documents_in_different_encodings_are_refused(encoding: str, tmp_path: Path) -> None:
     def encoded(text: str, form: str) -> bytes:

@@ -4,10 +4,11 @@ A document is looked up by its id: in a table of all documents, or in the dictio
 """
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple, NoReturn, TypeVar
 
 import numpy as np
 
@@ -42,6 +43,8 @@ class JudgedDocuments(NamedTuple):
 MOST_COMPARED = 1000
 """The most ids of a query among which the one most similar to the id of a judged document is looked for."""
 
+
+Text = TypeVar("Text", str, bytes)
 
 ASCII = 128
 ENCODINGS = "utf-8", "latin-1", "cp1252"
@@ -200,9 +203,18 @@ def _refuse_encodings(what: str, of_qrels: bytes, of_run: bytes) -> NoReturn:
 
 def _written_otherwise(name: bytes) -> set[bytes]:
     """Return an id in other encodings and in the other forms of Unicode."""
-    texts = {name.decode(encoding, "ignore") for encoding in ENCODINGS}
+    texts = _in_encodings(name.decode)
     texts |= {unicodedata.normalize(form, text) for form in ("NFC", "NFD") for text in texts}
-    return {text.encode(encoding, "ignore") for encoding in ENCODINGS for text in texts} - {name}
+    return set().union(*(_in_encodings(text.encode) for text in texts)) - {name}
+
+
+def _in_encodings(convert: Callable[[str], Text]) -> set[Text]:
+    """Return the conversions by all encodings that have every letter."""
+    found: set[Text] = set()
+    for encoding in ENCODINGS:
+        with suppress(UnicodeError):
+            found.add(convert(encoding))
+    return found
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:

@@ -60,7 +60,8 @@ def warn_of_queries_in_gallery(
     if all(_counts(relevance, query, query) for query in some_of(relevance.n_queries)):
         warn(
             f"The gallery is equal to the queries in all {len(queries)} rows, so that each query finds itself, "
-            "however bad the embeddings are. To rank each item among all others, pass no gallery."
+            "however bad the embeddings are. To rank each item among all others, pass one side alone to tp.evaluate, "
+            "tp.nearest or tp.knn_accuracy."
         )
 
 

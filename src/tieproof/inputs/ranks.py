@@ -1,20 +1,11 @@
 """Ranks of runs: in place of scores, or beside scores, which alone rank, and which they may contradict."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.errors import warn
 from tieproof.ties import FloatArray, IntArray
-
-
-class Contradiction(NamedTuple):
-    """How many of the lists with different ranks have a larger score at a later rank, and the query of the first."""
-
-    wrong: int
-    lists: int
-    query: int
 
 
 def may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool:
@@ -23,18 +14,20 @@ def may_contradict(query: IntArray, rank: FloatArray, score: FloatArray) -> bool
     return bool((same & (np.diff(rank) * np.diff(score) > 0)).any())
 
 
-def contradiction(query: IntArray, rank: FloatArray, score: FloatArray) -> Contradiction | None:
-    """Return in how many lists a later rank has a larger score; None unless these are most lists.
+def contradiction(query: IntArray, rank: FloatArray, score: FloatArray) -> tuple[int, int, int] | None:
+    """Return in how many of how many lists a later rank has a larger score, and the query of the first of them.
+
+    None is returned unless these are most lists.
 
     >>> contradiction(np.array([4, 4, 5, 5]), np.array([1.0, 2.0, 1.0, 2.0]), np.array([0.1, 0.3, 0.2, 0.4]))
-    Contradiction(wrong=2, lists=2, query=4)
+    (2, 2, 4)
     """
     order = np.lexsort((-score, rank, query))
     query, rank, score = query[order], rank[order], score[order]
     later = (query[1:] == query[:-1]) & (rank[1:] > rank[:-1])
     wrong = np.unique(query[1:][later & (score[1:] > score[:-1])])
     lists = len(np.unique(query[1:][later]))
-    return Contradiction(len(wrong), lists, int(wrong[0])) if 2 * len(wrong) > lists else None
+    return (len(wrong), lists, int(wrong[0])) if 2 * len(wrong) > lists else None
 
 
 def as_scores(path: str, query: IntArray, value: FloatArray, names: Sequence[bytes]) -> FloatArray:

@@ -110,9 +110,10 @@ def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
     found = None if source.rank is None else contradiction(source.documents.query, source.rank, source.value)
     if found is None:
         return None
-    name = list(queries)[found.query].decode(errors="replace")
+    wrong, lists, query = found
+    name = list(queries)[query].decode(errors="replace")
     return (
-        f"{source.name}: the ranks contradict the scores in {found.wrong:,} of {found.lists:,} lists; the first is "
+        f"{source.name}: the ranks contradict the scores in {wrong:,} of {lists:,} lists; the first is "
         f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer."
     )
 

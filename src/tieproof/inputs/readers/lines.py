@@ -24,7 +24,7 @@ BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
 GZIP = b"\x1f\x8b"
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
-PIECE_BYTES = 2**21
+PIECE_BYTES = 2**22
 """The lines that a thread reads between checks for an interruption: some milliseconds."""
 
 CACHED_BYTES = 2**18

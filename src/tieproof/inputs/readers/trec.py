@@ -228,9 +228,8 @@ def _ranks(text: Bytes, pieces: Sequence[slice]) -> FloatArray | None:
     found: list[FloatArray] = []
     for piece in pieces:
         rows = LineRows.of(1 + int(np.count_nonzero(text[piece] == NEWLINE)))
-        lines = read_lines(
-            text, piece.stop, LONGEST_LINE, columns, rows, LinesRead(READ_ALL, piece.start, 1, 0, 0, 0)
-        )
+        before = LinesRead(READ_ALL, piece.start, 1, 0, 0, 0)
+        lines = read_lines(text, piece.stop, LONGEST_LINE, columns, rows, before)
         if lines.open:
             return None
         found.append(rows.value[: lines.rows])
