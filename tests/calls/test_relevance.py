@@ -133,10 +133,11 @@ def test_a_result_says_how_many_items_a_negative_relevance_leaves_out() -> None:
 
 def test_a_matrix_that_is_read_as_triples_is_warned_about_and_the_advice_works() -> None:
     matrix = np.array([[0, 1, 1], [1, 0, 1], [2, 1, 1]])
-    with pytest.warns(tp.InputWarning, match=r"pass numpy\.argwhere\(relevance\)"):
+    with pytest.warns(tp.InputWarning, match=r"pass numpy\.column_stack\(\[numpy\.argwhere\(m\), m\[m != 0\]\]\)"):
         tp.evaluate(GALLERY[:3], relevance=matrix)
-    pairs = np.argwhere(matrix - np.diag([0, 0, 1]))
-    assert tp.evaluate(GALLERY[:3], relevance=pairs).ties.queries == 3
+    m = matrix - np.diag([0, 0, 1])
+    triples = np.column_stack([np.argwhere(m), m[m != 0]])
+    assert tp.evaluate(GALLERY[:3], relevance=triples).ties.queries == 3
     tp.evaluate(GALLERY[:3], relevance=[(0, 1, 1), (1, 0, 1), (2, 1, 1)])  # tuples are triples
 
 
