@@ -119,7 +119,7 @@ def imported_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str, str]]:
 def dotted_names(texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """The page, and the name after the dot, of each `tp...` or `tieproof...` that is not an import."""
     for place, text in texts.items():
-        rest = re.sub(r"from tieproof[\w.]* import", "", text)
+        rest = re.sub(r"from tieproof[\w.]* import", "", text).replace("\\_", "_")  # Markdown's escaped underscore
         for name in re.findall(r"(?<![\w./])(?:tp|tieproof)((?:\.[A-Za-z_]\w*)+)", rest):
             yield place, name.removeprefix(".")
 
