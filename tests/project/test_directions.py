@@ -55,7 +55,6 @@ MAY_IMPORT = {
     "recall neighbors comparison similarity records audit",
     "cli": "tieproof errors sandbox data inputs native distances measures evaluation rates collision recall "
     "neighbors comparison records audit show judge integrations competition",
-    "views": "confidence",
     "__main__": "cli",
 }
 """The packages from the lowest up, each with those that it may import, also inside functions or only for types."""

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import matplotlib
@@ -142,10 +141,3 @@ def test_axes_of_their_own_or_what_to_install(draw: Callable[[], Any], monkeypat
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(tp.MissingExtraError, match=r"pip install 'tieproof\[plot\]'"):
         draw()
-
-
-@pytest.mark.parametrize(
-    "name", ["confidence_accuracy", "credible_region", "credible_retrieval", "error_reject", "rank_correlation"]
-)
-def test_paths_of_version_1_still_lead_here(name: str) -> None:
-    assert import_module(f"tieproof.views.pictures.{name}").plot_error_reject is plot_error_reject

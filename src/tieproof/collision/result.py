@@ -153,13 +153,13 @@ class Collisions(Shown, AsFrame):
         return {"query": self.query_ids, **self.per_query}
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw which items collide, by query and rank, with `views.pictures.collisions` (extra `plot`)."""
+        """Draw which items collide, by query and rank (extra `plot`)."""
         from tieproof.collision.pictures import plot_collisions
 
         return plot_collisions(self, ax)
 
     def plot_ranks(self, ax: Any = None) -> Any:
-        """Draw how often items collide at each rank, with `views.pictures.collisions` (extra `plot`)."""
+        """Draw how often items collide at each rank (extra `plot`)."""
         from tieproof.collision.pictures import plot_ranks
 
         return plot_ranks(self, ax)

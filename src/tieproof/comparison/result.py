@@ -261,7 +261,7 @@ class Comparison(Shown, AsFrame):
         write_page(self, path, contents)
 
     def plot_queries(self, a: str, b: str, measure: str | Measure | None = None, ax: Any = None) -> Any:
-        """Draw how two systems differ on each query, with `views.pictures.query_differences` (extra `plot`).
+        """Draw how two systems differ on each query (extra `plot`).
 
         measure : by default AP, or the first measure of a comparison without AP
         """

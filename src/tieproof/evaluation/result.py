@@ -218,7 +218,7 @@ class Result(Measured, Shown, AsFrame):
         return plot_measures(self, ax)
 
     def plot_queries(self, measure: str | Measure | None = None, ax: Any = None) -> Any:
-        """Draw the interval of every query, sorted, with `views.pictures.queries` (extra `plot`).
+        """Draw the interval of every query, sorted (extra `plot`).
 
         measure : by default AP, or the first measure of a result without AP
         """
