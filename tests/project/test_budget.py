@@ -17,42 +17,42 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 6_956,
-    "distances": 2_875,
-    "engine": 4_822,
+    "inputs": 7_923,
+    "distances": 2_879,
+    "engine": 4_837,
     "native": 808,
-    "measures": 3_638,
-    "show": 1_611,
-    "evaluation": 6_195,
-    "compat": 2_831,
-    "integrations": 3_287,
-    "cli": 3_099,
-    "audit": 5_022,
-    "cluster": 991,
+    "measures": 3_711,
+    "show": 1_629,
+    "evaluation": 6_462,
+    "compat": 3_086,
+    "integrations": 3_368,
+    "cli": 3_276,
+    "audit": 5_024,
+    "cluster": 1_003,
     "collision": 946,
-    "comparison": 2_001,
-    "competition": 4_382,
-    "confidence": 1_332,
+    "comparison": 2_094,
+    "competition": 4_501,
+    "confidence": 1_348,
     "data": 22,
-    "distribution": 1_487,
+    "distribution": 1_505,
     "exact": 1_472,
-    "judge": 2_220,
-    "neighbors": 2_320,
-    "rates": 1_546,
-    "recall": 1_206,
-    "records": 704,
-    "sandbox": 999,
-    "similarity": 734,
+    "judge": 2_395,
+    "neighbors": 2_565,
+    "rates": 1_568,
+    "recall": 1_228,
+    "records": 705,
+    "sandbox": 1_207,
+    "similarity": 735,
     "statistics": 537,
-    "tieproof": 1_148,
+    "tieproof": 1_174,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 65_191
+LINES_OF_SOURCE = 68_008
 LINES_OF_KERNELS = 7_567
-WORDS_OF_DOCS = 88_492
+WORDS_OF_DOCS = 92_809
 PUBLIC_NAMES = 108
-LINES_OF_TESTS = 60_319
+LINES_OF_TESTS = 63_264
 
 
 def lines_in(folder: Path, *endings: str) -> int:
