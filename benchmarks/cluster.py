@@ -41,10 +41,10 @@ from measuring import (
     take_turns,
     where,
 )
-from tieproof.cluster import evaluation as evaluation_in_parts
-from tieproof.cluster import layout
+from tieproof.engine.problem import ShardedProblem
+from tieproof.evaluation.cluster import evaluation as evaluation_in_parts
+from tieproof.evaluation.cluster import layout
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.problem import ShardedProblem
 
 DIMENSIONS, RELEVANT = 256, 20
 LOCAL, ON_RAY = 1.1, 1.15
@@ -70,7 +70,7 @@ def blocks_of(rows: int) -> Iterator[None]:
     with (
         patch.object(layout.Sizes, "of", of),
         patch.object(layout, "SMALLEST_BLOCK", 1),
-        patch("tieproof.cluster.fits", lambda _: False),
+        patch("tieproof.evaluation.cluster.fits", lambda _: False),
     ):
         yield
 

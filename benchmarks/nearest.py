@@ -27,9 +27,9 @@ from threadpoolctl import threadpool_info
 import tieproof as tp
 from measuring import Array, Call, Measured, parse, processor_seconds, report, table, take_turns, where, white
 from tieproof.distances import find_distance, make_space
+from tieproof.distances.exact.bounds import single_threaded
 from tieproof.distances.space import FLOAT32, Resources
 from tieproof.engine.plan import LONG, cheapest_for_nearest
-from tieproof.exact.bounds import single_threaded
 
 SIZES = {"queries": 2_000, "gallery": 1_000_000}
 MANY, FEW = 10_000, 4

@@ -23,13 +23,13 @@ import numpy as np
 import tieproof as tp
 from cluster import MACHINES, Machine, Shape, simulate
 from measuring import Array, Call, Measured, parse, processor_seconds, report, table, take_turns, where, white
-from tieproof.cluster import Local
-from tieproof.cluster.layout import BYTES_BESIDE
+from tieproof.analyses.neighbors import search
+from tieproof.analyses.neighbors.sides import Rows, Sides, digested
+from tieproof.engine.problem import Budget
+from tieproof.evaluation.cluster import Local
+from tieproof.evaluation.cluster.layout import BYTES_BESIDE
 from tieproof.evaluation.problems import unwatched
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors import search
-from tieproof.neighbors.sides import Rows, Sides, digested
-from tieproof.problem import Budget
 
 SIZES = {"queries": 2_000, "gallery": 500_000}
 K, MERGED_QUERIES, PIECES = 100, 1_000, 8

@@ -29,7 +29,7 @@ include_patterns = [
     "studies/**.md",
     "benchmarks/README.md",
     "src/tieproof/engine/README.md",
-    "src/tieproof/exact/README.md",
+    "src/tieproof/distances/exact/README.md",
     "src/tieproof/data/NOTICE.md",
 ]
 exclude_patterns = [".*", "build", "dist", "tests", "docs/letters"]

@@ -62,7 +62,7 @@ UNDER = {
         "../CONTRIBUTING",
         "../benchmarks/README",
         "../src/tieproof/engine/README",
-        "../src/tieproof/exact/README",
+        "../src/tieproof/distances/exact/README",
         "../src/tieproof/data/NOTICE",
     ],
     "studies/README": ["*/report"],

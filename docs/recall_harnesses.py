@@ -8,7 +8,7 @@ import recall_formulas as formulas
 from recall_formulas import Array, Truth
 
 import tieproof as tp
-from tieproof.audit import ATTACKS, Finding
+from tieproof.trials.audit import ATTACKS, Finding
 
 PAGE = Path(__file__).with_suffix(".md")
 

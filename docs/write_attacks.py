@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from tieproof.audit import ATTACKS, Verdict
+from tieproof.trials.audit import ATTACKS, Verdict
 
 PAGE = Path(__file__).with_name("attacks.md")
 

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from tieproof.comparison.verdicts import RULES
+from tieproof.analyses.compare.verdicts import RULES
 
 PAGE = Path(__file__).with_name("verdicts.md")
 
-INTRODUCTION = """<!-- Written by docs/write_verdicts.py from the rules in src/tieproof/comparison/verdicts.py. -->
+INTRODUCTION = """<!-- Written by docs/write_verdicts.py from src/tieproof/analyses/compare/verdicts.py. -->
 
 # Verdicts
 

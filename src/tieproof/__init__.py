@@ -2,27 +2,52 @@
 
 from typing import TYPE_CHECKING
 
-from tieproof.audit import audit as audit  # not lazily: an import of `tieproof.audit` would take its place
 from tieproof.lazy import exports
 
 if TYPE_CHECKING:
-    from tieproof import confidence as confidence
     from tieproof import measures as measures
-    from tieproof.audit.report import AuditReport as AuditReport
-    from tieproof.collision.collisions import collisions as collisions
-    from tieproof.collision.result import Collisions as Collisions
-    from tieproof.comparison.compare import compare as compare
-    from tieproof.comparison.differences import Difference as Difference
-    from tieproof.comparison.differences import QueryDifference as QueryDifference
-    from tieproof.comparison.over_ties import OverTies as OverTies
-    from tieproof.comparison.recomputed import NoiseReport as NoiseReport
-    from tieproof.comparison.recomputed import noise as noise
-    from tieproof.comparison.result import Comparison as Comparison
-    from tieproof.comparison.score_table import ScoreTable as ScoreTable
-    from tieproof.comparison.score_table import table as table
-    from tieproof.comparison.verdicts import Verdict as Verdict
-    from tieproof.distribution.distribution import Between as Between
-    from tieproof.distribution.distribution import Distribution as Distribution
+    from tieproof.analyses.collisions.collisions import collisions as collisions
+    from tieproof.analyses.collisions.result import Collisions as Collisions
+    from tieproof.analyses.compare.compare import compare as compare
+    from tieproof.analyses.compare.differences import Difference as Difference
+    from tieproof.analyses.compare.differences import QueryDifference as QueryDifference
+    from tieproof.analyses.compare.over_ties import OverTies as OverTies
+    from tieproof.analyses.compare.overlap import Overlap as Overlap
+    from tieproof.analyses.compare.overlap import RankBiasedOverlap as RankBiasedOverlap
+    from tieproof.analyses.compare.overlap import rbo as rbo
+    from tieproof.analyses.compare.recomputed import NoiseReport as NoiseReport
+    from tieproof.analyses.compare.recomputed import noise as noise
+    from tieproof.analyses.compare.result import Comparison as Comparison
+    from tieproof.analyses.compare.runs import Agreement as Agreement
+    from tieproof.analyses.compare.runs import agreement as agreement
+    from tieproof.analyses.compare.score_table import ScoreTable as ScoreTable
+    from tieproof.analyses.compare.score_table import table as table
+    from tieproof.analyses.compare.taus import Correlation as Correlation
+    from tieproof.analyses.compare.taus import KendallTau as KendallTau
+    from tieproof.analyses.compare.taus import kendall_tau as kendall_tau
+    from tieproof.analyses.compare.verdicts import Verdict as Verdict
+    from tieproof.analyses.neighbors.certificate import Certificate as Certificate
+    from tieproof.analyses.neighbors.classification import KnnAccuracy as KnnAccuracy
+    from tieproof.analyses.neighbors.classification import knn_accuracy as knn_accuracy
+    from tieproof.analyses.neighbors.examination import TruthExamination as TruthExamination
+    from tieproof.analyses.neighbors.examination import examine_truth as examine_truth
+    from tieproof.analyses.neighbors.nearest import nearest as nearest
+    from tieproof.analyses.neighbors.result import Neighbors as Neighbors
+    from tieproof.analyses.neighbors.truth import truth as truth
+    from tieproof.analyses.neighbors.verification import TruthVerification as TruthVerification
+    from tieproof.analyses.neighbors.verification import verify_truth as verify_truth
+    from tieproof.analyses.rates.curve import DetCurve as DetCurve
+    from tieproof.analyses.rates.det import det_curve as det_curve
+    from tieproof.analyses.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
+    from tieproof.analyses.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
+    from tieproof.analyses.rates.result import EqualErrorRate as EqualErrorRate
+    from tieproof.analyses.rates.result import ErrorRates as ErrorRates
+    from tieproof.analyses.rates.result import OperatingPoint as OperatingPoint
+    from tieproof.analyses.recall.neighbor_recall import neighbor_recall as neighbor_recall
+    from tieproof.analyses.recall.range_recall import RangeRecall as RangeRecall
+    from tieproof.analyses.recall.range_recall import range_recall as range_recall
+    from tieproof.analyses.recall.result import NeighborRecall as NeighborRecall
+    from tieproof.analyses.recall.result import RecallAtK as RecallAtK
     from tieproof.errors import ClusterError as ClusterError
     from tieproof.errors import InputError as InputError
     from tieproof.errors import InputWarning as InputWarning
@@ -41,6 +66,9 @@ if TYPE_CHECKING:
     from tieproof.evaluation.lists import evaluate_scores as evaluate_scores
     from tieproof.evaluation.neighbors import evaluate_neighbors as evaluate_neighbors
     from tieproof.evaluation.printed import Printed as Printed
+    from tieproof.evaluation.records.record import load as load
+    from tieproof.evaluation.records.verify import Verification as Verification
+    from tieproof.evaluation.records.verify import verify as verify
     from tieproof.evaluation.result import Result as Result
     from tieproof.evaluation.runs import evaluate_run as evaluate_run
     from tieproof.inputs.shards.shards import Shards as Shards
@@ -76,43 +104,15 @@ if TYPE_CHECKING:
     from tieproof.measures import Success as Success
     from tieproof.measures import Unjudged as Unjudged
     from tieproof.measures import bpref as bpref
+    from tieproof.measures import confidence as confidence
     from tieproof.measures import nDCG as nDCG
+    from tieproof.measures.distribution.distribution import Between as Between
+    from tieproof.measures.distribution.distribution import Distribution as Distribution
     from tieproof.measures.diversity import DiversityScore as DiversityScore
-    from tieproof.neighbors.certificate import Certificate as Certificate
-    from tieproof.neighbors.classification import KnnAccuracy as KnnAccuracy
-    from tieproof.neighbors.classification import knn_accuracy as knn_accuracy
-    from tieproof.neighbors.examination import TruthExamination as TruthExamination
-    from tieproof.neighbors.examination import examine_truth as examine_truth
-    from tieproof.neighbors.nearest import nearest as nearest
-    from tieproof.neighbors.result import Neighbors as Neighbors
-    from tieproof.neighbors.truth import truth as truth
-    from tieproof.neighbors.verification import TruthVerification as TruthVerification
-    from tieproof.neighbors.verification import verify_truth as verify_truth
-    from tieproof.rates.curve import DetCurve as DetCurve
-    from tieproof.rates.det import det_curve as det_curve
-    from tieproof.rates.fnmr import fnmr_at_fmr as fnmr_at_fmr
-    from tieproof.rates.fnmr import fnmr_at_fmr_of_distances as fnmr_at_fmr_of_distances
-    from tieproof.rates.result import EqualErrorRate as EqualErrorRate
-    from tieproof.rates.result import ErrorRates as ErrorRates
-    from tieproof.rates.result import OperatingPoint as OperatingPoint
-    from tieproof.recall.neighbor_recall import neighbor_recall as neighbor_recall
-    from tieproof.recall.range_recall import RangeRecall as RangeRecall
-    from tieproof.recall.range_recall import range_recall as range_recall
-    from tieproof.recall.result import NeighborRecall as NeighborRecall
-    from tieproof.recall.result import RecallAtK as RecallAtK
-    from tieproof.records.record import load as load
-    from tieproof.records.verify import Verification as Verification
-    from tieproof.records.verify import verify as verify
-    from tieproof.similarity.overlap import Overlap as Overlap
-    from tieproof.similarity.overlap import RankBiasedOverlap as RankBiasedOverlap
-    from tieproof.similarity.overlap import rbo as rbo
-    from tieproof.similarity.runs import Agreement as Agreement
-    from tieproof.similarity.runs import agreement as agreement
-    from tieproof.similarity.taus import Correlation as Correlation
-    from tieproof.similarity.taus import KendallTau as KendallTau
-    from tieproof.similarity.taus import kendall_tau as kendall_tau
     from tieproof.ties import Bounds as Bounds
     from tieproof.ties import Estimate as Estimate
     from tieproof.ties import Ties as Ties
+    from tieproof.trials.audit import audit as audit
+    from tieproof.trials.audit.report import AuditReport as AuditReport
 else:
-    __getattr__, __dir__ = exports(__name__, "audit")
+    __getattr__, __dir__ = exports(__name__)

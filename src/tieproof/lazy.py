@@ -50,8 +50,8 @@ def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable
             value: Any = sorted({*defined, *(name for name in modules() if not name.startswith("_"))})
         elif name not in modules():
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        elif modules()[name] == package:
-            value = import_module(f"{package}.{name}")
+        elif modules()[name] == package or not hasattr(import_module(modules()[name]), name):
+            value = import_module(f"{modules()[name]}.{name}")
         else:
             value = getattr(import_module(modules()[name]), name)
         setattr(sys.modules[package], name, value)
@@ -95,7 +95,7 @@ def as_package(function: F) -> F:
     """Return the function with the attributes of its package.
 
     >>> import tieproof
-    >>> tieproof.audit.ATTACKS is tieproof.audit.driver.ATTACKS
+    >>> tieproof.trials.audit.ATTACKS is tieproof.trials.audit.driver.ATTACKS
     True
     """
     return AsPackage(function)  # type: ignore[return-value]  # it is called as the function is

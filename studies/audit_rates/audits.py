@@ -12,8 +12,8 @@ from typing import NamedTuple
 import tieproof as tp
 from studies.audit_rates import blind_spots, guilty, honest, recalls  # noqa: F401 (each registers its families)
 from studies.audit_rates.families import FAMILIES, Family, name_of
-from tieproof.audit import ATTACKS
 from tieproof.evaluation.progress import progress_bar
+from tieproof.trials.audit import ATTACKS
 from tieproof.whole_files import atomic_write
 
 WORKERS = 2

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 import tieproof as tp
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
 from studies.common import parse, progress, table, write_report
-from tieproof.attacks import worst
-from tieproof.audit import ATTACKS, Finding, Verdict
-from tieproof.audit.luck import DRAWS
 from tieproof.show import style
+from tieproof.trials.attacks import worst
+from tieproof.trials.audit import ATTACKS, Finding, Verdict
+from tieproof.trials.audit.luck import DRAWS
 
 QUICK = ["zeros", "nan", "infinity", "permuting items", "order search"]
 TIME_LIMIT = 120.0

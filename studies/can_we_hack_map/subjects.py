@@ -5,7 +5,7 @@ import importlib.util
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from tieproof.audit.outcomes import SINGLE
+from tieproof.trials.audit.outcomes import SINGLE
 
 NOTHING = "nothing found"
 

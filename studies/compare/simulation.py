@@ -9,10 +9,10 @@ from studies.common import progress
 from studies.compare import peers
 from studies.compare.cases import BITS, Case, Systems
 from studies.compare.systems import Differences, samples
-from tieproof.comparison.compare import Columns, p_values_of, settled, sides
-from tieproof.comparison.verdicts import RULES, Evidence, Sample, rule_of, smallest_p_value
-from tieproof.statistics.resampling import Strata, bca
-from tieproof.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey
+from tieproof.analyses.compare.compare import Columns, p_values_of, settled, sides
+from tieproof.analyses.compare.verdicts import RULES, Evidence, Sample, rule_of, smallest_p_value
+from tieproof.measures.statistics.resampling import Strata, bca
+from tieproof.measures.statistics.tests import CORRECTIONS, sign_flip, t_interval, tukey
 
 CONFIDENCE = 0.95
 

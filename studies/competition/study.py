@@ -22,7 +22,7 @@ import numpy.typing as npt
 from studies.common import Options, claims, parse, progress, table, write_report
 from studies.competition import entries
 from studies.competition.usual import mean_average_precision
-from tieproof.judge import Leaderboard, Repeats, judge, leaderboard
+from tieproof.trials.judge import Leaderboard, Repeats, judge, leaderboard
 
 Array = npt.NDArray[Any]
 

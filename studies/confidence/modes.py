@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from studies.common import table
-from tieproof.confidence import credible_region
+from tieproof.measures.confidence import credible_region
 
 MODE = 5.0
 """The modes are at this distance from 0, which at a standard deviation of 1 leaves nothing between them."""

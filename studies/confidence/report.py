@@ -15,7 +15,7 @@ from studies.confidence.scenario import (
     printed,
     scores,
 )
-from tieproof.confidence import RankCorrelation, rank_correlation
+from tieproof.measures.confidence import RankCorrelation, rank_correlation
 from tieproof.ties import Estimate
 
 SCALE = 12500

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 import tieproof as tp
 from studies.musgrave2020.study import sample
-from tieproof.confidence import ConfidenceAccuracy, ErrorRejectCurve, confidence_vs_recall_at_1
+from tieproof.measures.confidence import ConfidenceAccuracy, ErrorRejectCurve, confidence_vs_recall_at_1
 
 Array = npt.NDArray[Any]
 

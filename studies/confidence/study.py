@@ -11,8 +11,8 @@ from pathlib import Path
 from studies.common import parse, progress, write_report
 from studies.confidence.report import SCALE, render
 from studies.confidence.scenario import MEASURES, STORED, Scenario, Scores, claimed, scenario, scores
-from tieproof.confidence import RankCorrelation, rank_correlation
-from tieproof.confidence.pictures import plot_error_reject, plot_rank_correlations
+from tieproof.measures.confidence import RankCorrelation, rank_correlation
+from tieproof.measures.confidence.pictures import plot_error_reject, plot_rank_correlations
 from tieproof.show import style
 
 POINTS, CORRUPTED, QUICK = 2000, 100, 10

@@ -18,12 +18,12 @@ import zoo
 import zoo_honest
 from pages import run_page
 from smaller_audits import few_items
-from tieproof.audit import ATTACKS, Command, Verdict
-from tieproof.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
-from tieproof.audit.conventions import CONVENTIONS, written_lines
-from tieproof.audit.examination import Examination, Options, data_case
-from tieproof.audit.luck import Luck, is_gain, tail
-from tieproof.audit.outcomes import Outcome, attempt
+from tieproof.trials.audit import ATTACKS, Command, Verdict
+from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case, Writing, by_class, of_unequal_size
+from tieproof.trials.audit.conventions import CONVENTIONS, written_lines
+from tieproof.trials.audit.examination import Examination, Options, data_case
+from tieproof.trials.audit.luck import Luck, is_gain, tail
+from tieproof.trials.audit.outcomes import Outcome, attempt
 
 SEEDS = [0, pytest.param(1, marks=pytest.mark.heavy), pytest.param(2, marks=pytest.mark.heavy)]
 """One seed is always tested, the others only with the heavy tests."""
@@ -531,8 +531,8 @@ PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 def test_the_order_of_attacks_does_not_depend_on_imports() -> None:
     """A process that imports the files of attacks in the opposite order lists the same attacks."""
     code = (
-        "from tieproof.audit import invariances, truth, order_search, blind\n"
-        "from tieproof.audit import ATTACKS\n"
+        "from tieproof.trials.audit import invariances, truth, order_search, blind\n"
+        "from tieproof.trials.audit import ATTACKS\n"
         "print([*ATTACKS])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout

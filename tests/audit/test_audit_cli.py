@@ -9,7 +9,7 @@ import pytest
 
 import tieproof as tp
 from tieproof import cli
-from tieproof.audit import ATTACKS
+from tieproof.trials.audit import ATTACKS
 
 Run = Callable[..., tuple[int, str, str]]
 FEW = ("--items", "60")

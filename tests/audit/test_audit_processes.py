@@ -15,12 +15,12 @@ import pytest
 
 import tieproof as tp
 import unruly
-from tieproof.audit import Command, isolation
-from tieproof.audit.cases import Case
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.isolation import Isolated
-from tieproof.audit.outcomes import MOST_LETTERS, Outcome, attempt
-from tieproof.sandbox.folders import PREFIX
+from tieproof.trials.audit import Command, isolation
+from tieproof.trials.audit.cases import Case
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.isolation import Isolated
+from tieproof.trials.audit.outcomes import MOST_LETTERS, Outcome, attempt
+from tieproof.trials.sandbox.folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

@@ -13,14 +13,14 @@ import zoo
 import zoo_guilty
 import zoo_honest
 from smaller_audits import few_items
-from tieproof.audit import ATTACKS
-from tieproof.audit.cases import LAYOUTS, MEMORY, Case, Writing
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.driver import examined
-from tieproof.audit.examination import Dice, Examination, Options
-from tieproof.audit.luck import LEVEL, LOOKS, MORE_LOOKS, step_of
-from tieproof.audit.outcomes import Outcome, attempt
-from tieproof.audit.systems import equidistant, hubs, opposed
+from tieproof.trials.audit import ATTACKS
+from tieproof.trials.audit.cases import LAYOUTS, MEMORY, Case, Writing
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.driver import examined
+from tieproof.trials.audit.examination import Dice, Examination, Options
+from tieproof.trials.audit.luck import LEVEL, LOOKS, MORE_LOOKS, step_of
+from tieproof.trials.audit.outcomes import Outcome, attempt
+from tieproof.trials.audit.systems import equidistant, hubs, opposed
 
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 

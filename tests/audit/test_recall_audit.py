@@ -12,8 +12,8 @@ import neighbor_recall_oracle as oracle
 import tieproof as tp
 import zoo_recall
 from pages import BLOCK, text_of
-from tieproof.audit import ATTACKS
-from tieproof.audit.recall_cases import FIRST, Deck, K, Lists, Ranking, Trial, almost_as_near
+from tieproof.trials.audit import ATTACKS
+from tieproof.trials.audit.recall_cases import FIRST, Deck, K, Lists, Ranking, Trial, almost_as_near
 
 DOCS = Path(__file__).parents[2] / "docs"
 OWN = [name for name, attack in ATTACKS.items() if attack.kind == "recall"]
@@ -194,7 +194,7 @@ def test_findings_are_printed_again(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_pages_and_tables_show_the_recall(tmp_path: Path) -> None:
-    report = tp.audit("tieproof.audit.examples:within_the_distance", takes="recall")
+    report = tp.audit("tieproof.trials.audit.examples:within_the_distance", takes="recall")
     assert report.exploitable
     assert "whole tie             exploitable  1.0000  0.2000 to 0.6000" in str(report)
     assert "| repeated ids | score | exploitable | 1.0000 | 0.1000 |" in report.to_markdown()
@@ -205,7 +205,7 @@ def test_pages_and_tables_show_the_recall(tmp_path: Path) -> None:
     assert '<th scope="col">recall</th>' in page
     assert "<td>0.2000 to 0.6000</td>" in page
     assert "random embeddings</th>" not in page
-    assert tp.audit("tieproof.audit.examples:neighbor_recall", takes="recall").held
+    assert tp.audit("tieproof.trials.audit.examples:neighbor_recall", takes="recall").held
 
 
 # The page on public benchmarks

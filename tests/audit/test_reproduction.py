@@ -13,7 +13,7 @@ import pytest
 import tieproof as tp
 import zoo
 import zoo_guilty
-from tieproof.audit import Command
+from tieproof.trials.audit import Command
 
 
 def printed_by(line: str, folder: Path) -> str:

@@ -10,7 +10,7 @@ import zoo
 import zoo_guilty
 import zoo_honest
 from smaller_audits import few_items
-from tieproof.audit import ATTACKS
+from tieproof.trials.audit import ATTACKS
 
 TIED = ["zeros", "one ulp", "two vectors", "groups of eight", "duplicates", "order search"]
 """Attacks in which mostly the breaking of ties decides."""

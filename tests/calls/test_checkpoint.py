@@ -12,8 +12,8 @@ import pytest
 
 import tieproof as tp
 from tieproof import engine
-from tieproof.cluster import layout
 from tieproof.errors import InputError
+from tieproof.evaluation.cluster import layout
 from tieproof.inputs.shards.source import ArraySource
 
 RANDOM = np.random.default_rng(1)
@@ -51,7 +51,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         found.append(1)
         return others_of(portion, *given)
 
-    monkeypatch.setattr("tieproof.cluster.tasks.others_of", noted)
+    monkeypatch.setattr("tieproof.evaluation.cluster.tasks.others_of", noted)
     return found
 
 
@@ -98,7 +98,7 @@ def test_an_interrupt_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.Monk
             raise KeyboardInterrupt
         return others_of(*given)
 
-    monkeypatch.setattr("tieproof.cluster.tasks.others_of", interrupted)
+    monkeypatch.setattr("tieproof.evaluation.cluster.tasks.others_of", interrupted)
     with pytest.raises(KeyboardInterrupt) as caught:
         tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path)  # eight blocks make 36 pairs
     said = f"{100 * 3 // 36} % is kept in {tmp_path}, and the same call or command continues it"

@@ -19,9 +19,9 @@ from collision_oracle import Found, ap_width
 from fnmr_oracle import DISTANCES
 from hard_sets import HARD_SETS
 from shared_data import load_shared
+from tieproof.analyses.collisions import cells, widest_ties
 from tieproof.cli.commands import program
 from tieproof.cli.exits import status_of
-from tieproof.collision import cells, widest_ties
 from tieproof.distances import gauge
 from tieproof.engine import FoundTies, plan
 from tieproof.measures.relevant_ranks import tie_widths

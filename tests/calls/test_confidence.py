@@ -12,8 +12,8 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from tieproof.confidence import confidence_vs_recall_at_1, error_reject_curve, rank_correlation
 from tieproof.evaluation.scoring import Empty
+from tieproof.measures.confidence import confidence_vs_recall_at_1, error_reject_curve, rank_correlation
 
 Array = npt.NDArray[Any]
 

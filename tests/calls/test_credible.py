@@ -13,9 +13,9 @@ import numpy.typing as npt
 import pytest
 
 import tieproof as tp
-from tieproof.confidence import Gaussian, VonMisesFisher, credible_region, credible_retrieval
-from tieproof.confidence.regions import squared_radius
-from tieproof.confidence.retrieval import by_product, decide, is_inside
+from tieproof.measures.confidence import Gaussian, VonMisesFisher, credible_region, credible_retrieval
+from tieproof.measures.confidence.regions import squared_radius
+from tieproof.measures.confidence.retrieval import by_product, decide, is_inside
 
 Array = npt.NDArray[Any]
 

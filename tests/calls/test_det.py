@@ -14,8 +14,8 @@ import fnmr_oracle
 import tieproof as tp
 import verification_oracle as oracle
 from hard_sets import HARD_SETS
+from tieproof.analyses.rates import crossing
 from tieproof.errors import InputError
-from tieproof.rates import crossing
 
 Array = npt.NDArray[Any]
 

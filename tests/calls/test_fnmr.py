@@ -14,11 +14,11 @@ import fnmr_oracle as oracle
 import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
+from tieproof.analyses.rates import counting, pool
+from tieproof.analyses.rates.curve import tied_estimate
+from tieproof.analyses.rates.fnmr import between, linear_place
+from tieproof.analyses.rates.result import METHODS
 from tieproof.distances import gauge
-from tieproof.rates import counting, pool
-from tieproof.rates.curve import tied_estimate
-from tieproof.rates.fnmr import between, linear_place
-from tieproof.rates.result import METHODS
 
 Array = npt.NDArray[Any]
 

@@ -11,10 +11,10 @@ import tieproof as tp
 from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from tieproof import engine
-from tieproof.cluster import layout, tasks
+from tieproof.engine.problem import ShardedProblem
 from tieproof.errors import InputError, InputWarning
+from tieproof.evaluation.cluster import layout, tasks
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.problem import ShardedProblem
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator
@@ -30,7 +30,7 @@ def small(patch: pytest.MonkeyPatch, rows: int, pairs: int = PLENTY) -> None:
 
     patch.setattr(layout.Sizes, "of", of)
     patch.setattr(layout, "SMALLEST_BLOCK", 1)
-    patch.setattr("tieproof.cluster.fits", lambda _: False)
+    patch.setattr("tieproof.evaluation.cluster.fits", lambda _: False)
 
 
 @pytest.fixture
@@ -260,7 +260,7 @@ def test_warnings_are_those_of_arrays(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_counts_that_do_not_fit_are_kept_in_a_folder(monkeypatch: pytest.MonkeyPatch) -> None:
-    from tieproof.cluster import evaluation
+    from tieproof.evaluation.cluster import evaluation
 
     random = np.random.default_rng(12)
     data, labels = random.normal(size=(60, 3)), random.integers(0, 9, size=60)

@@ -12,7 +12,7 @@ import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import DISTANCES, KEYS, distance
 from hard_sets import HARD_SETS
-from tieproof.neighbors.votes import FARTHEST, Rival, by_exponential, by_inverse, chances
+from tieproof.analyses.neighbors.votes import FARTHEST, Rival, by_exponential, by_inverse, chances
 
 pytestmark = pytest.mark.filterwarnings("ignore::tieproof.InputWarning")
 

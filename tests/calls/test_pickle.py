@@ -15,8 +15,8 @@ import pytest
 
 import tieproof as tp
 from tieproof import errors
-from tieproof.confidence import confidence_vs_recall_at_1, rank_correlation
 from tieproof.measures import REGISTRY, parse
+from tieproof.measures.confidence import confidence_vs_recall_at_1, rank_correlation
 from tieproof.ties import Ties
 
 TRIPS: dict[str, Callable[[Any], Any]] = {

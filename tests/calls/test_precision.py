@@ -27,13 +27,13 @@ from tieproof.distances import DISTANCES as REGISTERED
 from tieproof.distances import make_space
 from tieproof.distances.gauge import LINEAR, SpaceGauge, curve, resources_of_gauge
 from tieproof.engine import plan
+from tieproof.engine.problem import Budget, Problem
 from tieproof.engine.ranked import room_for_guides
 from tieproof.engine.rounded import RoundedSpace, Unrounded, nearness_of, round_pairs, target_of
 from tieproof.engine.rounded import numbers_of as engine_numbers_of
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.options import FORMATS
 from tieproof.inputs.relevance_by_labels import Labels
-from tieproof.problem import Budget, Problem
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 """Some data is random bytes, which look like packed codes."""

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from tieproof.engine import collisions_of, ties_of
+from tieproof.engine.problem import Budget, Problem
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, unwatched
 from tieproof.inputs.options import FORMATS
-from tieproof.problem import Budget, Problem
 
 DATA = np.random.default_rng(0).integers(-3, 4, size=(40, 5)).astype(np.float32)
 LABELS, GROUPS = np.arange(40) % 4, np.arange(40) % 3

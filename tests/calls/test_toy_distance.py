@@ -16,11 +16,11 @@ from exact_oracle import Vector, fractions, mean_average_precision
 from rounding_oracle import distance as real_distance
 from rounding_oracle import rounded
 from tieproof.distances import DISTANCES, Distance, our_name
+from tieproof.distances.exact.bounds import UNIT_ROUNDOFF
+from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Entries, Error, Resources, Space, make_error
 from tieproof.errors import InputError
-from tieproof.exact.bounds import UNIT_ROUNDOFF
-from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.ties import FloatArray, IntArray
 

@@ -19,11 +19,11 @@ import nearest_oracle
 import tieproof as tp
 from exact_oracle import fractions
 from fnmr_oracle import KEYS
+from tieproof.analyses.neighbors import search
+from tieproof.analyses.neighbors.certificate import NAME, _digest, read_truth, sha256_of
+from tieproof.analyses.neighbors.formats import FORMATS
+from tieproof.analyses.neighbors.nearest import neighbors_of
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
-from tieproof.neighbors import search
-from tieproof.neighbors.certificate import NAME, _digest, read_truth, sha256_of
-from tieproof.neighbors.formats import FORMATS
-from tieproof.neighbors.nearest import neighbors_of
 
 RANDOM = np.random.default_rng(31)
 GALLERY = RANDOM.integers(0, 3, size=(60, 4)).astype(np.float32)

@@ -12,13 +12,13 @@ import pytest
 
 import tieproof as tp
 from fnmr_oracle import KEYS
-from tieproof.cluster import Local, groups_of
+from tieproof.analyses.neighbors import search, sides
+from tieproof.analyses.neighbors.certificate import read_truth
+from tieproof.analyses.neighbors.formats import FORMATS
+from tieproof.analyses.neighbors.nearest import neighbors_of
 from tieproof.engine import NearestLists, merged_lists
+from tieproof.evaluation.cluster import Local, groups_of
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors import search, sides
-from tieproof.neighbors.certificate import read_truth
-from tieproof.neighbors.formats import FORMATS
-from tieproof.neighbors.nearest import neighbors_of
 
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(320)

@@ -52,7 +52,7 @@ COMMANDS = {
     "run": "run qrels.txt a.run --gallery-items documents.txt",
     "compare": "compare --qrels qrels.txt a.run b.run -m RR",
     "collisions": "collisions embeddings.npy labels.npy -d hamming",
-    "audit": "audit tieproof.audit.examples:lower_bound -a zeros --items 60",
+    "audit": "audit tieproof.trials.audit.examples:lower_bound -a zeros --items 60",
 }
 
 

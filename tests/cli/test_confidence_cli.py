@@ -1,4 +1,4 @@
-"""`tieproof confidence` prints what the functions of `tieproof.confidence` return."""
+"""`tieproof confidence` prints what the functions of `tieproof.measures.confidence` return."""
 
 import json
 from pathlib import Path
@@ -9,7 +9,7 @@ import pytest
 
 import tieproof as tp
 from command_line import exit_status as run
-from tieproof.confidence import confidence_vs_recall_at_1, credible_retrieval, rank_correlation
+from tieproof.measures.confidence import confidence_vs_recall_at_1, credible_retrieval, rank_correlation
 
 pytest.importorskip("scipy", reason="credible regions need it")
 

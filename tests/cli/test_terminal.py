@@ -21,8 +21,8 @@ import tieproof.cli.evaluate
 from command_line import START, Outcome, process, the_line
 from tieproof import cli
 from tieproof.cli import exits, output
-from tieproof.sandbox.processes import Terminated, ending_by_signals
 from tieproof.show.printable import printable
+from tieproof.trials.sandbox.processes import Terminated, ending_by_signals
 
 VECTORS = np.random.default_rng(5).integers(-2, 3, size=(40, 3)).astype(np.float32)
 LABELS = np.arange(40) % 4

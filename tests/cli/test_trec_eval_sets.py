@@ -10,7 +10,7 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from peer_tests import PEERS
-from tieproof.comparison.same_queries import common_measures
+from tieproof.analyses.compare.same_queries import common_measures
 from tieproof.measures import parse
 from tieproof.measures.trec_eval import SETS, members
 

@@ -12,8 +12,8 @@ import pytest
 import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, armed, expected, found, many_parts, running, same
 from faulty_sources import Waiting
-from tieproof.cluster.on_ray import connect
 from tieproof.errors import InputError
+from tieproof.evaluation.cluster.on_ray import connect
 from tieproof.inputs.shards.source import ArraySource
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]

@@ -13,11 +13,11 @@ import pytest
 import tieproof as tp
 from clusters import DATA, GALLERY, LABELS, MEMORY, Array, armed, expected, found, many_parts, running, same
 from faulty_sources import AlwaysKilled, Faulty, KilledAtOnce, Killing, Refusing, Slow, Waiting
-from tieproof.cluster import evaluation
+from tieproof.analyses.neighbors import search
+from tieproof.analyses.neighbors import truth as truth_module
 from tieproof.errors import ClusterError, InputError
+from tieproof.evaluation.cluster import evaluation
 from tieproof.inputs.shards.source import ArraySource
-from tieproof.neighbors import search
-from tieproof.neighbors import truth as truth_module
 
 pytestmark = [pytest.mark.heavy, pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")]
 ray = pytest.importorskip("ray")
@@ -76,7 +76,7 @@ def test_workers_that_are_killed_and_slow_ones(
 @pytest.mark.usefixtures("three_nodes", "small")
 def test_a_task_that_is_killed_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     armed(monkeypatch, tmp_path)
-    monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
+    monkeypatch.setattr("tieproof.evaluation.cluster.on_ray.RETRIES", 1)
     with pytest.raises(
         ClusterError, match=r"lost a task repeatedly \(Worker.* with checkpoint= an evaluation, continues"
     ):
@@ -101,7 +101,7 @@ def test_a_shard_that_vanishes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         (tmp_path / "part1.npy").unlink()
         return count_all(*given)
 
-    monkeypatch.setattr("tieproof.cluster.count_all", vanishing)
+    monkeypatch.setattr("tieproof.evaluation.cluster.count_all", vanishing)
     with pytest.raises(InputError, match=r"part1\.npy") as caught:
         tp.evaluate(shards, LABELS, cluster="auto", memory=MEMORY)
     assert "\n" not in str(caught.value)
@@ -111,7 +111,7 @@ DRIVER = """
 import sys
 import numpy as np
 import tieproof as tp
-from tieproof.cluster import layout
+from tieproof.evaluation.cluster import layout
 
 layout.SMALLEST_BLOCK = 1
 layout.Sizes.of = classmethod(lambda *_: layout.Sizes(70, 10**9))
@@ -197,7 +197,7 @@ def test_a_truth_by_workers_some_of_which_are_killed(
 def test_a_truth_whose_workers_were_all_killed_is_continued(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search, "SMALLEST_PIECE", 10)
     monkeypatch.setattr(search, "SMALLEST_BLOCK", 10)
-    monkeypatch.setattr("tieproof.cluster.on_ray.RETRIES", 1)
+    monkeypatch.setattr("tieproof.evaluation.cluster.on_ray.RETRIES", 1)
     source = AlwaysKilled.over(DATA, tmp_path)
     find = search.find
     arm_the_search(monkeypatch, tmp_path)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from tieproof.competition import ATTACKS
+from tieproof.trials.competition import ATTACKS
 
 MODULES = ["attacks", "broken_files", "checking", "guessing", "judging"]
 
@@ -13,7 +13,8 @@ MODULES = ["attacks", "broken_files", "checking", "guessing", "judging"]
 @pytest.mark.parametrize("first", MODULES)
 def test_the_order_of_attacks_does_not_depend_on_imports(first: str) -> None:
     code = (
-        f"import tieproof.competition.inspection.{first}; from tieproof.competition import ATTACKS; print([*ATTACKS])"
+        f"import tieproof.trials.competition.inspection.{first}; "
+        "from tieproof.trials.competition import ATTACKS; print([*ATTACKS])"
     )
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert printed.strip() == str([*ATTACKS])

@@ -23,9 +23,9 @@ from platform_rules import (
     codabench_faults,
     evalai_faults,
 )
-from tieproof.competition import new
-from tieproof.competition.platforms import PLATFORMS
 from tieproof.errors import InputError
+from tieproof.trials.competition import new
+from tieproof.trials.competition.platforms import PLATFORMS
 
 PHASES = ("Development", "Final")
 TASKS = {"embeddings": lambda folder: competition(folder, PHASES), "run": competition_of_runs}

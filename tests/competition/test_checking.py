@@ -13,13 +13,13 @@ import pytest
 
 from bundles import by_hand, competition, competition_of_runs, write_table
 from programs_here import few_programs, programs_here, run_here
-from tieproof.audit import ATTACKS as AUDITED
-from tieproof.audit import Verdict
-from tieproof.competition import ATTACKS, CheckReport, check, new
-from tieproof.competition.inspection import tasks
-from tieproof.competition.inspection.forms import form_of
 from tieproof.errors import InputError
-from tieproof.sandbox import bubblewrap
+from tieproof.trials.audit import ATTACKS as AUDITED
+from tieproof.trials.audit import Verdict
+from tieproof.trials.competition import ATTACKS, CheckReport, check, new
+from tieproof.trials.competition.inspection import tasks
+from tieproof.trials.competition.inspection.forms import form_of
+from tieproof.trials.sandbox import bubblewrap
 
 CLIMBS = """
 import zipfile
@@ -87,7 +87,7 @@ def test_a_program_in_this_process_gives_the_same_report(platform: str, tmp_path
     bundle = new(competition(tmp_path), tmp_path / "bundle.zip", platform=platform)
     in_processes = check(bundle, attacks=FEW)
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr("tieproof.competition.inspection.judging.run", run_here)
+        monkeypatch.setattr("tieproof.trials.competition.inspection.judging.run", run_here)
         assert check(bundle, attacks=FEW) == in_processes
 
 

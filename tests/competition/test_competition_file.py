@@ -12,9 +12,9 @@ import pytest
 
 from bundles import write_table
 from competitions import HONEST, LABELS, SEED, WORDS, program
-from tieproof.competition import Competition, new
-from tieproof.competition.settings import TABLES
-from tieproof.judge import judge
+from tieproof.trials.competition import Competition, new
+from tieproof.trials.competition.settings import TABLES
+from tieproof.trials.judge import judge
 
 PAGE = Path(__file__).parents[2] / "docs" / "competition_file.md"
 

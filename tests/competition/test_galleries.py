@@ -15,8 +15,8 @@ import yaml
 
 from bundles import write_table
 from programs_here import programs_here
-from tieproof.audit import Verdict
-from tieproof.competition import check, new, platforms
+from tieproof.trials.audit import Verdict
+from tieproof.trials.competition import check, new, platforms
 
 RANDOM = np.random.default_rng(11)
 QUERIES, GALLERY = 6, 18

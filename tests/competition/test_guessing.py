@@ -14,16 +14,16 @@ import numpy as np
 import pytest
 
 from bundles import write_table
-from tieproof.audit import Finding, Verdict
-from tieproof.audit.luck import Luck
-from tieproof.competition import ATTACKS, Scoring
-from tieproof.competition.inspection.attacks import Material
-from tieproof.competition.inspection.checking import judge
-from tieproof.competition.inspection.forms import form_of
-from tieproof.competition.inspection.guessing import Game, differences, secret_in
-from tieproof.competition.inspection.judging import Scored, TaskTrial
-from tieproof.competition.scoring import scored, shown
 from tieproof.evaluation.result import Result
+from tieproof.trials.audit import Finding, Verdict
+from tieproof.trials.audit.luck import Luck
+from tieproof.trials.competition import ATTACKS, Scoring
+from tieproof.trials.competition.inspection.attacks import Material
+from tieproof.trials.competition.inspection.checking import judge
+from tieproof.trials.competition.inspection.forms import form_of
+from tieproof.trials.competition.inspection.guessing import Game, differences, secret_in
+from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
+from tieproof.trials.competition.scoring import scored, shown
 
 ITEMS, CLASSES = 24, 4
 IDS = [f"{at * 7919 % 1000:03}" for at in range(ITEMS)]

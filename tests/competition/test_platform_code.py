@@ -9,7 +9,7 @@ import yaml
 
 from bundles import competition, competition_of_runs
 from platform_code import PLATFORMS, refused_by_evalai, unpacked_by_codabench
-from tieproof.competition import new
+from tieproof.trials.competition import new
 
 PHASES = ("Development", "Final")
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tieproof.competition import Scoring, SubmissionError, on_codabench
-from tieproof.competition.inspection.broken_files import MARK, Payload
-from tieproof.competition.scoring import scored, shown
+from tieproof.trials.competition import Scoring, SubmissionError, on_codabench
+from tieproof.trials.competition.inspection.broken_files import MARK, Payload
+from tieproof.trials.competition.scoring import scored, shown
 
 # Four items on a line: those of class a at 0 and 3, those of class b at 1 and 10. From 0, 3 and 10 the relevant item
 # is the second nearest of the others; from 1 it is the third, behind 0 and 3.
@@ -206,8 +206,8 @@ def test_a_program_refuses_in_one_line(
 
 
 def test_a_program_loads_no_more_than_it_needs(truth: Path) -> None:
-    code = "import sys; from tieproof.competition import on_codabench; print([*sys.modules])"
+    code = "import sys; from tieproof.trials.competition import on_codabench; print([*sys.modules])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert not {"pandas", "yaml", "matplotlib", "tieproof.competition.inspection.checking"} & set(
+    assert not {"pandas", "yaml", "matplotlib", "tieproof.trials.competition.inspection.checking"} & set(
         json.loads(loaded.replace("'", '"'))
     )

@@ -16,12 +16,12 @@ from exact_oracle import KEYS, ORDERS, fractions
 from hard_sets import HARD_SETS, one_ulp_apart
 from thresholds import guided
 from tieproof.distances import DISTANCES, make_space
+from tieproof.distances.exact import bounds
+from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.distances.space import Resources, Space
 from tieproof.engine.counting import lowest_entries
 from tieproof.engine.plan import Plan
-from tieproof.exact import bounds
-from tieproof.exact.bounds import ARITHMETIC, SAFETY
-from tieproof.problem import Budget
+from tieproof.engine.problem import Budget
 
 
 def test_this_machine_multiplies_as_promised() -> None:

@@ -10,8 +10,8 @@ from tieproof.distances import find_distance
 from tieproof.distances.space import Scale
 from tieproof.engine import Portion, ranking
 from tieproof.engine.portions import others_of, ranked_of, steps_between
+from tieproof.engine.problem import Budget, Problem
 from tieproof.inputs.relevance_by_labels import Labels
-from tieproof.problem import Budget, Problem
 
 Array = npt.NDArray[Any]
 RANDOM = np.random.default_rng(4)

@@ -15,10 +15,10 @@ from tieproof.distances.cityblock import CityBlock
 from tieproof.distances.cosine import Cosine
 from tieproof.distances.dot import Dot
 from tieproof.distances.euclidean import Euclidean
+from tieproof.distances.exact import slices
 from tieproof.distances.near_duplicates import NearDuplicates
 from tieproof.distances.space import Space
 from tieproof.engine import ranking, resolve
-from tieproof.exact import slices
 
 DISTANCES = ("cosine", "euclidean", "cityblock", "dot")
 SETS = ("one ulp apart float32", "one ulp apart float64", "0.1, 0.2, 0.3 float32", "±0.1, 0 float64")

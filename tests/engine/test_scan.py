@@ -7,8 +7,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from tieproof.distances.exact.rows import Statistics, scan
 from tieproof.errors import InputError
-from tieproof.exact.rows import Statistics, scan
 
 SCALES = {
     "usual": 1.0,

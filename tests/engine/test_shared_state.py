@@ -17,10 +17,10 @@ from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import Codes
+from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import Gauge
 from tieproof.distances.space import Prepared, Space
 from tieproof.engine import levels, ranking
-from tieproof.exact.rows import Rows
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import Ties
 

@@ -9,9 +9,9 @@ import pytest
 
 from tieproof.distances import find_distance, make_space
 from tieproof.distances.cityblock import CityBlock
+from tieproof.distances.exact import words
 from tieproof.engine.plan import Plan
-from tieproof.exact import words
-from tieproof.problem import Budget
+from tieproof.engine.problem import Budget
 
 Array = npt.NDArray[Any]
 

@@ -7,9 +7,9 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from tieproof.judge import answers
-from tieproof.judge.answers import Answers, repeats_of
-from tieproof.judge.batches import Batch
+from tieproof.trials.judge import answers
+from tieproof.trials.judge.answers import Answers, repeats_of
+from tieproof.trials.judge.batches import Batch
 
 ITEMS = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))
 PAIRS = Batch({"a": 0, "b": 1, "c": 2}, (("a", "b"), ("b", "c")))

@@ -14,7 +14,7 @@ import pytest
 
 import tieproof as tp
 from competitions import EMBEDDINGS, LABELS, organize, vector
-from tieproof.judge import judge
+from tieproof.trials.judge import judge
 
 Answer = Callable[[Any], bytes]
 

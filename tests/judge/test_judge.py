@@ -11,10 +11,10 @@ import pytest
 import tieproof as tp
 from command_line import exit_status
 from competitions import EMBEDDINGS, HEAD, HONEST, LABELS, PRINT, VECTOR, WORDS, edit_distance, organize, program
-from tieproof.judge import Competition, Judgment, judge
-from tieproof.judge.batches import Dealer
-from tieproof.judge.items import contest_of, read_sequestered
-from tieproof.judge.judging import dealt
+from tieproof.trials.judge import Competition, Judgment, judge
+from tieproof.trials.judge.batches import Dealer
+from tieproof.trials.judge.items import contest_of, read_sequestered
+from tieproof.trials.judge.judging import dealt
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

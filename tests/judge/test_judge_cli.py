@@ -9,7 +9,7 @@ import pytest
 import tieproof as tp
 from command_line import exit_status as run
 from competitions import EMBEDDINGS, HONEST, LABELS, organize, program
-from tieproof.judge import leaderboard
+from tieproof.trials.judge import leaderboard
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

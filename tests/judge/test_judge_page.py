@@ -10,8 +10,8 @@ import pytest
 
 from competitions import LABELS, SEED, WORDS
 from tieproof.cli import main
-from tieproof.judge.answers import REFUSALS
-from tieproof.judge.batches import FIELDS
+from tieproof.trials.judge.answers import REFUSALS
+from tieproof.trials.judge.batches import FIELDS
 
 PAGE = Path(__file__).parents[2] / "docs" / "judge.md"
 

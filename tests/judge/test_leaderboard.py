@@ -13,7 +13,7 @@ import pytest
 
 import tieproof as tp
 from competitions import HONEST, PRINT, organize, program
-from tieproof.judge import Leaderboard, judge, leaderboard
+from tieproof.trials.judge import Leaderboard, judge, leaderboard
 
 LABELS = np.arange(200) % 10
 

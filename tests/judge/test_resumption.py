@@ -12,8 +12,8 @@ import pytest
 import kept_waiting
 from competitions import HONEST, organize, program
 from tieproof.errors import InputError
-from tieproof.judge import judge
-from tieproof.sandbox.folders import PREFIX
+from tieproof.trials.judge import judge
+from tieproof.trials.sandbox.folders import PREFIX
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

@@ -17,9 +17,9 @@ import pytest
 
 from competitions import HEAD, HONEST, PRINT, organize, program
 from tieproof.errors import InputError
-from tieproof.judge import Judgment, Seal, judge
-from tieproof.judge.systems import UNSEALED, How, as_system, choose_seal
-from tieproof.sandbox import bubblewrap
+from tieproof.trials.judge import Judgment, Seal, judge
+from tieproof.trials.judge.systems import UNSEALED, How, as_system, choose_seal
+from tieproof.trials.sandbox import bubblewrap
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

@@ -14,8 +14,8 @@ from kernels import pairs as pairs_reference
 from kernels import scan as scan_reference
 from kernels import slices as slices_reference
 from kernels import words as words_reference
-from tieproof.exact import bounds, reals, slices, words
-from tieproof.exact.rows import Statistics, row_units, scan_block
+from tieproof.distances.exact import bounds, reals, slices, words
+from tieproof.distances.exact.rows import Statistics, row_units, scan_block
 
 Random = np.random.Generator
 Array = npt.NDArray[Any]

@@ -11,11 +11,11 @@ from kernel_levels import LEVELS, at
 from kernels import keeping as reference
 from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
+from tieproof.distances.exact import twofold
+from tieproof.distances.exact.twofold import Twofold, sum_error
 from tieproof.distances.space import Form
 from tieproof.engine import keeping
 from tieproof.engine.structures import Targets, Tile
-from tieproof.exact import twofold
-from tieproof.exact.twofold import Twofold, sum_error
 
 Array = npt.NDArray[Any]
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from kernel_levels import LEVELS, at
-from tieproof.rates.counting import (
+from tieproof.analyses.rates.counting import (
     BINS,
     count_inside,
     empty_bins,

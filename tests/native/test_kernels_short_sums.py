@@ -9,8 +9,8 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from tieproof.distances import short_sums
+from tieproof.distances.exact.bounds import gamma
 from tieproof.distances.short_sums import ARRANGED, GROUP, SUMMED
-from tieproof.exact.bounds import gamma
 
 Array = npt.NDArray[Any]
 

@@ -13,6 +13,7 @@ import numpy.typing as npt
 import pytest
 
 from thresholds import guided, masks_of
+from tieproof.distances.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.distances.space import Error, Form
 from tieproof.engine import counting, pieces, resolve
 from tieproof.engine.ranked import Masks, join
@@ -27,7 +28,6 @@ from tieproof.engine.structures import (
     Undecided,
     Work,
 )
-from tieproof.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 
 Array = npt.NDArray[Any]
 Random = np.random.Generator

@@ -12,7 +12,7 @@ import fnmr_oracle as oracle
 import tieproof as tp
 from collision_oracle import Found, ap_width, ties
 from exact_oracle import average_precision, fractions
-from tieproof.rates.result import METHODS
+from tieproof.analyses.rates.result import METHODS
 
 Array = npt.NDArray[Any]
 

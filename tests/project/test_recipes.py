@@ -16,12 +16,6 @@ import pytest
 import tieproof as tp
 import zoo
 from tieproof import cli
-from tieproof.audit import ATTACKS
-from tieproof.audit.blind import blind
-from tieproof.audit.cases import Case
-from tieproof.audit.changes import by
-from tieproof.audit.examination import filled
-from tieproof.audit.invariances import invariance
 from tieproof.cli import commands, options
 from tieproof.cli.exits import say
 from tieproof.cli.output import Outputs
@@ -33,6 +27,12 @@ from tieproof.measures import spellings
 from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Parameter, define, parse
 from tieproof.show.files import MEANS
 from tieproof.ties import Ties
+from tieproof.trials.audit import ATTACKS
+from tieproof.trials.audit.blind import blind
+from tieproof.trials.audit.cases import Case
+from tieproof.trials.audit.changes import by
+from tieproof.trials.audit.examination import filled
+from tieproof.trials.audit.invariances import invariance
 
 ROOT = Path(__file__).parents[2]
 Array = npt.NDArray[Any]
@@ -216,7 +216,9 @@ def test_a_blind_attack(run: CommandLine) -> None:
     caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
     assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
-    assert "exploitable" in run("audit", "tieproof.audit.examples:argsort", "-a", "sevens", "--items", "60", status=3)
+    assert "exploitable" in run(
+        "audit", "tieproof.trials.audit.examples:argsort", "-a", "sevens", "--items", "60", status=3
+    )
 
 
 def of_positive_parts(embeddings: Array, labels: Array) -> float:

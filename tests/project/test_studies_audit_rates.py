@@ -12,8 +12,8 @@ from studies.audit_rates.audits import Audit, Task
 from studies.audit_rates.families import FAMILIES, Evaluator, name_of
 from studies.audit_rates.proofs import PROOFS
 from studies.audit_rates.rates import Rate
-from tieproof.audit.recall_cases import Deck, K, almost_as_near
-from tieproof.audit.targets import load
+from tieproof.trials.audit.recall_cases import Deck, K, almost_as_near
+from tieproof.trials.audit.targets import load
 
 FOLDER = Path(study.__file__).parent
 DOCUMENT = FOLDER.parents[1] / "docs" / "audit.md"

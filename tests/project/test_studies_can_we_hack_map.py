@@ -13,13 +13,13 @@ import zoo
 from studies.can_we_hack_map import study
 from studies.can_we_hack_map.evaluators import of_embeddings, of_scores
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
-from tieproof.audit import Finding, Verdict
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.examination import Examination, Options, data_case
-from tieproof.audit.outcomes import SINGLE, Outcome
-from tieproof.audit.targets import load
-from tieproof.audit.truth import truth
 from tieproof.measures import parse
+from tieproof.trials.audit import Finding, Verdict
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.examination import Examination, Options, data_case
+from tieproof.trials.audit.outcomes import SINGLE, Outcome
+from tieproof.trials.audit.targets import load
+from tieproof.trials.audit.truth import truth
 
 pytestmark = pytest.mark.heavy  # a study is not a promise of the library
 

@@ -11,7 +11,7 @@ import tieproof as tp
 from shared_data import FOLDER, load_shared
 from studies.compare import cases, peers, simulation, study
 from studies.compare.systems import Differences, codes, noisy, samples, values, with_distractors
-from tieproof.comparison.verdicts import RULES, Evidence, rule_of
+from tieproof.analyses.compare.verdicts import RULES, Evidence, rule_of
 
 pytestmark = pytest.mark.heavy  # a study is not a promise of the library
 

@@ -20,7 +20,7 @@ from studies.confidence.scenario import (
     scores,
 )
 from studies.musgrave2020.study import sample
-from tieproof.confidence import rank_correlation
+from tieproof.measures.confidence import rank_correlation
 
 pytestmark = pytest.mark.heavy  # a study is not a promise of the library
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import tieproof as tp
 from exact_oracle import ORDERS, mean_average_precision
 from hard_sets import HARD_SETS
-from tieproof.exact import slices
+from tieproof.distances.exact import slices
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 """Some data is random bytes, which look like packed codes."""

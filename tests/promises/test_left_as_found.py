@@ -15,12 +15,12 @@ import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import tieproof as tp
-from tieproof.collision import collisions
+from tieproof.analyses.collisions import collisions
+from tieproof.analyses.rates import counting
 from tieproof.engine import collisions_of, ties_of
 from tieproof.evaluation import progress, scoring
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, unwatched
 from tieproof.inputs.options import FORMATS
-from tieproof.rates import counting
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.normal(size=(1500, 8)).astype(np.float32)
@@ -39,7 +39,7 @@ PLACES = [
     "tieproof.engine.dense.count_lists",
     "tieproof.engine.rounded.round_tile",
     "tieproof.engine.collisions.written_down",
-    "tieproof.rates.counting.histogram",
+    "tieproof.analyses.rates.counting.histogram",
 ]
 """The calls that are made in each thread."""
 

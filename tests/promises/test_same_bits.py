@@ -8,8 +8,8 @@ import tieproof as tp
 from exact_oracle import ORDERS
 from hard_sets import HARD_SETS
 from shared_data import load_shared
+from tieproof.distances.exact import rows
 from tieproof.engine import plan
-from tieproof.exact import rows
 
 pytestmark = pytest.mark.filterwarnings("ignore:.* of which every bit is set about half of the time")
 """Some data is random bytes, which look like packed codes."""

@@ -7,7 +7,7 @@ from typing import Any
 from zipfile import ZipFile, ZipInfo
 
 from refusals.case import Case
-from tieproof.competition import check, new
+from tieproof.trials.competition import check, new
 
 GOOD = {
     "title": '"Letters"',

@@ -9,7 +9,7 @@ import numpy as np
 import tieproof as tp
 from competitions import LABELS, organize
 from refusals.case import Case
-from tieproof.judge import Competition, judge, leaderboard
+from tieproof.trials.judge import Competition, judge, leaderboard
 
 
 def read(spoil: Callable[[str], str] = str, **entries: Any) -> Callable[[Path], object]:

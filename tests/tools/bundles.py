@@ -1,4 +1,4 @@
-"""Small competitions: files for `tieproof.competition.new`, and a bundle as an organizer writes it by hand."""
+"""Small competitions: files for `tieproof.trials.competition.new`, and a bundle as an organizer writes it by hand."""
 
 import csv
 import io

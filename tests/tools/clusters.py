@@ -12,8 +12,8 @@ import pytest
 
 import faulty_sources
 import tieproof as tp
-from tieproof.cluster import evaluation, layout
-from tieproof.problem import ShardedProblem
+from tieproof.engine.problem import ShardedProblem
+from tieproof.evaluation.cluster import evaluation, layout
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 os.environ["RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO"] = "0"
@@ -53,7 +53,7 @@ def many_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(layout.Sizes, "of", of)
     monkeypatch.setattr(layout, "SMALLEST_BLOCK", 1)
-    monkeypatch.setattr("tieproof.cluster.fits", lambda _: False)
+    monkeypatch.setattr("tieproof.evaluation.cluster.fits", lambda _: False)
 
 
 def task(whole: Any, gallery: bool) -> dict[str, Any]:
@@ -88,4 +88,4 @@ def armed(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
         (folder / "armed").touch()
         return count_all(*given)
 
-    monkeypatch.setattr("tieproof.cluster.count_all", arming)
+    monkeypatch.setattr("tieproof.evaluation.cluster.count_all", arming)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tieproof.distances import bits, codes, inner_space, short_sums, space
+from tieproof.distances.exact import rows
 from tieproof.engine import counting, plan, ranking, sifting
-from tieproof.exact import rows
 
 Patch = pytest.MonkeyPatch
 

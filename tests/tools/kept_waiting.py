@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from tieproof.judge import judge
+from tieproof.trials.judge import judge
 
 WAITING = """
 import time

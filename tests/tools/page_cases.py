@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 import tieproof as tp
-from tieproof.judge import Leaderboard, leaderboard
+from tieproof.trials.judge import Leaderboard, leaderboard
 
 SCRIPT = "<script>document.title = 'gone'</script>"
 UNRULY = [
@@ -95,7 +95,7 @@ def audit(path: Path) -> tp.AuditReport:
 
 def audit_of_recall(path: Path) -> tp.AuditReport:
     """The page of an audit of an evaluator of recall."""
-    found = tp.audit("tieproof.audit.examples:within_the_distance", takes="recall", items=60)
+    found = tp.audit("tieproof.trials.audit.examples:within_the_distance", takes="recall", items=60)
     found.report(path)
     return found
 

@@ -16,7 +16,7 @@ from unittest import mock
 
 import pytest
 
-from tieproof.competition.inspection.tasks import Program, ProgramRun, _python_of, _replaced
+from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, _python_of, _replaced
 
 
 def run_here(program: Program, seconds: float) -> ProgramRun:
@@ -76,11 +76,11 @@ def alone(arguments: list[str], folder: str) -> Iterator[None]:
 def few_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Compare with fewer random systems, each of which is a run; the faults of tests are far beyond luck."""
     for module in ("checking", "judging"):
-        monkeypatch.setattr(f"tieproof.competition.inspection.{module}.DRAWS", 3)
-    monkeypatch.setattr("tieproof.competition.inspection.judging.REDRAWS", 3)
+        monkeypatch.setattr(f"tieproof.trials.competition.inspection.{module}.DRAWS", 3)
+    monkeypatch.setattr("tieproof.trials.competition.inspection.judging.REDRAWS", 3)
 
 
 def programs_here(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let checks of bundles run the scoring programs in this process."""
     few_programs(monkeypatch)
-    monkeypatch.setattr("tieproof.competition.inspection.judging.run", run_here)
+    monkeypatch.setattr("tieproof.trials.competition.inspection.judging.run", run_here)

@@ -7,9 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tieproof.statistics import resampling
-from tieproof.statistics.resampling import Strata, as_whole, bca, bca_levels, grouped, quantile, resampled_sums
-from tieproof.statistics.tests import mean_and_spread, t_interval, t_test
+from tieproof.measures.statistics import resampling
+from tieproof.measures.statistics.resampling import (
+    Strata,
+    as_whole,
+    bca,
+    bca_levels,
+    grouped,
+    quantile,
+    resampled_sums,
+)
+from tieproof.measures.statistics.tests import mean_and_spread, t_interval, t_test
 
 needs_scipy = pytest.mark.heavy
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.judge import leaderboard
-from tieproof.statistics.tests import sign_flip
+from tieproof.measures.statistics.tests import sign_flip
+from tieproof.trials.judge import leaderboard
 
 RANDOM = np.random.default_rng(0)
 RELEVANCE = RANDOM.integers(0, 2, size=(30, 12))

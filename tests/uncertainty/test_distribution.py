@@ -12,11 +12,11 @@ import pytest
 
 import oracle
 import tieproof as tp
-from tieproof.distribution import small_ties, sums
-from tieproof.distribution import values as values_alone
-from tieproof.distribution.distribution import Between, Distribution
 from tieproof.errors import InputError
 from tieproof.measures import REGISTRY, Measure
+from tieproof.measures.distribution import small_ties, sums
+from tieproof.measures.distribution import values as values_alone
+from tieproof.measures.distribution.distribution import Between, Distribution
 from tieproof.show import style
 
 RANKINGS: dict[str, list[oracle.Ranking]] = {

@@ -7,8 +7,8 @@ import pytest
 
 import tieproof as tp
 from tieproof.evaluation.intervals import METHODS
-from tieproof.statistics.resampling import Strata, bca
-from tieproof.statistics.tests import t_interval
+from tieproof.measures.statistics.resampling import Strata, bca
+from tieproof.measures.statistics.tests import t_interval
 
 RANDOM = np.random.default_rng(0)
 BY_METHOD = ["bca", pytest.param("t", marks=pytest.mark.heavy)]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.statistics.resampling import Strata, bca
+from tieproof.measures.statistics.resampling import Strata, bca
 
 RANDOM = np.random.default_rng(0)
 RELEVANCE = RANDOM.integers(0, 2, size=(24, 10))

@@ -6,8 +6,8 @@ from itertools import permutations, product
 import numpy as np
 import pytest
 
-from tieproof.statistics import tests as sign_flips
-from tieproof.statistics.tests import DEALS, bonferroni, cohens_d, fdr, holm, sign_flip, tukey, wilcoxon_test
+from tieproof.measures.statistics import tests as sign_flips
+from tieproof.measures.statistics.tests import DEALS, bonferroni, cohens_d, fdr, holm, sign_flip, tukey, wilcoxon_test
 from tieproof.ties import FloatArray
 
 needs_scipy = pytest.mark.heavy

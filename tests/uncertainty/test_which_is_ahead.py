@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.comparison.compare import sides
-from tieproof.statistics.resampling import Strata, bca
-from tieproof.statistics.tests import mean_and_spread, t_test, wilcoxon_test
+from tieproof.analyses.compare.compare import sides
+from tieproof.measures.statistics.resampling import Strata, bca
+from tieproof.measures.statistics.tests import mean_and_spread, t_test, wilcoxon_test
 
 RANDOM = np.random.default_rng(0)
 TESTS: list[Any] = [

@@ -13,7 +13,7 @@ import pytest
 import tieproof as tp
 from layout import faults
 from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
-from tieproof.confidence import (
+from tieproof.measures.confidence import (
     Cap,
     CredibleRetrieval,
     Ellipsoid,
@@ -23,7 +23,7 @@ from tieproof.confidence import (
     error_reject_curve,
     rank_correlation,
 )
-from tieproof.confidence.pictures import (
+from tieproof.measures.confidence.pictures import (
     plot_confidence_accuracy,
     plot_credible_region,
     plot_credible_retrieval,

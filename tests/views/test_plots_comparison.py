@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.comparison import pictures
+from tieproof.analyses.compare import pictures
 from tieproof.errors import InputError
 from tieproof.show import style
 

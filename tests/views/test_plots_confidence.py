@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.confidence import (
+from tieproof.measures.confidence import (
     Cap,
     CredibleRetrieval,
     Ellipsoid,
@@ -19,7 +19,7 @@ from tieproof.confidence import (
     error_reject_curve,
     rank_correlation,
 )
-from tieproof.confidence.pictures import (
+from tieproof.measures.confidence.pictures import (
     POINTS,
     plot_confidence_accuracy,
     plot_credible_region,

@@ -8,17 +8,17 @@ from typing import Any
 import click
 
 import tieproof
-from tieproof.audit import ATTACKS, AuditReport
-from tieproof.audit import Command as Program
-from tieproof.audit.conventions import CONVENTIONS
-from tieproof.audit.examination import AVERAGES
-from tieproof.audit.recall import KIND
-from tieproof.audit.report import MARKDOWN
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.options import NAME, SECONDS, Kind, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
+from tieproof.trials.audit import ATTACKS, AuditReport
+from tieproof.trials.audit import Command as Program
+from tieproof.trials.audit.conventions import CONVENTIONS
+from tieproof.trials.audit.examination import AVERAGES
+from tieproof.trials.audit.recall import KIND
+from tieproof.trials.audit.report import MARKDOWN
 
 FOUND, EXPLOITABLE = 4, 3
 """Exit statuses: the audit found a fault; a blind system gains from the evaluator."""
@@ -35,9 +35,9 @@ HELP = (
 )
 
 EXAMPLES = (
-    "tieproof audit tieproof.audit.examples:lower_bound",
-    "tieproof audit tieproof.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
-    "tieproof audit --recall tieproof.audit.examples:neighbor_recall",
+    "tieproof audit tieproof.trials.audit.examples:lower_bound",
+    "tieproof audit tieproof.trials.audit.examples:lower_bound -a zeros --json report.json --markdown issue.md",
+    "tieproof audit --recall tieproof.trials.audit.examples:neighbor_recall",
 )
 
 
@@ -122,7 +122,7 @@ def _value(text: str) -> Any:
     thorough="Make more attacks and look for smaller gains, which takes about ten times as long.",
     **options.shared("json"),
     markdown=Option("Write the report as Markdown, for an issue.", formats=MARKDOWN),
-    report=options.report("audit.report"),
+    report=options.report("trials.audit.report"),
 )
 def audit(
     outputs: Outputs,

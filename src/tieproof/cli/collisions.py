@@ -5,11 +5,11 @@ from typing import Any
 import click
 
 import tieproof
+from tieproof.analyses.collisions.collisions import as_epsilon
+from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import Kind, Option, command, report, shared
 from tieproof.cli.output import Outputs, answer
-from tieproof.collision.collisions import as_epsilon
-from tieproof.collision.pictures import COLLISIONS, COLLISIONS_BY_RANK
 
 HELP = (
     "Find the ties in all rankings: neighbors at exactly the same distance, or closer than --epsilon.\n\n"
@@ -48,7 +48,7 @@ def _epsilon(text: str) -> float:
     plot_ranks=Option(
         f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK
     ),
-    report=report("collision.page"),
+    report=report("analyses.collisions.page"),
 )
 def collisions(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the collisions, write and show the report."""

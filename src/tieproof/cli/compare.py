@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any, get_args
 
 import tieproof
+from tieproof.analyses.compare.compare import Correction
+from tieproof.analyses.compare.pictures import COMPARISONS
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import Files, from_files
 from tieproof.cli.options import BETWEEN_0_AND_1, NAME, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files, read_pipes
-from tieproof.comparison.compare import Correction
-from tieproof.comparison.pictures import COMPARISONS
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING, as_in_runs
@@ -83,7 +83,7 @@ TAKES = {
     empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
-    report=options.report("comparison.page"),
+    report=options.report("analyses.compare.page"),
 )
 def compare(
     outputs: Outputs,

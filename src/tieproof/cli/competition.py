@@ -11,10 +11,10 @@ from tieproof.cli.commands import Command
 from tieproof.cli.exits import is_terminal, say
 from tieproof.cli.options import NAME, SECONDS, Option, Text, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.competition import ATTACKS, CheckReport, Competition, check, new
-from tieproof.competition.platforms import PLATFORMS
 from tieproof.show.parts import count
 from tieproof.show.printable import in_one_line
+from tieproof.trials.competition import ATTACKS, CheckReport, Competition, check, new
+from tieproof.trials.competition.platforms import PLATFORMS
 
 HELP = (
     "Run a competition that cannot be hacked: make everything that a platform needs from one small file, and attack "

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 import click
 
 from tieproof.errors import InputWarning, TieproofError
-from tieproof.sandbox.processes import Terminated, ending_by_signals
 from tieproof.show.printable import in_one_line, printable
+from tieproof.trials.sandbox.processes import Terminated, ending_by_signals
 
 WIDEST = 100
 """The most columns of a terminal that a text uses."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-import tieproof.judge
+import tieproof.trials.judge
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal, say
 from tieproof.cli.options import (
@@ -29,13 +29,13 @@ from tieproof.cli.output import Outputs, answer, check_lines, written
 from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import verify as verify_command
 from tieproof.errors import InputError
+from tieproof.evaluation.records.record import load
 from tieproof.evaluation.saving import EXTENSION
-from tieproof.judge import Competition
-from tieproof.judge.items import contest_of
-from tieproof.judge.judgment import Judgment
-from tieproof.judge.standings import DIFFERS, Leaderboard
-from tieproof.records.record import load
 from tieproof.show.printable import in_one_line
+from tieproof.trials.judge import Competition
+from tieproof.trials.judge.items import contest_of
+from tieproof.trials.judge.judgment import Judgment
+from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
 JUDGE = (
     "Run a system that nobody trusts on data that it has never seen, and score it. "
@@ -59,7 +59,7 @@ JUDGE_EXAMPLES = (
 
 
 @command(
-    tieproof.judge.judge,
+    tieproof.trials.judge.judge,
     JUDGE,
     JUDGE_EXAMPLES,
     competition="The file of the competition, in TOML.",
@@ -78,7 +78,9 @@ def judge(outputs: Outputs, competition: str, system: str, phase: str | None, li
     check_lines(lines, outputs)
     judged_by = Competition.read(competition)
     judgment = written(
-        lambda: tieproof.judge.judge(judged_by, system, phase=phase, progress=is_terminal(sys.stderr), **settings),
+        lambda: tieproof.trials.judge.judge(
+            judged_by, system, phase=phase, progress=is_terminal(sys.stderr), **settings
+        ),
         [*contest_of(judged_by, phase).secrets],
         outputs,
     )
@@ -107,7 +109,7 @@ LEADERBOARD_EXAMPLES = (
 
 
 @command(
-    tieproof.judge.leaderboard,
+    tieproof.trials.judge.leaderboard,
     LEADERBOARD,
     LEADERBOARD_EXAMPLES,
     folder=argument("A folder of records of the same queries (.tieproof), and of logs of tieproof judge."),
@@ -124,7 +126,7 @@ LEADERBOARD_EXAMPLES = (
     ),
     lines=lines("rank, lower bound and name of each system"),
     **shared("json"),
-    html=Option("Write the leaderboard as a page (.html).", formats="judge.standings"),
+    html=Option("Write the leaderboard as a page (.html).", formats="trials.judge.standings"),
 )
 def leaderboard(
     outputs: Outputs, folder: str, measures: Sequence[str], confidence: float, verify: Sequence[str], lines: bool
@@ -134,7 +136,9 @@ def leaderboard(
     check_options(measures=measures or None)
     data = dict(_data_of(folder, words) for words in verify)
     board = written(
-        lambda: tieproof.judge.leaderboard(folder, measures=measures or None, confidence=confidence, verify=data),
+        lambda: tieproof.trials.judge.leaderboard(
+            folder, measures=measures or None, confidence=confidence, verify=data
+        ),
         [Path(word) for words in verify for word in shlex.split(words)],
         outputs,
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import tieproof
+from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, Kind, Option, Text, check_options, command, repeated, shared
@@ -13,7 +14,6 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
 from tieproof.inputs.readers.location import split
-from tieproof.neighbors.certificate import NAME as CERTIFICATE
 
 NEIGHBORS = (
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"

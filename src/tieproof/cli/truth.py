@@ -4,6 +4,7 @@ import sys
 from typing import Any
 
 import tieproof
+from tieproof.analyses.neighbors.formats import FORMATS
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
 from tieproof.cli.options import COUNT, FILE, FOLDER, Option, Text, check_options, choice, command, repeated, shared
@@ -13,7 +14,6 @@ from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
 from tieproof.inputs.readers.location import split
 from tieproof.inputs.shards.files import are_shards
-from tieproof.neighbors.formats import FORMATS
 
 HELP = (
     "Find the true neighbors of queries, with all ties at rank k, and certify them. "

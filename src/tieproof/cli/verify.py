@@ -7,13 +7,13 @@ from typing import Any, TypeVar
 import click
 
 import tieproof
+from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import COUNT, Option, Text, argument, command, flag, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.cli.run import evaluated_files, read_pipes
 from tieproof.errors import InputError
 from tieproof.evaluation.saving import EXTENSION
-from tieproof.neighbors.certificate import NAME as CERTIFICATE
 
 Answer = TypeVar("Answer")
 

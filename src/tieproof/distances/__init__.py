@@ -13,9 +13,9 @@ from tieproof.inputs.arrays import Embeddings, as_embeddings
 from tieproof.ties import IntArray
 
 if TYPE_CHECKING:
+    from tieproof.distances.exact.rows import Rows
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
-    from tieproof.exact.rows import Rows
 
 DistanceFunction = Callable[[Any, Any], Any]
 """Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""
@@ -148,7 +148,7 @@ def make_space(
 
     ends : the ends of consecutive parts of the items; rows of different parts count as distinct
     """
-    from tieproof.exact.rows import distinct_rows
+    from tieproof.distances.exact.rows import distinct_rows
 
     def rows(array: Embeddings, name: str, order: IntArray, ends: tuple[int, ...]) -> "Rows":
         if array.dtype == np.float16 and 4 * array.size <= resources.keep_bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.codes import FASTEST_WAY, IN_STEP, ByteArray, CharArray, arranged
-from tieproof.exact.rows import Rows, spans
+from tieproof.distances.exact.rows import Rows, spans
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, IntArray

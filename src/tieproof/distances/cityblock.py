@@ -6,6 +6,11 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact import bounds, reals, slices, words
+from tieproof.distances.exact.bounds import city_block_distances
+from tieproof.distances.exact.reals import Sums
+from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
+from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
     FLOAT32,
@@ -17,11 +22,6 @@ from tieproof.distances.space import (
     Space,
     make_error,
 )
-from tieproof.exact import bounds, reals, slices, words
-from tieproof.exact.bounds import city_block_distances
-from tieproof.exact.reals import Sums
-from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.exact.bounds import ARITHMETIC, SAFETY, UNIT_ROUNDOFF
-from tieproof.exact.rows import Rows, spans
+from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY, UNIT_ROUNDOFF
+from tieproof.distances.exact.rows import Rows, spans
 from tieproof.native.calls import Output, native
 from tieproof.native.loading import best_library
 from tieproof.native.threads import for_each

@@ -16,6 +16,21 @@ from tieproof.distances.cosine_sums import (
     squared_norms,
 )
 from tieproof.distances.dot import fits, minus_products
+from tieproof.distances.exact import bounds
+from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
+from tieproof.distances.exact.rows import Rows, as_integers
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.twofold import (
+    ERROR,
+    Twofold,
+    are_direct,
+    of_digits,
+    of_pairs,
+    ones,
+    sum_error,
+    twofold_products,
+)
 from tieproof.distances.gauge import (
     NEAR,
     SIGNED_SQUARE,
@@ -38,21 +53,6 @@ from tieproof.distances.space import (
     Scale,
     Space,
     make_error,
-)
-from tieproof.exact import bounds
-from tieproof.exact.bounds import inner_products
-from tieproof.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
-from tieproof.exact.rows import Rows, as_integers
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import (
-    ERROR,
-    Twofold,
-    are_direct,
-    of_digits,
-    of_pairs,
-    ones,
-    sum_error,
-    twofold_products,
 )
 from tieproof.ties import FloatArray, IntArray
 

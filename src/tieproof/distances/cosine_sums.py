@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.dot import minus_products
+from tieproof.distances.exact import bounds, reals, slices
+from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits, ones
 from tieproof.distances.space import FLOAT64
-from tieproof.exact import bounds, reals, slices
-from tieproof.exact.reals import Digits
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import ERROR, Twofold, of_digits, ones
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
 

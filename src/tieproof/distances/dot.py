@@ -6,17 +6,17 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.reals import Digits, Sums, rounded
+from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
+from tieproof.distances.exact.words import SumOfWords, products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
 from tieproof.distances.space import FLOAT64, Error, Resources, Scale, Space, make_error
-from tieproof.exact import bounds, slices
-from tieproof.exact.bounds import inner_products
-from tieproof.exact.reals import Digits, Sums, rounded
-from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
-from tieproof.exact.words import SumOfWords, products_of_words
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -8,6 +8,22 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.dot import LARGEST_SCALE
+from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.centered import centered
+from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
+from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.twofold import (
+    ERROR,
+    Twofold,
+    are_direct,
+    of_digits,
+    of_pairs,
+    sum_error,
+    twofold_squares,
+)
+from tieproof.distances.exact.words import SumOfWords, squares_of_words
 from tieproof.distances.gauge import NEAR, ROOT, SLACK, Curve, SpaceGauge, curve, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import (
@@ -18,14 +34,6 @@ from tieproof.distances.space import (
     Scale,
     make_error,
 )
-from tieproof.exact import bounds, slices
-from tieproof.exact.bounds import inner_products
-from tieproof.exact.centered import centered
-from tieproof.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
-from tieproof.exact.rows import Rows, as_integers, share_divisor
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import ERROR, Twofold, are_direct, of_digits, of_pairs, sum_error, twofold_squares
-from tieproof.exact.words import SumOfWords, squares_of_words
 from tieproof.ties import FloatArray, IntArray
 
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.errors import InputError
-from tieproof.exact import bounds, slices
-from tieproof.exact.reals import Real, Rounding, Sums, rounded
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.inputs.arrays import Embeddings, as_numbers
 from tieproof.ties import FloatArray, IntArray
 

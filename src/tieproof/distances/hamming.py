@@ -8,6 +8,8 @@ import numpy.typing as npt
 from tieproof.distances import Distance
 from tieproof.distances.bits import differing_tile
 from tieproof.distances.codes import FASTEST_WAY, arranged
+from tieproof.distances.exact.bounds import EXACT_INTEGERS
+from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import SpaceGauge, minus
 from tieproof.distances.space import (
     FLOAT32,
@@ -20,8 +22,6 @@ from tieproof.distances.space import (
     make_error,
 )
 from tieproof.errors import InputError
-from tieproof.exact.bounds import EXACT_INTEGERS
-from tieproof.exact.rows import Rows
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.ties import FloatArray, IntArray, WordArray
 

@@ -10,12 +10,12 @@ import numpy as np
 from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
+from tieproof.distances.exact import bounds, reals, words
+from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact.rows import Rows
+from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.words import SumOfWords
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
-from tieproof.exact import bounds, reals, words
-from tieproof.exact.reals import Digits
-from tieproof.exact.rows import Rows
-from tieproof.exact.slices import ExactRows, PairBatch
-from tieproof.exact.words import SumOfWords
 from tieproof.ties import FloatArray, IntArray
 
 NO_UNDERFLOW = 2.0**-60

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.exact import bounds
+from tieproof.distances.exact.centered import centered
+from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
+from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, Form, Scale, Space, make_error
-from tieproof.exact import bounds
-from tieproof.exact.centered import centered
-from tieproof.exact.reals import Digits
-from tieproof.exact.rows import Rows, describe, scan, share_divisor, spans
-from tieproof.exact.slices import ExactRows, PairBatch
 from tieproof.ties import FloatArray, IntArray
 
 LARGEST_RATIO = 2.0**60

@@ -9,9 +9,9 @@ import numpy.typing as npt
 
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile
-from tieproof.exact.bounds import SAFETY, UNIT_ROUNDOFF
-from tieproof.exact.rows import Rows, spans
-from tieproof.exact.slices import LARGEST_BATCH, ExactRows
+from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.distances.exact.rows import Rows, spans
+from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 

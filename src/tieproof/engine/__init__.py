@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.space import Space
 from tieproof.engine.counting import count_others, whole_area
 from tieproof.engine.plan import Plan
+from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import rank
-from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.lazy import exports
-from tieproof.problem import Problem, Watch
 from tieproof.ties import IntArray, Parts, Ties
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.gauge import Curve, Gauge
 from tieproof.engine.mirrored import MirroredValues
 from tieproof.engine.plan import stripes
+from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import spans_of_runs
-from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.problem import Problem, Watch
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 States = npt.NDArray[np.int8]

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from tieproof.distances.space import Entries, Error, Space
 from tieproof.engine.pieces import count_columns, count_near_pairs, count_rows
 from tieproof.engine.plan import Plan, cheapest, with_margins
+from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
 from tieproof.engine.sifting import NearPairs, Side, sift
@@ -34,7 +35,6 @@ from tieproof.engine.structures import (
     Work,
 )
 from tieproof.native.calls import Output, native, packed
-from tieproof.problem import Progress
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11

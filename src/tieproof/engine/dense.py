@@ -9,12 +9,12 @@ import numpy as np
 
 from tieproof.engine.extremes import moved, ranking_of
 from tieproof.engine.plan import stripes
+from tieproof.engine.problem import GivenLists, Problem, Watch
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.inputs.lists import CountRoom
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.problem import GivenLists, Problem, Watch
 from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 FEWEST = 2**20

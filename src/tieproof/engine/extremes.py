@@ -14,10 +14,10 @@ from tieproof.distances.space import Space
 from tieproof.engine.counting import Area, count_others, whole_area
 from tieproof.engine.ends import Ends
 from tieproof.engine.plan import Plan
+from tieproof.engine.problem import Noise, Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.shifted import NOTHING, together
 from tieproof.inputs.relevance import Relevance
-from tieproof.problem import Noise, Progress
 from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
 

@@ -10,13 +10,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.distances.exact.bounds import single_threaded
 from tieproof.engine.listed import NOBODY, Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import Plan, cut
+from tieproof.engine.problem import Problem
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
-from tieproof.exact.bounds import single_threaded
 from tieproof.inputs.relevance import ranges
-from tieproof.problem import Problem
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 ProblemOf = Callable[[IntArray, IntArray], Problem]

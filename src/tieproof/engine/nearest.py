@@ -6,15 +6,15 @@ from typing import NamedTuple, cast
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY, check_products, single_threaded
+from tieproof.distances.exact.reals import rounded
 from tieproof.distances.gauge import FunctionGauge, SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
+from tieproof.engine.problem import Problem
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace, nearness_of, target_of
-from tieproof.exact.bounds import ARITHMETIC, SAFETY, check_products, single_threaded
-from tieproof.exact.reals import rounded
-from tieproof.problem import Problem
 from tieproof.ties import FloatArray, IntArray
 
 COLUMNS = 2**14

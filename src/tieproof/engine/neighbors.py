@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Entries, Space
 from tieproof.engine.counting import transposed
@@ -15,14 +16,13 @@ from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_co
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
+from tieproof.engine.problem import Problem, Progress, Watch
 from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
-from tieproof.exact.bounds import check_products, single_threaded
 from tieproof.inputs.relevance import RelevantBlock, pointers
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.native.threads import for_each, in_order
-from tieproof.problem import Problem, Progress, Watch
 from tieproof.ties import BoolArray, IntArray
 
 SHARE, ROWS = 0.15, 0.2

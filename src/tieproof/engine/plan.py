@@ -11,10 +11,10 @@ from tieproof.distances import Distance, make_space
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
+from tieproof.engine.problem import Budget, Problem
 from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.relevance import ranges
-from tieproof.problem import Budget, Problem
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7

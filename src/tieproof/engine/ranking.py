@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.ranked import (
@@ -26,7 +27,6 @@ from tieproof.engine.ranked import (
     room_for,
 )
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
-from tieproof.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order

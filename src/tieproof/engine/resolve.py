@@ -13,11 +13,11 @@ import numpy.typing as npt
 from tieproof.distances.space import Space
 from tieproof.engine.ends import Ends, Together
 from tieproof.engine.plan import Plan
+from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import for_each
-from tieproof.problem import Progress
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17

@@ -10,6 +10,7 @@ import numpy as np
 
 from tieproof.distances import Distance, reported
 from tieproof.engine import ties_of
+from tieproof.engine.problem import Problem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
@@ -22,7 +23,6 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.unseen import surrounded
 from tieproof.native.threads import close
-from tieproof.problem import Problem, Watch
 from tieproof.ties import Array, BoolArray, IntArray, Parts, Ties
 
 Unanswered = Literal["worst", "last"]

@@ -8,8 +8,8 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tieproof.confidence.inputs import as_column
 from tieproof.distances import Distance, DistanceFunction
+from tieproof.engine.problem import Budget, Problem, ShardedProblem
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
@@ -29,7 +29,7 @@ from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.problem import Budget, Problem, ShardedProblem
+from tieproof.measures.confidence.inputs import as_column
 
 if TYPE_CHECKING:
     from tieproof.engine import TiesByPart
@@ -60,7 +60,7 @@ def _counted(
         problem = as_sharded(problem)
         _check_distance(problem.whole)
     if isinstance(problem, ShardedProblem):
-        from tieproof.cluster import beside_all_rows, fits
+        from tieproof.evaluation.cluster import beside_all_rows, fits
 
         if in_parts or not fits(problem):
             return _counted_in_parts(problem, bits, cluster, checkpoint, progress, stack)
@@ -80,7 +80,7 @@ def _counted_in_parts(
     stack: ExitStack,
 ) -> Counted:
     """Return the ties of all queries of a problem whose rows are read when they are needed."""
-    from tieproof.cluster import Local, connected, count_all, survey
+    from tieproof.evaluation.cluster import Local, connected, count_all, survey
 
     whole = problem.whole
     runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
@@ -168,7 +168,7 @@ def evaluate(
         The mean over all queries; or the mean over the categories of the means over their queries, so that small
         categories count as much as large ones. Without categories, the labels of the queries are the categories.
     confidence : (q,) numbers, one for each query, larger is more confident
-        `result.error_reject(measure)` is the error of the most confident queries (`tieproof.confidence`).
+        `result.error_reject(measure)` is the error of the most confident queries (`tieproof.measures.confidence`).
     empty : "skip", "zero", "one", "nan" or "error"
         How a query with nothing relevant scores. "skip" and "nan" leave it out of the means; "nan" keeps it among
         the queries. The result always counts such queries. With "zero" and "one", counts and measures of judgments,

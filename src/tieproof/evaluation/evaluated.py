@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distribution.kept import KeptTies
 from tieproof.errors import InputError, about
 from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
+from tieproof.measures.distribution.kept import KeptTies
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 NOTHING_RELEVANT = "no relevant item"

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tieproof.engine.problem import Problem
 from tieproof.evaluation.evaluated import Origin
 from tieproof.inputs.identities import (
     Digests,
@@ -29,7 +30,6 @@ from tieproof.inputs.identities import (
 from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.relevance_by_labels import Labels, MultiLabels
 from tieproof.native.threads import close
-from tieproof.problem import Problem
 from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
 
 if TYPE_CHECKING:

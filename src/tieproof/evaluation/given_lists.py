@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.engine.problem import GivenLists, accept
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
@@ -32,7 +33,6 @@ from tieproof.inputs.options import parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off, estimate
-from tieproof.problem import GivenLists, accept
 from tieproof.ties import Array, IntArray, Parts
 
 COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))

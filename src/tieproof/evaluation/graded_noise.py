@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from tieproof.engine.problem import Problem
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import watched
 from tieproof.evaluation.scoring import Scores
 from tieproof.inputs.judgments import Judgments
 from tieproof.measures.graded_gains import gain_of_grades
 from tieproof.measures.weighted_ranks import ideal_discounts
-from tieproof.problem import Problem
 from tieproof.ties import FloatArray, Parts
 
 MOST_LEVELS = 64

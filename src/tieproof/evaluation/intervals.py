@@ -6,8 +6,8 @@ from typing import Literal, get_args
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.statistics.resampling import Strata, bca, grouped
-from tieproof.statistics.tests import t_interval
+from tieproof.measures.statistics.resampling import Strata, bca, grouped
+from tieproof.measures.statistics.tests import t_interval
 from tieproof.ties import Array, FloatArray, IntArray
 
 Method = Literal["bca", "t"]

@@ -22,10 +22,10 @@ from tieproof.measures import Measure, parse
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate, Number
 
 if TYPE_CHECKING:
-    from tieproof.confidence import ErrorRejectCurve
-    from tieproof.distribution.distribution import Distribution
     from tieproof.evaluation.intervals import Bound, Interval, Method
     from tieproof.evaluation.printed import Printed
+    from tieproof.measures.confidence import ErrorRejectCurve
+    from tieproof.measures.distribution.distribution import Distribution
 
 
 class Measured(Mapping[str, Estimate[float]]):
@@ -313,7 +313,7 @@ class Measured(Mapping[str, Estimate[float]]):
         return self._evaluated.confidence is not None
 
     def error_reject(self, measure: str | Measure) -> "ErrorRejectCurve":
-        """The error 1 - measure of the most confident queries, by `tieproof.confidence.error_reject_curve`.
+        """The error 1 - measure of the most confident queries, by `tieproof.measures.confidence.error_reject_curve`.
 
         Two kinds of ties make the curve an interval: tied items, which change the error of a single query, and tied
         confidences, which change the order in which queries are rejected. `lower` and `upper` are the smallest and
@@ -334,7 +334,7 @@ class Measured(Mapping[str, Estimate[float]]):
             raise InputError(
                 "This result has no confidences. Pass confidence= to the evaluation, one for each query."
             )
-        from tieproof.confidence.error_reject import error_reject_curve, errors_of
+        from tieproof.measures.confidence.error_reject import error_reject_curve, errors_of
 
         values = self.per_query(measure)
         return error_reject_curve(errors_of(values), self._evaluated.confidence[~np.isnan(values.lower)])

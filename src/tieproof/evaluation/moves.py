@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
+from tieproof.engine.problem import Noise, Problem
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
-from tieproof.exact.bounds import UNIT_ROUNDOFF, gamma
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
 from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, Format
-from tieproof.problem import Noise, Problem
 from tieproof.ties import FloatArray
 
 OUTWARD = 1 + 2.0**-20

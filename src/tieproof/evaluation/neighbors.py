@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from tieproof.engine.problem import GivenLists
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
@@ -23,7 +24,6 @@ from tieproof.inputs.options import check_choice, check_whole, parse_threads
 from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.unseen import estimate, first_items
-from tieproof.problem import GivenLists
 from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]

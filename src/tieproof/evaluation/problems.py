@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
+from tieproof.engine.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
@@ -29,7 +30,6 @@ from tieproof.inputs.relevance import Excluded, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
 from tieproof.inputs.unjudged import UNJUDGED, Unjudged
-from tieproof.problem import Budget, Problem, Progress, ShardedProblem, Watch
 from tieproof.ties import Array, IntArray
 
 

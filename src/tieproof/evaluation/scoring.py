@@ -6,7 +6,6 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.distribution.kept import KeptTies, keep
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
@@ -14,6 +13,7 @@ from tieproof.evaluation.noise import bounds_under_noise
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
+from tieproof.measures.distribution.kept import KeptTies, keep
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
 from tieproof.native.threads import for_each

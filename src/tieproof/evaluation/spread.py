@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tieproof.distribution.distribution import Distribution
-from tieproof.distribution.small_ties import Known
-from tieproof.distribution.sums import bracket
-from tieproof.distribution.tied import Ambiguous, tied
 from tieproof.errors import InputError
 from tieproof.measures import Measure
+from tieproof.measures.distribution.distribution import Distribution
+from tieproof.measures.distribution.small_ties import Known
+from tieproof.measures.distribution.sums import bracket
+from tieproof.measures.distribution.tied import Ambiguous, tied
 from tieproof.ties import Estimate, FloatArray
 
 if TYPE_CHECKING:

@@ -99,7 +99,7 @@ def _numbers(measure: str, mean: Estimate[float]) -> Row:
 
 def _about_intervals(result: Measured, confidence: float) -> Iterator[str]:
     """Sentences on the two uncertainties, from ties and from the choice of queries."""
-    from tieproof.statistics.resampling import RESAMPLES  # needed only here, and slow to import
+    from tieproof.measures.statistics.resampling import RESAMPLES  # needed only here, and slow to import
 
     within = ", each category's within itself" if result.setting.average == "macro" else ""
     yield (

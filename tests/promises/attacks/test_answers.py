@@ -13,9 +13,9 @@ import pytest
 
 import tieproof as tp
 from competitions import HONEST, PRINT, organize, program
-from tieproof.judge import judge, scoring
-from tieproof.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
-from tieproof.judge.batches import Batch
+from tieproof.trials.judge import judge, scoring
+from tieproof.trials.judge.answers import BYTES_OF_NAMES, BYTES_OF_NUMBER, MOST_OTHER_LINES, read_answers
+from tieproof.trials.judge.batches import Batch
 
 QUESTIONS = 3
 BATCH = Batch({"a": 0, "b": 1, "c": 2}, (("a",), ("b",), ("c",)))

@@ -9,12 +9,12 @@ import pytest
 
 from bundles import by_hand, competition
 from programs_here import programs_here
-from tieproof.competition import check, new, platforms
-from tieproof.competition.inspection.forms import form_of
-from tieproof.competition.inspection.tasks import Program, ProgramRun
-from tieproof.competition.platforms import codabench
 from tieproof.errors import InputError
-from tieproof.sandbox.folders import remove
+from tieproof.trials.competition import check, new, platforms
+from tieproof.trials.competition.inspection.forms import form_of
+from tieproof.trials.competition.inspection.tasks import Program, ProgramRun
+from tieproof.trials.competition.platforms import codabench
+from tieproof.trials.sandbox.folders import remove
 
 LINKS = {
     "a file of the truth": ("truth/more.csv", "secret/password"),

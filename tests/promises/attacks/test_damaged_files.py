@@ -16,9 +16,9 @@ from pyarrow import parquet
 from safetensors.numpy import save_file
 
 import tieproof as tp
-from tieproof.competition import Competition
 from tieproof.errors import LONGEST
 from tieproof.inputs.readers import read_confidences, read_embeddings, read_labels
+from tieproof.trials.competition import Competition
 
 ROWS = np.random.default_rng(5).normal(size=(6, 4)).astype(np.float32)
 LABELS = np.arange(6) % 2

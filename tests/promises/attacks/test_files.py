@@ -21,12 +21,12 @@ import pytest
 
 import tieproof as tp
 from competitions import HONEST, organize, program
-from tieproof.competition.inspection.tasks import MOST_BYTES, written_text
-from tieproof.competition.submissions import Limits, SubmissionError, read_vectors
 from tieproof.inputs.readers import hdf5, read_embeddings
-from tieproof.judge import judge
-from tieproof.sandbox import folders
-from tieproof.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
+from tieproof.trials.competition.inspection.tasks import MOST_BYTES, written_text
+from tieproof.trials.competition.submissions import Limits, SubmissionError, read_vectors
+from tieproof.trials.judge import judge
+from tieproof.trials.sandbox import folders
+from tieproof.trials.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs folders and processes as Unix has them")
 
@@ -202,7 +202,7 @@ def test_links_are_not_followed(at_the_top: bool, tmp_path: Path) -> None:
 
 LEAVING = """
 import sys, time
-from tieproof.sandbox.folders import temporary_folder
+from tieproof.trials.sandbox.folders import temporary_folder
 with temporary_folder() as folder:
     (folder / "item").write_text("of the test set")
     print(folder, flush=True)

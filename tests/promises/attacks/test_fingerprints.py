@@ -16,7 +16,7 @@ import pytest
 
 import tieproof as tp
 from bundles import write_table
-from tieproof.competition import Scoring, on_codabench, on_evalai, on_grand_challenge, on_kaggle
+from tieproof.trials.competition import Scoring, on_codabench, on_evalai, on_grand_challenge, on_kaggle
 
 CLASSES, MEMBERS, PAIRS, SUBMISSIONS = 10, 6, 4, 5
 ITEMS = CLASSES * MEMBERS

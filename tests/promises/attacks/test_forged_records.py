@@ -12,10 +12,10 @@ import pytest
 
 import tieproof as tp
 from record_files import RESULTS, as_npy, from_npy, of_version_1, packed, parts_of
+from tieproof.evaluation.records import record
 from tieproof.evaluation.result import Result
-from tieproof.judge import leaderboard
 from tieproof.measures import parse
-from tieproof.records import record
+from tieproof.trials.judge import leaderboard
 
 RANDOM = np.random.default_rng(11)
 LABELS = np.arange(60) % 6

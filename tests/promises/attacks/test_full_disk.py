@@ -11,8 +11,8 @@ import pytest
 import bundles
 import tieproof as tp
 from command_line import exit_status
-from tieproof import competition
-from tieproof.cluster.ledger import FolderLedger
+from tieproof.evaluation.cluster.ledger import FolderLedger
+from tieproof.trials import competition
 
 resource = pytest.importorskip("resource", reason="no limits of files there")
 
@@ -85,7 +85,7 @@ def test_functions_of_python_name_the_file(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("bundle", ["bundle", "bundle.zip"])
 def test_a_bundle_is_made_whole_or_not_at_all(folder: Path, bundle: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "tieproof.competition.bundles.check_baseline", lambda settings, phase: None
+        "tieproof.trials.competition.bundles.check_baseline", lambda settings, phase: None
     )  # needs room elsewhere
     file = bundles.competition(folder)
     before = contents(folder)

@@ -9,7 +9,7 @@ import pytest
 
 import tieproof as tp
 from oracle import DEFINITIONS, Context
-from tieproof.judge import leaderboard
+from tieproof.trials.judge import leaderboard
 
 MEASURES = [
     *("AP", "AP@R", "AP@2", "AP(norm=min)@2", "AP(norm=hits)", "AP(trapezoid)", "P@1", "P@2", "P@9", "RelP@2", "R@2"),

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from tieproof.audit.cases import Case
-from tieproof.audit.isolation import Isolated, Server
-from tieproof.audit.outcomes import LONGEST_MESSAGE, MOST_VALUES, Outcome, Stop, reported
+from tieproof.trials.audit.cases import Case
+from tieproof.trials.audit.isolation import Isolated, Server
+from tieproof.trials.audit.outcomes import LONGEST_MESSAGE, MOST_VALUES, Outcome, Stop, reported
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
 

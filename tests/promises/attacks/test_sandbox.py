@@ -19,10 +19,18 @@ import pytest
 
 import escapes
 import tieproof
-from tieproof.competition.inspection.tasks import written_text
-from tieproof.sandbox import bubblewrap, limits
-from tieproof.sandbox.bubblewrap import Room, as_nobody, works
-from tieproof.sandbox.folders import NOBODY, nobody_reads, opened_file, outermost, python_folders, readable, size_by
+from tieproof.trials.competition.inspection.tasks import written_text
+from tieproof.trials.sandbox import bubblewrap, limits
+from tieproof.trials.sandbox.bubblewrap import Room, as_nobody, works
+from tieproof.trials.sandbox.folders import (
+    NOBODY,
+    nobody_reads,
+    opened_file,
+    outermost,
+    python_folders,
+    readable,
+    size_by,
+)
 from ways_out import OPEN, WAYS, page
 
 ROOT = Path(__file__).parents[3]
@@ -295,7 +303,7 @@ def test_a_program_ends_with_a_judge_that_is_killed() -> None:
     seconds = f"98767.{os.getpid()}"
     code = (
         "import os, time\n"
-        "from tieproof.sandbox.limits import Limits, launched\n"
+        "from tieproof.trials.sandbox.limits import Limits, launched\n"
         f"launched(['sleep', '{seconds}'], os.environ, Limits(None, 2**20))\n"
         "time.sleep(500)\n"
     )

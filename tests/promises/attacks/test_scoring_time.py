@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tieproof.competition import scoring
-from tieproof.competition.scoring import Scoring, scored
+from tieproof.trials.competition import scoring
+from tieproof.trials.competition.scoring import Scoring, scored
 
 
 @pytest.mark.parametrize(("items", "pauses"), [(20, []), (140, [0.75])])

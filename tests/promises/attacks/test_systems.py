@@ -6,8 +6,8 @@ import pytest
 
 from competitions import organize
 from tieproof.errors import InputError
-from tieproof.judge import judge
-from tieproof.judge.systems import as_system
+from tieproof.trials.judge import judge
+from tieproof.trials.judge.systems import as_system
 
 OPTIONS = (
     "--network=host image",

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from torch import LongTensor
 
+from tieproof.analyses.rates.fnmr import fnmr_at_fmr
+from tieproof.analyses.rates.result import ErrorRates
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
@@ -18,8 +20,6 @@ from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_co
 from tieproof.inputs.labels import as_labels
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.inputs.relevance_by_labels import Labels
-from tieproof.rates.fnmr import fnmr_at_fmr
-from tieproof.rates.result import ErrorRates
 from tieproof.ties import IntArray
 
 CATEGORY, SEQUENCE = "category", "sequence"

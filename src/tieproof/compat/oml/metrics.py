@@ -7,6 +7,8 @@ import numpy as np
 import torch
 from torch import BoolTensor, FloatTensor, LongTensor
 
+from tieproof.analyses.rates.fnmr import fnmr_at_fmr_of_distances
+from tieproof.analyses.rates.result import ErrorRates
 from tieproof.compat.oml.dataset import OVERALL, Split
 from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of_results, rankings_of
@@ -14,8 +16,6 @@ from tieproof.compat.ties import TieChoice, check_ties, choose, of_queries, over
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import as_labels
-from tieproof.rates.fnmr import fnmr_at_fmr_of_distances
-from tieproof.rates.result import ErrorRates
 from tieproof.ties import Estimate, FloatArray
 
 _AS_GIVEN = "expected"

@@ -9,9 +9,9 @@ import numpy.typing as npt
 from tieproof.compat.oml.dataset import Split
 from tieproof.distances import DISTANCES, make_space
 from tieproof.distances.euclidean import Euclidean, EuclideanGauge
+from tieproof.distances.exact.bounds import SAFETY, check_products
 from tieproof.distances.gauge import resources_of_gauge
 from tieproof.engine import nearest_of
-from tieproof.exact.bounds import SAFETY, check_products
 from tieproof.inputs.arrays import as_array
 from tieproof.ties import IntArray
 

@@ -36,7 +36,7 @@ static inline int64_t OF(list_counted)(Reals value, Places close)
 
 /* Compute, in the tile's type, the interval of entries that may be equal to each threshold of a query. Both ends
    of the intervals descend. For ratios s |s| / n, the entries are their signed roots. `margin` covers the rounding
-   errors of this function (exact/README.md, section 4). */
+   errors of this function (distances/exact/README.md, section 4). */
 APART void OF(widen)(
     const double *restrict key,
     int64_t count,

@@ -1,4 +1,4 @@
-/* Integers of any length, as digits in base 2^30, the most significant first: exact/reals.py. */
+/* Integers of any length, as digits in base 2^30, the most significant first: distances/exact/reals.py. */
 
 #ifndef TIEPROOF_DIGITS_H
 #define TIEPROOF_DIGITS_H

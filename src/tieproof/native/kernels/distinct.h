@@ -1,4 +1,4 @@
-/* Find the distinct values of an array: exact/bounds.py. */
+/* Find the distinct values of an array: distances/exact/bounds.py. */
 
 #ifndef TIEPROOF_DISTINCT_H
 #define TIEPROOF_DISTINCT_H

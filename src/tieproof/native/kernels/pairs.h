@@ -1,4 +1,4 @@
-/* Inner products and city-block distances of single pairs of rows: exact/bounds.py. */
+/* Inner products and city-block distances of single pairs of rows: distances/exact/bounds.py. */
 
 #include "array.h"
 

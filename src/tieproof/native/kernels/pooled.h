@@ -1,5 +1,5 @@
 /* Count the pairs of a block by their distance; distances are integers that number all doubles in order:
-   rates/counting.py. */
+   analyses/rates/counting.py. */
 
 #ifndef TIEPROOF_POOLED_H
 #define TIEPROOF_POOLED_H

@@ -1,4 +1,4 @@
-/* One pass over rows of numbers: exact/rows.py. */
+/* One pass over rows of numbers: distances/exact/rows.py. */
 
 #ifndef TIEPROOF_SCAN_H
 #define TIEPROOF_SCAN_H

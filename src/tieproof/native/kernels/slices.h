@@ -1,4 +1,4 @@
-/* Floats cut into short integers whose products and sums are exact: exact/slices.py. */
+/* Floats cut into short integers whose products and sums are exact: distances/exact/slices.py. */
 
 #ifndef TIEPROOF_SLICES_H
 #define TIEPROOF_SLICES_H

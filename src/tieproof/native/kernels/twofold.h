@@ -1,4 +1,5 @@
-/* Inner products and squared distances of single pairs of rows with twice the digits of double: exact/twofold.py.
+/* Inner products and squared distances of single pairs of rows with twice the digits of double:
+   distances/exact/twofold.py.
 
    Sums are compensated (Ogita, Rump, Oishi 2005, "Accurate sum and dot product", algorithm Dot2), and the part that
    they collect is returned beside the sum. */

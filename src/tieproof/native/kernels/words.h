@@ -1,4 +1,4 @@
-/* Exact keys of rows of short integers, each a sum of 64 bits: exact/words.py. */
+/* Exact keys of rows of short integers, each a sum of 64 bits: distances/exact/words.py. */
 
 #ifndef TIEPROOF_WORDS_H
 #define TIEPROOF_WORDS_H

@@ -1,0 +1,178 @@
+"""Pictures of collisions: by query and rank, as in figures 2 and 3 of Nicolaou et al. 2018, and by rank alone."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.collisions.cells import LINEAR, STEPS, rank_edges
+from tieproof.show import style
+from tieproof.show.files import pictures
+from tieproof.show.parts import count, fixed
+from tieproof.ties import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.analyses.collisions.result import Collisions
+
+_HEIGHT, _HEIGHT_BY_RANK = 4.8, 3.8
+"""The heights of the two pictures in inches."""
+
+_FAINTEST = 0.7
+"""The opacity of a cell with very few items in an ambiguous tie, which must still be visible."""
+
+_RELEVANT, _OTHER, _ANY = "relevant collision", "other collision", "collision"
+_AMBIGUOUS_RELEVANT, _AMBIGUOUS_OTHER = style.VERMILION, style.ORANGE
+"""Warm colors for collisions that change scores, even if cells mix them; one dark, one light, to differ in gray."""
+
+_HARMLESS_RELEVANT, _HARMLESS_OTHER, _HARMLESS = style.SKY_BLUE, style.GRAY, 0.4
+"""Cold colors for collisions that change no score, and their strength in a cell: they recede, in gray, too."""
+
+
+class _Kind(NamedTuple):
+    """Items of one kind in the cells: their name, their numbers, their color, and its strength in a cell."""
+
+    name: str
+    counts: IntArray
+    color: str
+    strength: float
+
+
+def plot_collisions(found: "Collisions", ax: Any = None) -> Any:
+    """Draw the collisions by query and rank: relevant and other items, in ambiguous and in harmless ties.
+
+    found : the result of `tieproof.collisions`
+    ax : matplotlib axes to draw on; None for new ones
+
+    Returns the axes. Only ambiguous ties change scores; they have warm colors. If several queries or ranks share a
+    cell, its color is a mixture of the colors of its collisions, and is fainter the fewer of its items collide.
+    Within a tie, relevant items are placed last, as for `lower`. If there are more than 25 ranks, the first ones are
+    wider. Queries are in their original order. Raises MissingExtraError if matplotlib is not installed.
+
+    >>> import tieproof as tp
+    >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
+    >>> print(plot_collisions(found, style.figure("This example")[1]).get_title("left"))
+    Collisions of 4 queries: exactly the same distance
+    1 ambiguous tie leaves AP open by 0.1250
+    """
+    ax = style.axes_or_new(ax, "Collisions.plot", height=_HEIGHT)
+    from matplotlib.patches import Patch
+
+    cells, kinds = found.cells, _kinds_of(found)
+    across, up = cells.ranks + 0.5, cells.queries
+    ax.pcolormesh(across, up, _colors_of(found, kinds), rasterized=True)
+    shared = " (several share a row)" if cells.queries[-1] > len(cells.queries) - 1 else ""
+    ax.set(ylim=(up[-1], 0), xlabel="rank", ylabel=f"queries{shared}")
+    _ranks_across(ax, found.setting.ranks)
+    style.whole_numbers(ax.yaxis)
+    ax.set_title(_title(found), loc="left", fontsize=10)
+    handles = [
+        Patch(facecolor=kind.color, alpha=_opacity(kind.strength, kind.strength), label=kind.name) for kind in kinds
+    ]
+    style.legend_below(ax, 2, handles=handles)
+    return ax
+
+
+def _kinds_of(collisions: "Collisions") -> list[_Kind]:
+    """The kinds of collisions: ambiguous and harmless ones, or a single kind without labels."""
+    cells = collisions.cells
+    if not collisions.setting.labelled:
+        return [_Kind(_ANY, cells.others, _HARMLESS_OTHER, 1.0)]
+    relevant, others = cells.ambiguous_relevant, cells.ambiguous_others
+    return [
+        _Kind("relevant, in an ambiguous tie", relevant, _AMBIGUOUS_RELEVANT, 1.0),
+        _Kind("other, in an ambiguous tie", others, _AMBIGUOUS_OTHER, 1.0),
+        _Kind("relevant, in a harmless tie", cells.relevant - relevant, _HARMLESS_RELEVANT, _HARMLESS),
+        _Kind("other, in a harmless tie", cells.others - others, _HARMLESS_OTHER, _HARMLESS),
+    ]
+
+
+def _colors_of(collisions: "Collisions", kinds: list[_Kind]) -> FloatArray:
+    from matplotlib.colors import to_rgb
+
+    cells = collisions.cells
+    size = np.diff(cells.queries)[:, None] * np.diff(cells.ranks)[None, :]
+    weights = np.array([kind.counts * kind.strength for kind in kinds])
+    colors = np.array([to_rgb(kind.color) for kind in kinds])
+    weight = weights.sum(axis=0)
+    mixed = (weights[..., None] * colors[:, None, None, :]).sum(axis=0) / np.where(weight > 0, weight, 1)[..., None]
+    strongest = np.max([(kind.counts > 0) * kind.strength for kind in kinds], axis=0)
+    return np.concatenate([mixed, _opacity(strongest, weight / size)[..., None]], axis=2)
+
+
+def _opacity(strongest: Any, weight: Any) -> Any:
+    """The opacity of a cell, from the strength of its strongest kind and the total weight of its kinds."""
+    faintest = _FAINTEST * strongest
+    return faintest + (1 - faintest) * weight
+
+
+def plot_ranks(found: "Collisions", ax: Any = None) -> Any:
+    """Draw the share of queries whose item at each rank collides, with relevant and other items stacked.
+
+    found : the result of `tieproof.collisions`
+    ax : matplotlib axes to draw on; None for new ones
+
+    Returns the axes. The line is the share of queries whose item is in an ambiguous tie; only these ties change
+    scores. More than 120 ranks are drawn as steps, each a mean over neighboring ranks, except for the first ten. If
+    there are more than 25 ranks, the first ones are wider. Raises MissingExtraError if matplotlib is not installed.
+
+    >>> import tieproof as tp
+    >>> found = tp.collisions([[0.0], [1.0], [-1.0], [3.0]], ["a", "a", "b", "b"], distance="euclidean")
+    >>> plot_ranks(found, style.figure("This example")[1]).get_ylabel()
+    'share of queries'
+    """
+    ax = style.axes_or_new(ax, "Collisions.plot_ranks", height=_HEIGHT_BY_RANK)
+    edges = rank_edges(found.setting.ranks, STEPS)
+    relevant, others, ambiguous = (
+        np.add.reduceat(queries, edges[:-1]) / np.diff(edges) / len(found.query_ids)
+        for queries in (found.by_rank["relevant"], found.by_rank["others"], found.ambiguous_by_rank)
+    )
+    labelled = found.setting.labelled
+    upper = {"fill": True, "facecolor": _HARMLESS_OTHER, "edgecolor": style.ink(), "hatch": "///", "alpha": 0.5}
+    if labelled:
+        ax.stairs(relevant, edges + 0.5, fill=True, color=_HARMLESS_RELEVANT, label=_RELEVANT)
+    ax.stairs(relevant + others, edges + 0.5, baseline=relevant, label=_OTHER if labelled else _ANY, **upper)
+    if labelled:
+        ax.stairs(
+            ambiguous,
+            edges + 0.5,
+            baseline=None,
+            color=_AMBIGUOUS_RELEVANT,
+            linewidth=2.5,
+            zorder=3,
+            label="in an ambiguous tie",
+        )
+    ax.set(ylim=style.limits(0.0, float((relevant + others).max())), xlabel="rank", ylabel="share of queries")
+    ax.set_title(_title(found), loc="left", fontsize=10)
+    _ranks_across(ax, found.setting.ranks)
+    style.legend_below(ax, 3)
+    style.tidy(ax)
+    return ax
+
+
+def _ranks_across(ax: Any, ranks: int) -> None:
+    from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+    ax.set_xlim(0.5, ranks + 0.5)
+    if ranks <= LINEAR:
+        style.whole_numbers(ax.xaxis)
+        return
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    ax.xaxis.set_minor_formatter(NullFormatter())
+
+
+def _title(collisions: "Collisions") -> str:
+    epsilon = collisions.setting.epsilon
+    rule = f"closer than {epsilon:g}" if epsilon else "exactly the same distance"
+    of_queries = f"Collisions of {count(len(collisions.query_ids), 'query')}: {rule}"
+    if not collisions.setting.labelled or not collisions.ties:
+        return of_queries if collisions.ties else f"{of_queries}\nThere are no collisions."
+    leaves = "leaves" if collisions.ambiguous_ties == 1 else "leave"
+    ambiguous = count(collisions.ambiguous_ties, "ambiguous tie")
+    return f"{of_queries}\n{ambiguous} {leaves} AP open by {fixed(collisions.ap_width)}"
+
+
+COLLISIONS = pictures(plot_collisions, lambda collisions: _HEIGHT)
+"""Extensions for the picture of collisions by query and rank."""
+
+COLLISIONS_BY_RANK = pictures(plot_ranks, lambda collisions: _HEIGHT_BY_RANK)
+"""Extensions for the picture of collisions by rank."""

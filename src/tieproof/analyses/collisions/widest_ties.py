@@ -1,0 +1,124 @@
+"""The ambiguous ties that cause the widest intervals of AP, sorted by their exact widths.
+
+Widths in float64 are rounded, so that equal widths may seem to differ, and different widths may seem equal. If two
+widths are that near, they are compared as fractions.
+"""
+
+import heapq
+from functools import cmp_to_key
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.collisions.result import WideTie
+from tieproof.ties import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.engine import FoundTies
+
+WIDEST = 20
+"""The number of ambiguous ties that are kept."""
+
+_NEAR = 2.0**-20
+"""Widths whose relative difference is larger than this are compared as floats.
+
+A width is a difference of harmonic sums in pairs of floats (106 bits). At rank k these cancel to about 1/k² of their
+terms, and are multiplied by up to k: of 100 million items 20 bits remain.
+"""
+
+
+class Kind(NamedTuple):
+    """Everything that the width of a tie depends on: the letters of `Ties`, and the relevant items of the query."""
+
+    k: int
+    n: int
+    l: int
+    m: int
+    n_relevant: int
+
+
+class _Candidate(NamedTuple):
+    """A tie that may be one of the widest; its width is rounded."""
+
+    kind: Kind
+    query: int
+    ap_width: float
+
+
+class WidestTies:
+    """Collects ties part by part, and keeps the widest ones.
+
+    Of equally wide ties it keeps the first ones by k, n, l, m, and then those of the first queries. Fractions are
+    numerators and denominators, not reduced, because reducing them would take most of the time.
+    """
+
+    def __init__(self) -> None:
+        self.kept: list[_Candidate] = []
+        self._fractions: dict[Kind, tuple[int, int]] = {}
+
+    def add(self, query: IntArray, ties: "FoundTies", ap: FloatArray) -> None:
+        """Add ties of these queries, whose rounded widths are `ap`, and drop all but the widest."""
+        # Ties whose rounded width is near the smallest width that is kept may belong to the widest, too.
+        limit = np.partition(ap, -WIDEST)[-WIDEST] * (1 - _NEAR) if len(ap) > WIDEST else 0.0
+        chosen = np.flatnonzero((ap > 0) & (ap >= limit))
+        letters = (ties.k, ties.n, ties.l, ties.m, ties.n_relevant[ties.place])
+        kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
+        rest = (query[chosen].tolist(), ap[chosen].tolist())
+        self.kept += [_Candidate(Kind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
+        place = self._places()
+        self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry.kind], *entry))
+
+    def _places(self) -> dict[Kind, int]:
+        """Return a number for each kind, smaller for wider ones, equal for equally wide ones."""
+        widths = {entry.kind: entry.ap_width for entry in self.kept}
+
+        def compared(one: Kind, other: Kind) -> int:
+            """Return 1 if one is narrower, -1 if it is wider, 0 if it is as wide."""
+            if not _near(widths[one], widths[other]):
+                return 1 if widths[one] < widths[other] else -1
+            (a, b), (c, d) = self._fraction(one), self._fraction(other)
+            return (a * d < c * b) - (a * d > c * b)
+
+        ordered = sorted(widths, key=cmp_to_key(compared))
+        place = dict.fromkeys(ordered[:1], 0)
+        for before, kind in pairwise(ordered):
+            place[kind] = place[before] + (compared(before, kind) != 0)
+        return place
+
+    def _fraction(self, kind: Kind) -> tuple[int, int]:
+        """Return the width of AP's interval that a tie of a kind causes, which is computed only once."""
+        if kind not in self._fractions:
+            k, n, l, m, n_relevant = kind
+            a, b = _reciprocals(k, k + m)
+            c, d = _reciprocals(k + l - m, k + l)
+            self._fractions[kind] = (n - k) * a * d - (n - k - l + m) * c * b, b * d * n_relevant
+        return self._fractions[kind]
+
+    def ties(self) -> tuple[WideTie, ...]:
+        """Return the widest ties, widest first; widths that are near each other are rounded from their fractions."""
+        widths = {entry.kind: entry.ap_width for entry in self.kept}
+        for one, other in pairwise(list(widths)):
+            if _near(widths[one], widths[other]):
+                for kind in (one, other):
+                    numerator, denominator = self._fraction(kind)
+                    widths[kind] = numerator / denominator
+        return tuple(WideTie(entry.query, *entry.kind[:4], widths[entry.kind]) for entry in self.kept)
+
+
+def _near(one: float, other: float) -> bool:
+    """Whether rounding might have changed the order of these widths."""
+    return abs(one - other) <= _NEAR * max(one, other)
+
+
+def _reciprocals(start: int, stop: int) -> tuple[int, int]:
+    """Return 1 / (start + 1) + … + 1 / stop, by halving the range.
+
+    >>> _reciprocals(1, 3)
+    (5, 6)
+    """
+    if stop - start == 1:
+        return 1, stop
+    middle = (start + stop) // 2
+    (a, b), (c, d) = _reciprocals(start, middle), _reciprocals(middle, stop)
+    return a * d + c * b, b * d

@@ -1,0 +1,1 @@
+"""Comparisons of systems that were evaluated on the same queries, and how similar two rankings with ties are."""

@@ -1,0 +1,181 @@
+"""A comparison as text and tables: the scores of each system, and every difference with its intervals and verdict."""
+
+from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
+from typing import TYPE_CHECKING
+
+from tieproof.analyses.compare.differences import Difference
+from tieproof.analyses.compare.same_queries import about_settings
+from tieproof.analyses.compare.verdicts import RULES, Sample, remark
+from tieproof.measures.statistics.resampling import RESAMPLES
+from tieproof.measures.statistics.tests import DEALS, FLIPS, MOST_EXACT
+from tieproof.show.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
+from tieproof.show.printable import printable
+from tieproof.show.shown import Cell, Row, Table
+from tieproof.ties import Estimate
+
+if TYPE_CHECKING:
+    from tieproof.analyses.compare.result import Comparison
+
+_COLUMNS = (8, 8, 8, 18, 7, 7)
+"""The widths of the columns of numbers."""
+
+_SMALLEST = 0.0001
+"""The smallest p-value that is shown as a number."""
+
+_TESTS = {
+    "sign-flip": f"the paired sign-flip test (exact for up to {MOST_EXACT} queries that differ, otherwise with "
+    f"{FLIPS:,} random flips from a fixed seed)",
+    "t": "Student's paired t-test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "tukey": f"the randomized Tukey test of all pairs at once (with {DEALS:,} random deals from a fixed seed)",
+}
+
+_CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr": "Benjamini and Hochberg"}
+
+
+def differences_as_text(comparison: "Comparison", width: int | None = None, color: bool = False) -> str:
+    """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning."""
+    width = max(width or WIDTH, NARROWEST)
+    bold = "\x1b[1m{}\x1b[0m" if color else "{}"
+    head = _numbers_line(_header(comparison))
+    lines = [bold.format(head), "-" * len(head)]
+    for measure in comparison.measures:
+        lines.append(bold.format(printable(measure)))
+        for a, b in comparison.pairs:
+            each = comparison[a, b, measure]
+            lines += [paragraph(f"{a} - {b}: {_in_words(each, a, b)}", width), _numbers_line(_cells(each))]
+        lines.append("")
+    return "\n".join([*lines, *(paragraph(sentence, width) for sentence in _sentences(comparison))])
+
+
+def _header(comparison: "Comparison") -> Sequence[str]:
+    return "lower", "expected", "upper", f"queries {percent(comparison.confidence)}", "p", "p lower"
+
+
+def _cells(difference: Difference) -> Sequence[str]:
+    return (
+        *(signed(value) for value in (difference.lower, difference.expected, difference.upper)),
+        " to ".join(map(signed, difference.interval)),
+        _p_value(difference.corrected_p_value),
+        _p_value(difference.corrected_p_lower),
+    )
+
+
+def _numbers_line(texts: Sequence[str]) -> str:
+    return "  ".join(text.rjust(width) for text, width in zip(texts, _COLUMNS, strict=True))
+
+
+def _p_value(value: float) -> str:
+    """A p-value with four decimals, never shown as 0.
+
+    >>> _p_value(0.03125), _p_value(0.00001)
+    ('0.0312', '<0.0001')
+    """
+    return f"{value:.4f}" if value >= _SMALLEST else f"<{_SMALLEST}"
+
+
+def _in_words(difference: Difference, a: str, b: str) -> str:
+    """The verdict, and how many queries the better system, or the first one if neither is better, won and lost."""
+    verdict = difference.verdict
+    if verdict.better == b:
+        a, difference = b, difference.mirrored()
+    said = verdict.name if verdict.better is None else f"{a} is {verdict.name}"
+    return f"{said}; {outcomes(difference, a)}"
+
+
+def outcomes(difference: Difference, a: str) -> str:
+    """How many queries the first system of a difference, which is called `a`, won, lost and drew."""
+    return f"{a} won {difference.wins:,}, lost {difference.losses:,}, drew {difference.draws:,}"
+
+
+def _sentences(comparison: "Comparison") -> Iterator[str]:
+    """Sentences on what was compared, and on the meaning of the columns and verdicts."""
+    which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
+    yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
+    yield from about_settings(comparison.results)
+    yield (
+        "'lower' and 'upper' are the smallest and the largest difference of the means over all orderings of tied "
+        "items, where the orderings of the two systems are independent; 'expected' is the difference if ties are "
+        "broken at random."
+    )
+    yield (
+        f"'queries {percent(comparison.confidence)}' is the confidence interval of the expected difference over the "
+        f"choice of queries, by the bootstrap (BCa) with {RESAMPLES:,} resamples from a fixed seed."
+    )
+    corrected = ""
+    if comparison.correction is not None:
+        corrected = f", corrected by {_CORRECTIONS[comparison.correction]} for {count(len(comparison.pairs), 'pair')}"
+    yield (
+        f"'p' is by {_TESTS[comparison.test]}{corrected}; 'p lower' is the p-value if all ties are broken against "
+        "the system that is ahead and in favor of the other one."
+    )
+    names, remarks = set(), dict[str, list[str]]()
+    for a, b, measure in ((*pair, measure) for measure in comparison.measures for pair in comparison.pairs):
+        each = comparison[a, b, measure]
+        names.add(each.verdict.name)
+        differing, varies = each.wins + each.losses, each.effect_size is not None
+        sample = Sample(comparison.test, len(comparison.systems), differing + each.draws, differing, varies)
+        if said := remark(sample, 1 - comparison.confidence):
+            remarks.setdefault(said, []).append(f"{a} - {b} in {measure}")
+    for said, of in remarks.items():
+        yield f"{', '.join(of[:MOST_SHOWN])}{more_than(len(of))}: {said}"
+    for rule in RULES:
+        if rule.name in names:
+            yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"
+
+
+def scores_table(comparison: "Comparison") -> Table:
+    """A row for each system; the letters after a score name the systems that it is better than, as in ranx.
+
+    If there are more systems than letters, they are numbers. The score of a system that is better than all others is
+    in bold. No score is in bold if a verdict leaves that open, or if systems were compared only with a baseline.
+    """
+    several = len(comparison.systems) > len(ascii_lowercase)
+    letters = map(str, range(1, len(comparison.systems) + 1)) if several else ascii_lowercase
+    marks = dict(zip(comparison.systems, letters, strict=False))
+
+    def cell(system: str, measure: str) -> Cell:
+        against = [pair for pair in comparison.pairs if system in pair]
+        won = [pair for pair in against if comparison[*pair, measure].verdict.better == system]
+        beaten = {name for pair in won for name in pair} - {system}
+        beaten_marks = ("," if several else "").join(marks[name] for name in comparison.systems if name in beaten)
+        bold = len(beaten) == len(comparison.systems) - 1
+        return Cell(_score(comparison.results[system][measure]), bold=bold, marks=beaten_marks)
+
+    rows: list[Row] = [
+        (mark, name, *(cell(name, measure) for measure in comparison.measures)) for name, mark in marks.items()
+    ]
+    corrected = f"{comparison.correction} corrected" if comparison.correction else "not corrected"
+    procedure = f"{comparison.test} test, {corrected}, {percent(comparison.confidence)}"
+    notes = [
+        "The lowest value over all orderings of tied items, which is the score to report; beside it, where ties "
+        "leave the score open, the expected value if ties are broken at random, and the highest value.",
+        "The letters after a score name the systems that it is better than, whatever the ties or in expectation "
+        f"({procedure}). A score in bold is better than all others.",
+        *about_settings(comparison.results),
+    ]
+    return Table(("", "system", *comparison.measures), [rows], notes, comparison.measures)
+
+
+def _score(mean: Estimate[float]) -> str:
+    """The lower value, with the expected and the upper value beside it if they differ.
+
+    >>> _score(Estimate(0.5, 0.75, 1.0, 0.1)), _score(Estimate(0.5, 0.5, 0.5, 0.0))
+    ('0.5000 ≤ 0.7500 ≤ 1.0000', '0.5000')
+    """
+    lower, upper = f"{mean.lower:.4f}", f"{mean.upper:.4f}"
+    return lower if lower == upper else f"{mean:.4f}"
+
+
+def differences_table(comparison: "Comparison") -> Table:
+    """A section for each measure, with a row for each pair."""
+    header = _header(comparison)
+    sections: list[list[Row]] = [
+        [
+            (measure, f"{a} - {b}", *_cells(each), _in_words(each, a, b))
+            for (a, b), each in ((pair, comparison[*pair, measure]) for pair in comparison.pairs)
+        ]
+        for measure in comparison.measures
+    ]
+    return Table(("measure", "systems", *header, "verdict"), sections, [*_sentences(comparison)], header)

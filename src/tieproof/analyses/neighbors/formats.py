@@ -1,0 +1,162 @@
+"""True neighbors in the formats of benchmarks of vector search: how their files are written, and compared."""
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.sides import Sides, spans_of
+from tieproof.errors import InputError, MissingExtraError
+from tieproof.inputs.readers import hdf5
+from tieproof.inputs.readers.columns import Entry
+from tieproof.inputs.readers.contents import holds
+from tieproof.inputs.readers.location import reading
+from tieproof.inputs.shards.source import ArraySource, RowSource
+from tieproof.ties import Array
+
+
+class Found(NamedTuple):
+    """The vectors of a search, and what was found."""
+
+    sides: Sides
+    neighbors: Neighbors
+
+
+class Format(NamedTuple):
+    """The file of a format.
+
+    write : writes the file
+    agrees : whether a file has exactly what `write` writes
+    """
+
+    write: Callable[[Found, Path], None]
+    agrees: Callable[[Found, Path], bool]
+
+
+def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> Format:
+    """The format whose file is the numbers of some arrays, one after another."""
+
+    def write(search: Found, path: Path) -> None:
+        with path.open("wb") as file:
+            for part in parts(search.neighbors):
+                file.write(np.ascontiguousarray(part).data)
+
+    def agrees(search: Found, path: Path) -> bool:
+        with path.open("rb") as file:
+            same = all(file.read(part.nbytes) == part.tobytes() for part in parts(search.neighbors))
+            return same and not file.read(1)
+
+    return Format(write, agrees)
+
+
+def _int32(found: Neighbors) -> Array:
+    """Return the ids as int32."""
+    if found.n_items > 2**31:
+        raise InputError(
+            f"The ids of {found.n_items:,} items do not fit into int32, which .ibin and .ivecs contain. Choose hdf5 "
+            "or parquet.",
+            "formats",
+        )
+    return found.ids.astype("<i4")
+
+
+def _float32(found: Neighbors) -> Array:
+    """Return the distances rounded to float32; those that overflow are infinite."""
+    with np.errstate(over="ignore", under="ignore"):
+        return found.distances.astype("<f4")
+
+
+def _bigann(found: Neighbors) -> Iterable[Array]:
+    """Return the number of queries and of neighbors as uint32, all ids, and all distances."""
+    return np.array(found.ids.shape, dtype="<u4"), _int32(found), _float32(found)
+
+
+def _vectors(rows: Array) -> Iterable[Array]:
+    """Return the rows, each behind its width as int32."""
+    widths = np.full((len(rows), 1), rows.shape[1], dtype="<i4").view(rows.dtype)
+    return (np.concatenate([widths, rows], axis=1),)
+
+
+ANGULAR = {"cosine": "angular"}
+"""Names of distances in ann-benchmarks where they differ from ours."""
+
+
+def _hdf5() -> Format:
+    try:
+        import h5py
+    except ImportError:
+        raise MissingExtraError("Writing a .hdf5 file", "h5") from None
+
+    def content(search: Found) -> tuple[dict[str, Any], dict[str, RowSource]]:
+        """Return the attributes of the file, and its data sets."""
+        sides, found = search
+        attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
+        lists = {"neighbors": ArraySource.of(found.ids), "distances": ArraySource.of(found.distances)}
+        return (
+            {**attributes, "distance": ANGULAR.get(found.distance, found.distance)},
+            {"train": sides.gallery, "test": sides.queries, **lists},
+        )
+
+    def write(search: Found, path: Path) -> None:
+        attributes, arrays = content(search)
+        with h5py.File(path, "w") as file:
+            file.attrs.update(attributes)
+            for name, rows in arrays.items():
+                stored = file.create_dataset(name, rows.shape, rows.dtype)
+                for start, stop in spans_of(rows):
+                    stored[start:stop] = rows.read(start, stop)
+
+    def agrees(search: Found, path: Path) -> bool:
+        attributes, arrays = content(search)
+        stored = {entry.name: entry for entry in hdf5.entries(path)}
+        return (
+            hdf5.attributes(path) == {name: str(value) for name, value in attributes.items()}
+            and stored.keys() == arrays.keys()
+            and all(_same(rows, stored[name]) for name, rows in arrays.items())
+        )
+
+    return Format(write, agrees)
+
+
+def _same(rows: RowSource, stored: Entry) -> bool:
+    """Whether a data set has the type and every bit of some rows."""
+    if stored.rows is None or (stored.shape, stored.holds) != (rows.shape, holds(rows.dtype, rows.shape)):
+        return False
+    return all(stored.rows(*span).tobytes() == rows.read(*span).tobytes() for span in spans_of(rows))
+
+
+def _parquet() -> Format:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+
+    def table(search: Found) -> Any:
+        found = search.neighbors
+        lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
+        columns = {"id": np.arange(len(found.ids)), **{name: list(rows) for name, rows in lists.items()}}
+        columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])
+        return pyarrow.table(columns)
+
+    def agrees(search: Found, path: Path) -> bool:
+        with reading(path, "a Parquet file (.parquet)"), pyarrow.parquet.ParquetFile(path) as file:
+            expected = table(search)
+            same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
+            return bool(same and file.read().equals(expected))
+
+    return Format(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
+
+
+FORMATS: dict[str, dict[str, Callable[[], Format]]] = {
+    "bigann": {"truth.ibin": lambda: _binary(_bigann)},
+    "vecs": {
+        "neighbors.ivecs": lambda: _binary(lambda found: _vectors(_int32(found))),
+        "distances.fvecs": lambda: _binary(lambda found: _vectors(_float32(found))),
+    },
+    "hdf5": {"truth.hdf5": _hdf5},
+    "parquet": {"truth.parquet": _parquet},
+}
+"""For each format, its files, each with a function that returns its `Format`, or says which library is missing."""

@@ -1,0 +1,195 @@
+"""`nearest`: the k nearest items of each query, in exact order and with the whole tie at rank k."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import Any, cast
+
+import numpy as np
+
+from tieproof.analyses.neighbors.result import NOBODY, Neighbors
+from tieproof.distances import Distance, DistanceFunction
+from tieproof.distances.exact.rows import distinct_rows
+from tieproof.distances.space import Space
+from tieproof.engine.problem import Problem, Watch
+from tieproof.errors import InputError
+from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
+from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.options import check_whole
+from tieproof.inputs.relevance import ranges
+from tieproof.inputs.unjudged import UNJUDGED
+
+SMALLEST, ID_BYTES = 8 * 2**20, 12
+"""Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
+
+BESIDE, BYTES_PER_ROW = 8 * 2**20, 180
+"""The memory that is used beside arrays, and for what is computed of a row of either side (measured)."""
+
+MOST = 2**31
+"""The largest k: the result has so many columns."""
+
+
+@unchanged_files
+def nearest(
+    queries: Any,
+    gallery: Any = None,
+    k: int = 10,
+    *,
+    distance: str | DistanceFunction = "cosine",
+    groups: Any = None,
+    gallery_groups: Any = None,
+    exclude: Any = None,
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+) -> Neighbors:
+    """Find the k nearest items of each query in exact order, and all items that are tied with the item at rank k.
+
+    Distances are compared as real numbers, so the result has the same bits for any number of threads and any memory,
+    and an item is found wherever it stands in the gallery. Tied items are sorted by their ids, which are their
+    positions in the gallery.
+
+    Parameters
+    ----------
+    queries : (q, d) floats, integers or bools of at most 64 bits
+        Arrays as in `evaluate`.
+    gallery : (n, d)
+        The items among which neighbors are sought. Default: the queries themselves, each without itself.
+    k : whole number
+        How many nearest items to find. If k is larger than the gallery, all items are found.
+    distance, bits, memory, threads, progress :
+        As in `evaluate`. The tables of k columns are in memory in addition. At least 16 MiB and 180 bytes for each
+        row are used, even if `memory` is less.
+    groups, gallery_groups : (q,) and (n,) integers or strings
+        Items of the query's group are left out (the same document, the same video).
+    exclude : rows (query, item)
+        Pairs that are left out.
+
+    Returns
+    -------
+    Neighbors
+        `ids` and `distances` of shape (q, k), and for each query the whole tie at rank k, `tie(query)`.
+
+    Raises
+    ------
+    InputError
+        If the input contains NaN or infinity, or has wrong shapes, types or names, or if the ties at rank k hold more
+        items than fit into the memory; the message says what arrived, what was expected and what to do.
+
+    Warns
+    -----
+    InputWarning
+        As in `evaluate`, if the gallery is equal to the queries or contains them among other items.
+
+    Notes
+    -----
+    Items that are identical, or under cosine distance positive multiples of each other, are ranked once, however many
+    they are. `duplicates` counts only identical ones.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> found = tp.nearest([[0.0]], [[2.0], [1.0], [-1.0], [1.0]], k=2, distance="euclidean")
+    >>> found.ids, found.distances, found.tie(0)
+    (array([[1, 2]]), array([[1., 1.]]), array([1, 2, 3]))
+    >>> tp.nearest([[0.0], [1.0], [3.0]], k=1, distance="euclidean").ids.tolist()
+    [[1], [0], [1]]
+
+    """
+    check_whole("k", k)
+    if k > MOST:
+        raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
+    with calling_queries():
+        sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
+        budget = as_budget(memory, threads)
+        problem = make_problem(*sides, distance, budget, relevance=UNJUDGED, exclude=exclude, bits=bits)
+        return neighbors_of(in_memory(problem), int(k), watched(progress))
+
+
+def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:
+    """The nearest items of all queries of a problem; duplicates in its gallery are counted if they are unknown."""
+    from tieproof.engine import nearest_lists, nearest_space
+
+    admit, budget = Admission(problem.budget.memory, k), problem.budget
+    of_rows = BESIDE + BYTES_PER_ROW * (problem.relevance.n_queries + problem.relevance.n_items)
+    problem = replace(problem, budget=replace(budget, memory=budget.memory - of_rows))
+    space = nearest_space(problem)
+    duplicates = _duplicates(problem, space) if duplicates is None else duplicates
+    arrays = room_for(problem.relevance.n_queries, k)
+    sizes = np.zeros(problem.relevance.n_queries, dtype=np.int64)
+    ties = []
+    for lists in nearest_lists(problem, space, k, watch, admit):
+        for name, array in arrays.items():
+            array[lists.query] = getattr(lists, name)
+        sizes[lists.query] = np.diff(lists.tie_indptr)
+        ties.append((lists.query, lists.tie_indptr, lists.tie_ids))
+    indptr = np.concatenate([[0], np.cumsum(sizes)])
+    tie_ids = np.empty(indptr[-1], dtype=np.int64)
+    while ties:
+        query, pointer, items = ties.pop()
+        tie_ids[ranges(indptr[query], np.diff(pointer))[1]] = items
+    return Neighbors(
+        **arrays,
+        tie_indptr=indptr,
+        tie_ids=tie_ids,
+        duplicates=duplicates,
+        k=k,
+        n_items=problem.relevance.n_items,
+        distance=problem.called,
+    )
+
+
+def room_for(n_queries: int, k: int) -> dict[str, Any]:
+    """The arrays of `Neighbors` that have a row or a number for each query, of which none has a neighbor yet."""
+    return {
+        "ids": np.full((n_queries, k), NOBODY),
+        "distances": np.full((n_queries, k), np.nan),
+        "nearer": np.full((n_queries, k), NOBODY),
+        "tie_starts": np.zeros(n_queries, dtype=np.int64),
+        "n_ties": np.zeros(n_queries, dtype=np.int64),
+    }
+
+
+class Admission:
+    """Counts the items of the ties at rank k, which threads are about to list, and refuses more than fit."""
+
+    def __init__(self, memory: int, k: int) -> None:
+        self.most, self.k, self.lock, self.admitted = max(memory, SMALLEST) // ID_BYTES, k, Lock(), 0
+
+    def __call__(self, items: int) -> None:
+        """Admit so many items more."""
+        with self.lock:
+            self.admitted += items
+            if self.admitted > self.most:
+                raise InputError(
+                    f"The ties at rank {self.k} hold more than {self.most:,} items in all, which is what fits into "
+                    "the memory. Pass fewer queries at a time, or a larger memory=; tp.collisions counts the ties.",
+                    "memory",
+                )
+
+
+def _duplicates(problem: Problem, space: Space | None) -> int:
+    """How many items of the gallery are equal to an earlier one."""
+    items = problem.queries if problem.gallery is None else problem.gallery
+    if space is not None and space.as_passed.items.exact_in_float64:
+        alike = len(items) - len(space.items)
+        if not (alike and cast(Distance, problem.distance).up_to_factor):
+            return alike
+    rows = distinct_rows(items, "gallery", False, np.arange(len(items)), problem.budget.threads)
+    # Of integers that float64 cannot represent, `distinct_rows` may take equal ones for distinct.
+    return len(items) - (len(rows) if rows.exact_in_float64 else len(np.unique(items, axis=0)))
+
+
+@contextmanager
+def calling_queries() -> Iterator[None]:
+    """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
+    try:
+        yield
+    except InputError as error:
+        if isinstance(error.argument, tuple):
+            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
+        elif error.argument == "embeddings":
+            error.argument = "queries"
+        raise

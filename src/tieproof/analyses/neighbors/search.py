@@ -1,0 +1,276 @@
+"""The nearest items of all queries, part by part, in this process or on a cluster.
+
+A part is a block of queries among a piece of the gallery. The lists of all pieces are merged exactly, so neither the
+parts nor their order nor their machine can matter. So parts may have any size: they are cut to last about a minute at
+the rate of the part before, because an interrupted search continues with the parts that are not stored yet.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from itertools import islice
+from time import monotonic
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from tieproof.analyses.neighbors.nearest import Admission, neighbors_of, room_for
+from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.sides import READ, Span, spans_between, unseen
+from tieproof.engine import NearestLists, merged_lists
+from tieproof.engine.problem import Budget, Problem, Progress, ShardedProblem, Watch
+from tieproof.evaluation.cluster import Local, Runner, beside_rows, connected, fits, groups_of
+from tieproof.inputs.options import parse_memory, parse_threads
+from tieproof.inputs.relevance import NOTHING
+from tieproof.inputs.shards.source import ArraySource, RankedRows
+from tieproof.inputs.unjudged import Unjudged
+from tieproof.ties import Array, IntArray
+
+QUERIES, LISTED = 1000, 2**20
+"""The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has at most.
+
+Preparing the rows of the gallery for a block takes about as long as searching for some hundred queries.
+"""
+
+SECONDS = 60.0
+"""About how long the search of a part lasts."""
+
+STEADY = 15.0
+"""Parts that last so many seconds tell the rate: on a cluster, all others are then cut at once."""
+
+PARTS_EACH = 4
+"""The approximate number of parts for each worker of a cluster, so that all have work until the end."""
+
+SMALLEST_BLOCK, SMALLEST_PIECE = 2**7, 2**11
+"""The fewest queries and items of parts that are made for workers of a cluster, rather than for the memory."""
+
+READINGS = 32
+"""Into how many parts of the memory the rows of a piece are read."""
+
+MERGED = 8
+"""The most lists of a query that are merged at a time."""
+
+BYTES_PER_LISTED, BYTES_PER_COMPARED = 24, 400
+"""The memory for a listed item, and for an item beside its row while it is compared exactly."""
+
+
+class Part(NamedTuple):
+    """A part of a search: the first and the last query, and the first and the last item, as ends of slices."""
+
+    queries: Span
+    items: Span
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a query and an item."""
+        (first, last), (start, stop) = self
+        return (last - first) * (stop - start)
+
+    def __str__(self) -> str:
+        """The name of the part's file."""
+        return "-".join(map(str, (*self.queries, *self.items)))
+
+
+class Found(Protocol):
+    """The neighbors of parts that were searched: a dictionary, or files."""
+
+    def __iter__(self) -> Iterator[Part]:
+        """All parts that were searched."""
+        ...
+
+    def __getitem__(self, part: Part, /) -> Neighbors:
+        """The neighbors of a part."""
+        ...
+
+    def __setitem__(self, part: Part, found: Neighbors, /) -> None:
+        """Store the neighbors of a part."""
+        ...
+
+
+class Search(NamedTuple):
+    """A whole search, as it is passed to every task.
+
+    k : how many items are listed: at most all
+    size : the most queries of a block
+    pieces : the spans of items
+    """
+
+    problem: ShardedProblem
+    k: int
+    size: int
+    pieces: Sequence[Span]
+
+    @classmethod
+    def of(cls, problem: ShardedProblem, k: int, workers: int = 1) -> "Search":
+        """Blocks and pieces that fit into the memory; a gallery in memory is cut only for workers of a cluster."""
+        memory = beside_rows(problem, 0).memory
+        of_row = memory - beside_rows(problem, 1).memory
+        n_queries, n_items = len(problem.queries), len(problem.items)
+        size, most = max(QUERIES, LISTED // k), n_items
+        if not is_array(problem.queries):
+            size = max(1, min(size, memory // 8 // of_row))
+        if not is_array(problem.items) and not fits(problem):
+            size = max(1, min(size, memory // 8 // (MERGED * BYTES_PER_LISTED * k)))
+            most = max(1, memory // 2 // of_row)
+        if workers > 1:
+            size, most = for_workers(n_queries, n_items, size, most, PARTS_EACH * workers)
+        pieces = groups_of(problem.items.source.bounds.tolist(), most)
+        return cls(problem, k, size, list(pieces))
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a query and an item."""
+        return len(self.problem.queries) * len(self.problem.items)
+
+    def done(self, found: Found) -> int:
+        """The number of pairs of the parts that were searched."""
+        return sum(part.pairs for part in self.known(found))
+
+    def known(self, found: Found) -> list[Part]:
+        """The parts that were searched already."""
+        return [part for part in found if part.items in self.pieces]
+
+    def blocks(self, known: Iterable[Part], size: int) -> list[Span]:
+        """The blocks of the parts that were searched, of whichever size, and new ones between them."""
+        blocks, last, count = list[Span](), 0, len(self.problem.queries)
+        for start, stop in [*sorted({part.queries for part in known}), (count, count)]:
+            if last <= start:
+                blocks += [(last + first, last + end) for first, end in spans_between(start - last, size)]
+                blocks += [(start, stop)] * (start < stop)
+                last = stop
+        return blocks
+
+    def left(self, known: Iterable[Part], size: int) -> list[Part]:
+        """The parts that were not searched, piece after piece; all pieces have the same blocks."""
+        blocks, searched = self.blocks(known, size), set(known)
+        parts = (Part(block, piece) for piece in self.pieces for block in blocks)
+        return [part for part in parts if part not in searched]
+
+    def among(self, queries: Array, items: Array, budget: Budget) -> Problem:
+        """The problem of some rows."""
+        relevance = Unjudged(len(queries), len(items), False, False, NOTHING, None)
+        return self.problem.among(queries, items, relevance, budget)
+
+    @property
+    def most_compared(self) -> int:
+        """About how many items are compared exactly at a time."""
+        return max(1, self.problem.whole.budget.memory // 8 // (self.problem.row_bytes + BYTES_PER_COMPARED))
+
+    def compared(self, queries: Array, ids: IntArray) -> Problem:
+        """The problem of some queries and of items that are compared exactly."""
+        return self.among(queries, self.problem.items.take(ids), beside_rows(self.problem, len(ids)))
+
+
+def is_array(rows: RankedRows) -> bool:
+    """Whether rows are in memory already."""
+    return isinstance(rows.source, ArraySource)
+
+
+def for_workers(n_queries: int, n_items: int, size: int, most: int, parts: int) -> Span:
+    """Smaller sizes of blocks and of pieces, for so many parts.
+
+    Both are divided by about the same number: small blocks read the gallery more often, and the lists of small pieces
+    take longer to merge.
+    """
+    blocks, pieces = -(-n_queries // size), -(-n_items // most)
+    factor = max(1.0, (parts / (blocks * pieces)) ** 0.5)
+    size = min(size, max(SMALLEST_BLOCK, round(n_queries / (blocks * factor))))
+    factor = max(1.0, parts / (-(-n_queries // size) * pieces))
+    return size, min(most, max(SMALLEST_PIECE, round(n_items / (pieces * factor))))
+
+
+def searched(search: Search, part: Part, progress: Progress = unseen) -> Neighbors:
+    """The nearest items of a part; ids are those of the whole gallery."""
+    problem, (start, stop) = search.problem, part.items
+    queries = problem.queries.read(*part.queries)
+    beside = 0 if is_array(problem.queries) else len(queries)
+    if is_array(problem.items):
+        items = problem.items.read(start, stop)
+    else:
+        items = np.empty((stop - start, problem.items.shape[1]), dtype=problem.items.dtype)
+        problem.items.fill(start, stop, items, min(READ, problem.whole.budget.memory // READINGS))
+        beside += len(items)
+    budget = replace(beside_rows(problem, 0), memory=beside_rows(problem, 0).memory - beside * problem.row_bytes)
+    among = search.among(queries, items, budget)
+    found = neighbors_of(among, min(search.k, stop - start), lambda _: nullcontext(progress), 0)
+    return replace(found, ids=found.ids + start, tie_ids=found.tie_ids + start)
+
+
+@contextmanager
+def runner_of(cluster: str | None, budget: Budget) -> Iterator[Runner]:
+    """Runs tasks here, or on a cluster."""
+    with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
+        yield runner
+
+
+def budget_of(memory: str | int, threads: int | None, cluster: str | None = None) -> Budget:
+    """The budget of this process, or of each worker of a cluster, which has one thread if nothing else is passed."""
+    return Budget(parse_memory(memory), 1 if threads is None and cluster is not None else parse_threads(threads))
+
+
+def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
+    """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
+    with watch(search.pairs) as advance:
+        advance(search.done(found))
+        size, several = min(QUERIES, search.size), runner.workers
+        while left := search.left(search.known(found), size):
+            some, began = left[:several], monotonic()
+            for part, neighbors in runner.each(searched, search, some, lambda part: part.pairs, advance):
+                found[part] = neighbors
+            # Each worker searched one part.
+            seconds, before = monotonic() - began, size
+            size = _size_of(search, max(part.pairs for part in some), seconds)
+            if runner.workers > 1 and (seconds >= STEADY or size == before):
+                several = len(left)
+    arrays, indptr = room_for(len(search.problem.queries), search.k), [np.zeros(1, dtype=np.int64)]
+    ties: list[IntArray] = []
+    for block in search.blocks(search.known(found), search.size):
+        merged = _merged(search, block, (found[Part(block, piece)] for piece in search.pieces))
+        for name, array in arrays.items():
+            array[slice(*block)] = getattr(merged, name)
+        indptr.append(merged.tie_indptr[1:] + indptr[-1][-1])
+        ties.append(merged.tie_ids)
+    return Neighbors(
+        **arrays,
+        tie_indptr=np.concatenate(indptr),
+        tie_ids=np.concatenate(ties),
+        duplicates=duplicates,
+        k=search.k,
+        n_items=len(search.problem.items),
+        distance=search.problem.whole.called,
+    )
+
+
+def _size_of(search: Search, pairs: int, seconds: float) -> int:
+    """The queries of the next blocks, given how long so many pairs took."""
+    items = max(stop - start for start, stop in search.pieces)
+    return min(search.size, max(QUERIES, int(SECONDS * pairs / max(seconds, 1e-3) / items)))
+
+
+def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
+    """The nearest items of a block in all pieces, some pieces at a time."""
+    whole, problem = next(pieces), search.problem
+    queries = None
+    while more := list(islice(pieces, MERGED - 1)):
+        queries = problem.queries.read(*block) if queries is None else queries
+        whole = _merged_parts(search, queries, [whole, *more])
+    return whole
+
+
+def _merged_parts(search: Search, queries: Array, parts: list[Neighbors]) -> Neighbors:
+    """The nearest items in all parts together, which have the same queries."""
+    n_items = sum(part.n_items for part in parts)
+    k = min(search.k, n_items)
+
+    def problem_of(places: IntArray, ids: IntArray) -> Problem:
+        return search.compared(queries[places], ids)
+
+    several = [NearestLists(np.arange(len(queries)), *(getattr(part, name) for name in LISTS)) for part in parts]
+    lists = merged_lists(
+        several, k, problem_of, search.most_compared, Admission(search.problem.whole.budget.memory, k)
+    )
+    return replace(parts[0], **{name: getattr(lists, name) for name in LISTS}, k=k, n_items=n_items)
+
+
+LISTS = NearestLists._fields[1:]
+"""The fields that `Neighbors` has, too."""

@@ -1,0 +1,134 @@
+"""`Sides`: the queries and the gallery of a search, their digests, and how many items are equal to earlier ones."""
+
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.neighbors.nearest import calling_queries
+from tieproof.engine.problem import Budget, Progress, ShardedProblem
+from tieproof.errors import InputError
+from tieproof.evaluation.cluster import Local, Runner
+from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
+from tieproof.inputs.arrays import as_finite_embeddings, is_source
+from tieproof.inputs.identities import Words, rows_digests
+from tieproof.inputs.shards.source import ArraySource, RowSource
+from tieproof.inputs.unjudged import UNJUDGED
+
+READ = 2**22
+"""The most bytes of rows that are read at a time to be digested, compared or written."""
+
+DIGESTED = 2**26
+"""The most bytes of rows that one task digests."""
+
+Span = tuple[int, int]
+"""The first and the last row of several, as ends of a slice."""
+
+ORDER = "The queries come first, and then the gallery."
+"""What to say if both sides are probably swapped."""
+
+
+class Sides(NamedTuple):
+    """Both sides of a search as they were passed, which digests and files contain."""
+
+    queries: RowSource
+    gallery: RowSource
+
+    @classmethod
+    def of(cls, queries: Any, gallery: Any) -> "Sides":
+        """Check both sides, which are arrays of finite numbers or shards."""
+        items = _as_source(gallery, "gallery")
+        return cls(_as_source(queries, "queries"), items)
+
+    def problem(self, distance: Any, bits: int | None, budget: Budget) -> ShardedProblem:
+        """The problem of all queries among all items."""
+        with calling_queries():
+            rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
+            return as_sharded(make_problem(rows, items, distance, budget, relevance=UNJUDGED, bits=bits))
+
+    def check_self_matches(self, problem: ShardedProblem, digests: tuple[Words, Words]) -> None:
+        """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
+        if not all(type(side) is ArraySource for side in self):
+            check_self_matches(problem.whole, digests)
+
+    def digests(self, runner: Runner, threads: int) -> tuple[Words, Words]:
+        """The digests (n, 2) of the rows of the queries, and of those of the gallery."""
+        return digests_of(self.queries, runner, threads), digests_of(self.gallery, runner, threads)
+
+
+def _as_source(values: Any, name: str) -> RowSource:
+    """The rows of the gallery or of the queries, called so in errors."""
+    if not isinstance(values, np.ndarray) and is_source(values):
+        rows: RowSource = getattr(values, "rows", values)
+        return rows
+    try:
+        return ArraySource.of(as_finite_embeddings(values, name))
+    except InputError as error:
+        error.argument = name
+        raise
+
+
+class Rows(NamedTuple):
+    """The rows of a side, and by how many threads they are digested."""
+
+    source: RowSource
+    threads: int
+
+
+def spans_of(source: RowSource, most: int = READ) -> list[Span]:
+    """Spans of rows of at most so many bytes."""
+    return spans_between(source.shape[0], _rows_in(most, source))
+
+
+def _rows_in(size: int, source: RowSource) -> int:
+    return max(1, size // (source.shape[1] * source.dtype.itemsize))
+
+
+def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
+    """The digests (n, 2) of all rows."""
+    digests = np.empty((source.shape[0], 2), dtype=np.uint64)
+    shared = Rows(source, threads)
+    runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
+    for (start, stop), words in runner.each(digested, shared, spans_of(source, DIGESTED), lambda _: 0, unseen):
+        digests[start:stop] = words
+    return digests
+
+
+def digested(rows: Rows, span: Span, progress: Progress | None = None) -> Words:
+    """The digests of a span of rows."""
+    digests = np.empty((span[1] - span[0], 2), dtype=np.uint64)
+    size = _rows_in(READ * rows.threads, rows.source)
+    for start in range(*span, size):
+        piece = rows.source.read(start, min(start + size, span[1]))
+        own = slice(start - span[0], start - span[0] + len(piece))
+        digests[own] = rows_digests(piece, np.zeros(len(piece), dtype=np.uint64), rows.threads)
+    return digests
+
+
+def unseen(pairs: int) -> None:
+    """Show no progress."""
+
+
+def spans_between(count: int, size: int) -> list[Span]:
+    """Spans of at most `size` rows, of so many."""
+    return list(pairwise([*range(0, count, size), count]))
+
+
+def duplicates_of(source: RowSource, digests: Words) -> int:
+    """How many rows are equal to an earlier one. Rows of equal digests are read, and compared number by number."""
+    order = np.lexsort((digests[:, 1], digests[:, 0]))
+    ranked = digests[order]
+    group = np.cumsum(np.append(True, (ranked[1:] != ranked[:-1]).any(axis=1)))
+    duplicates = 0
+    while len(order):
+        first = np.append(True, group[1:] != group[:-1])
+        leader = order[np.flatnonzero(first)[np.cumsum(first) - 1]]
+        order, group, leader = order[~first], group[~first], leader[~first]
+        equal = np.zeros(len(order), dtype=np.bool_)
+        for start, stop in spans_between(len(order), _rows_in(READ, source)):
+            rows, leaders = source.take(order[start:stop]), source.take(leader[start:stop])
+            equal[start:stop] = (rows == leaders).all(axis=1)
+        duplicates += int(equal.sum())
+        # What is left has the digest of another row by chance; of each digest, the first one leads now.
+        order, group = order[~equal], group[~equal]
+    return duplicates

@@ -1,0 +1,181 @@
+"""`truth`: the true neighbors of all queries, written to a folder with a certificate; a killed run is resumed."""
+
+import hashlib
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from tieproof.analyses.neighbors.certificate import (
+    ARRAYS,
+    Certificate,
+    RowsMeant,
+    fingerprint_of,
+    sha256_of,
+    ties_of,
+    write_arrays,
+    write_certificate,
+)
+from tieproof.analyses.neighbors.formats import FORMATS, Format, Found
+from tieproof.analyses.neighbors.parts import Parts
+from tieproof.analyses.neighbors.search import Search, budget_of, find, runner_of
+from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
+from tieproof.distances import reported
+from tieproof.errors import InputError, about, warn
+from tieproof.evaluation.problems import watched
+from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.options import check_choice, check_whole, one_or_several
+from tieproof.installed import __version__
+from tieproof.show.parts import count
+from tieproof.whole_files import atomic_write, continued
+
+MANY = 10
+"""If there are so many times as many queries as items, they are probably swapped."""
+
+
+@unchanged_files
+def truth(
+    queries: Any,
+    gallery: Any,
+    k: int = 100,
+    *,
+    out: str | os.PathLike[str],
+    distance: str = "cosine",
+    formats: str | Iterable[str] = ("bigann", "vecs"),
+    memory: str | int = "1GiB",
+    threads: int | None = None,
+    progress: bool = False,
+    bits: int | None = None,
+    cluster: str | None = None,
+) -> Certificate:
+    """Write the k nearest items of each query to a folder, with all ties at rank k and a certificate.
+
+    The folder contains `truth.npz`, with the arrays `neighbors` (q, k), `distances`, and the fields `nearer`,
+    `tie_starts`, `tie_indptr`, `tie_ids` and `n_ties` of `Neighbors`; the files of `formats`; and
+    `certificate.json`, which is written last. The search is divided into parts of about a minute (of 1,000 queries at
+    least), whose neighbors are stored as they are found: if the run is killed, the same call continues it. The parts
+    do not change a bit of the result.
+
+    Parameters
+    ----------
+    queries : (q, d) floats, integers or bools of at most 64 bits, or shards
+        The queries.
+    gallery : (n, d), or shards
+        The items; the ids of the neighbors are their positions. Shards (`tieproof.open`) are read piece by piece, as
+        many rows at a time as half of the memory holds.
+    k : whole number
+        How many nearest items to list; all items if the gallery has fewer, which the certificate says.
+    out : path of a folder
+        A new or an empty folder, or one with an unfinished truth of the same data and options.
+    distance, bits, memory, threads, progress :
+        As in `evaluate`. Arrays, the neighbors of all queries, and 16 bytes for each row are in memory in addition.
+    cluster : "auto", "local" or the address host:port of a Ray cluster
+        Search on the workers of a cluster, each with `threads` (default: 1) and `memory`, as in `evaluate`. Workers
+        read shards themselves; the files of parts are written by this process.
+    formats : "bigann", "vecs", "hdf5", "parquet", or several
+        `truth.ibin` of big-ann-benchmarks; `neighbors.ivecs` and `distances.fvecs`; `truth.hdf5` of ann-benchmarks,
+        which contains the vectors, too (extra `h5`); `truth.parquet` with the columns of VectorDBBench (extra
+        `parquet`). `.ibin` and `.fvecs` contain distances in float32, in which different distances may be equal.
+
+    Returns
+    -------
+    Certificate
+        What is certified: digests of the data and of the neighbors, the numbers of ties, the files.
+
+    Raises
+    ------
+    InputError
+        As `nearest` does; if the folder contains other files, a finished truth, or an unfinished one of other
+        data, or of the same in other pieces, as another memory or number of workers makes them; if a shard
+        changed; if a file can't be written. An error leaves no file half written.
+    ClusterError
+        If the cluster repeatedly failed to search a part. The same call continues.
+    MissingExtraError
+        If the library of a format is not installed.
+
+    Warns
+    -----
+    InputWarning
+        As `nearest` does, and if there are ten times as many queries as items, which are probably swapped.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import tieproof as tp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     certificate = tp.truth([[0.0]], [[2.0], [1.0], [-1.0]], k=1, out=f"{folder}/truth", distance="euclidean")
+    ...     found = tp.neighbor_recall([[2]], f"{folder}/truth", k=1)
+    >>> certificate
+    <Certificate of 1 query: 1 nearest of 3 items, 1 tie cut>
+    >>> found[1].upper
+    1.0
+
+    """
+    check_whole("k", k)
+    chosen, folder = _as_formats(formats), _as_folder(out)
+    if not isinstance(distance, str):
+        raise InputError(
+            f"The distance of a truth must be a name, not {type(distance).__name__}: a certificate cannot contain a "
+            "function. tp.nearest takes one.",
+            "distance",
+        )
+    with about("distance"):
+        called = reported(distance)
+    budget = budget_of(memory, threads, cluster)
+    sides = Sides.of(queries, gallery)
+    n_queries, n_items = (side.shape[0] for side in sides)
+    if n_queries >= MANY * n_items:
+        warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
+    problem = sides.problem(distance, bits, budget)
+    with runner_of(cluster, budget) as runner:
+        digests = sides.digests(runner, budget.threads)
+        meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
+        search = Search.of(problem, min(int(k), len(problem.items)), runner.workers)
+        title = {
+            "gallery": meant[1].in_order,
+            "queries": meant[0].in_order,
+            "distance": called,
+            "bits": str(bits),
+            "k": str(k),
+            "version of tieproof": __version__,
+            "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
+        }
+        parts = Parts(folder, title, search)
+        sides.check_self_matches(problem, digests)
+        watch = watched(progress, None if cluster is None else runner.workers)
+        with continued(folder, lambda: search.done(parts), search.pairs):
+            found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
+    write_arrays(folder / ARRAYS, found)
+    for name, each in chosen.items():
+        with atomic_write(folder / name) as unfinished:
+            each.write(Found(sides, found), unfinished)
+    certificate = Certificate(
+        distance=called,
+        bits=bits,
+        k=int(k),
+        listed=search.k,
+        queries=meant[0],
+        gallery=meant[1],
+        ties=ties_of(found),
+        duplicates=found.duplicates,
+        neighbors=fingerprint_of(found, *digests),
+        files={name: sha256_of(folder / name) for name in (ARRAYS, *chosen)},
+        version=__version__,
+    )
+    write_certificate(folder, certificate)
+    parts.remove()
+    return certificate
+
+
+def _as_formats(formats: Any) -> dict[str, Format]:
+    """Return the files of some formats, by their names."""
+    names = one_or_several(formats)
+    for name in names:
+        check_choice("formats", name, FORMATS)
+    return {file: writer() for name in names for file, writer in FORMATS[name].items()}
+
+
+def _as_folder(out: Any) -> Path:
+    if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
+        raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
+    return Path(os.fsdecode(out))

@@ -1,0 +1,305 @@
+"""`DetCurve`: the detection error tradeoff of a verification system."""
+
+import math
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from fractions import Fraction
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.rates.result import EqualErrorRate
+from tieproof.errors import InputError
+from tieproof.evaluation.intervals import Interval, check_confidence
+from tieproof.inputs.options import as_shares
+from tieproof.measures.statistics.resampling import RESAMPLES, below, quantile, raw
+from tieproof.show import style
+from tieproof.show.parts import fixed
+from tieproof.show.shown import Shown, Table
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+
+_TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
+"""The probabilities of a target, and the false match rates, that the table shows."""
+
+_TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
+_FEWEST, _MOST = 0.00005, 0.995
+"""The rates that the picture marks, and the smallest and the largest one that it shows."""
+
+
+class OfSubjects(NamedTuple):
+    """Of the relevant pairs, and of the other ones: the number of the threshold and of the subject of each."""
+
+    subjects: int
+    threshold: tuple[IntArray, IntArray]
+    subject: tuple[IntArray, IntArray]
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class DetCurve(Shown):
+    """Both error rates of a verification system at every threshold.
+
+    thresholds : (t,) minus infinity, then all distinct distances of pairs, the smallest first; if the pairs were
+        counted, only those of relevant pairs, each after the number just below it if other pairs are between, and
+        infinity if other pairs are farther
+    false_matches : (t,) the other pairs that are not farther than the threshold
+    false_non_matches : (t,) the relevant pairs that are farther than the threshold
+
+    >>> import tieproof as tp
+    >>> print(tp.det_curve([1, 2, 2, 3], [2, 3, 4]))
+    measure            lower   upper
+    --------------------------------
+    EER               0.2500  0.3333
+    minDCF (0.05)     0.2500  0.7500
+    minDCF (0.01)     0.2500  0.7500
+    TAR at FAR 0.1    0.2500  0.7500
+    TAR at FAR 0.01   0.2500  0.7500
+    TAR at FAR 0.001  0.2500  0.7500
+    <BLANKLINE>
+    Counted 4 relevant and 3 other pairs. lower and upper are the extremes over all
+    orderings of pairs at exactly the same distance. EER and minDCF are errors:
+    report 'upper'. TAR is a success: report 'lower'.
+    """
+
+    thresholds: FloatArray
+    false_matches: IntArray
+    false_non_matches: IntArray
+    _pairs: OfSubjects | None = None
+    _eer: EqualErrorRate | None = None
+
+    @property
+    def relevant_pairs(self) -> int:
+        """The number of relevant pairs."""
+        return int(self.false_non_matches[0])
+
+    @property
+    def other_pairs(self) -> int:
+        """The number of other pairs."""
+        return int(self.false_matches[-1])
+
+    @property
+    def fmr(self) -> FloatArray:
+        """The false match rate at every threshold."""
+        return self.false_matches / self.other_pairs
+
+    @property
+    def fnmr(self) -> FloatArray:
+        """The false non-match rate at every threshold."""
+        return self.false_non_matches / self.relevant_pairs
+
+    @property
+    def eer(self) -> EqualErrorRate:
+        """The equal error rate, with its bounds over all orderings of tied pairs."""
+        if self._eer is not None:
+            return self._eer
+        low, high = 0, len(self.thresholds) - 1
+        while high - low > 1:  # the rates have crossed at `high`, and not at `low`
+            middle = (low + high) // 2
+            matches, misses = int(self.false_matches[middle]), int(self.false_non_matches[middle])
+            crossed = matches * self.relevant_pairs >= misses * self.other_pairs
+            low, high = (low, middle) if crossed else (middle, high)
+        matches, misses = (array[[low, high]].tolist() for array in (self.false_matches, self.false_non_matches))
+        return EqualErrorRate.of_counts(
+            float(self.thresholds[high]),
+            matches[0],
+            self.relevant_pairs - misses[0],
+            matches[1] - matches[0],
+            misses[0] - misses[1],
+            self.relevant_pairs,
+            self.other_pairs,
+        )
+
+    def tar(self, far: float) -> Estimate[float]:
+        """The largest true accept rate (TAR, 1 - FNMR) whose false accept rate (FAR, FMR) is at most `far`.
+
+        Pairs are accepted from the nearest on. `lower` accepts all or none of a tie; the estimate is over all
+        orderings of tied pairs. `far` is the decimal number as written: 0.1 is exactly a tenth. FNMR by
+        `fnmr_at_fmr_of_distances(method="exact")` differs where `far` times the number of other pairs is a whole
+        number: it stops before the last of these other pairs.
+        """
+        (rate,) = as_shares(far, "A false accept rate", "far=0.1")
+        allowed = math.floor(Fraction(repr(rate)) * self.other_pairs)
+        place = int(np.searchsorted(self.false_matches, allowed, side="right"))  # the first with more matches
+        beyond = int(self.false_non_matches[min(place, len(self.thresholds) - 1)])
+        if place == len(self.thresholds):
+            return Estimate(1.0, 1.0, 1.0, 0.0)
+        matches = int(self.false_matches[place - 1])
+        fnmr = tied_estimate(
+            beyond,
+            int(self.false_non_matches[place - 1]) - beyond,
+            self.relevant_pairs,
+            allowed - matches + 1,
+            int(self.false_matches[place]) - matches,
+        )
+        return Estimate(1 - fnmr.upper, 1 - fnmr.expected, 1 - fnmr.lower, fnmr.std)
+
+    def min_dcf(self, p_target: float, *, c_miss: float = 1.0, c_fa: float = 1.0) -> Bounds[float]:
+        """The smallest detection cost of any threshold, divided by that of the better system that ignores its input.
+
+        The cost is c_miss p_target FNMR + c_fa (1 - p_target) FMR (NIST, Speaker Recognition Evaluation 2016,
+        evaluation plan). It is divided by the smaller of c_miss p_target and c_fa (1 - p_target), the costs of
+        accepting none and all pairs, so that it is at most 1. `upper` is over thresholds, which accept all or none of
+        a tie: no ordering costs more, and a system can attain it. `lower` is that of the best ordering, where the
+        relevant pairs of each tie come first.
+
+        Raises InputError unless 0 < p_target < 1 and the costs are positive numbers.
+        """
+        if not (0 < p_target < 1 and 0 < c_miss < math.inf and 0 < c_fa < math.inf):
+            raise InputError(
+                f"min_dcf(p_target={p_target!r}, c_miss={c_miss!r}, c_fa={c_fa!r}) needs a probability between 0 and "
+                "1, and costs that are positive numbers. Pass, for example, min_dcf(0.05)."
+            )
+        miss, accept = c_miss * p_target, c_fa * (1 - p_target)
+        smaller = min(miss, accept)
+        lower, upper = (
+            float((miss / smaller * fnmr + accept / smaller * fmr).min())
+            for fnmr, fmr in ((self.fnmr[1:], self.fmr[:-1]), (self.fnmr, self.fmr))
+        )
+        return Bounds(min(lower, upper), upper)
+
+    def interval(self, statistic: "Callable[[DetCurve], float]", confidence: float = 0.95) -> Interval:
+        """The confidence interval of a number of this curve, over the subjects that could have been recorded.
+
+        Subjects are drawn with replacement, each with all of its pairs, because pairs of one subject are alike (the
+        subsets bootstrap, Bolle, Ratha and Pankanti 2004). The ends are quantiles of the numbers of 9,999 draws with
+        a fixed seed; draws that lack relevant or other pairs are left out. The time is that of as many sums over all
+        pairs.
+
+        statistic : a function of a curve, such as `lambda curve: curve.eer.upper`
+
+        Raises InputError if the curve was made without subjects, as `fnmr_at_fmr` does, or has only one, or if the
+        number is not finite. docs/pooled.md has the code for embeddings.
+
+        >>> import tieproof as tp
+        >>> subjects = ["a", "a", "b", "c"], ["a", "b", "b", "c", "c", "c"]
+        >>> curve = tp.det_curve([1, 2, 2, 5], [2, 3, 4, 4, 6, 7], subjects=subjects)
+        >>> print(f"{curve.interval(lambda curve: curve.tar(0.2).lower):.2f}")
+        0.75 [0.00, 1.00]
+        """
+        check_confidence("confidence", confidence)
+        if self._eer is not None:
+            raise InputError(
+                "This curve was counted from embeddings, and its pairs were not kept. For an interval, pass the "
+                "distances of all pairs and their subjects: det_curve(…, subjects=(of_relevant, of_others)); "
+                "tp.nearest with k=len(gallery) returns these distances.",
+                "subjects",
+            )
+        if self._pairs is None or self._pairs.subjects < 2:
+            raise InputError(
+                "An interval over subjects needs the subjects of all pairs, and at least two of them. Pass "
+                "det_curve(…, subjects=(of_relevant, of_others)).",
+                "subjects",
+            )
+        value, (count, threshold, subject), drawn = float(statistic(self)), self._pairs, []
+        if not math.isfinite(value):
+            raise InputError(f"The statistic must be a finite number, not {value}.", "statistic")
+        for numbers in raw(RESAMPLES, count, count):
+            for each in below(numbers, np.full(count, count)):
+                times = np.bincount(each, minlength=count)
+                accepted, matches = (
+                    np.bincount(at, times[of], len(self.thresholds)).cumsum().astype(np.int64)
+                    for at, of in zip(threshold, subject, strict=True)
+                )
+                if accepted[-1] and matches[-1]:
+                    drawn.append(float(statistic(DetCurve(self.thresholds, matches, accepted[-1] - accepted))))
+        low, high = (quantile(np.sort(drawn), (1 + side * confidence) / 2) for side in (-1, 1))
+        return Interval(value, low, high, confidence, "percentile", "statistic")
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the curve on axes of normal deviates (Martin et al. 1997), and the area that ties leave open.
+
+        ax : matplotlib axes to draw on; None for new ones
+
+        Returns the axes. Rates below 0.005% and above 99.5% are at the edge. Raises MissingExtraError if matplotlib
+        is not installed.
+        """
+        ax = style.axes_or_new(ax, "DetCurve.plot", height=4.8)
+        across, up = _deviates(self.fmr), _deviates(self.fnmr)
+        before = np.concatenate([up[:1], up[:-1]])
+        # Between two operating points, the best ordering has the later FNMR, and the worst one has the earlier FNMR.
+        ax.fill_between(
+            across,
+            up,
+            before,
+            step="pre",
+            color=style.SKY_BLUE,
+            alpha=0.4,
+            linewidth=0,
+            label="over orderings of ties",
+        )
+        ax.plot(across, up, color=style.BLUE, label="all or none of a tie accepted")
+        eer = self.eer
+        ax.plot(*(_deviates(np.array([eer.interpolated])),) * 2, "o", color=style.VERMILION, label="EER")
+        edges = _deviates(np.array([0.0, 1.0]))
+        ticks = _deviates(np.array(_TICKS))
+        ax.set(xlim=edges, ylim=edges, xlabel="FMR", ylabel="FNMR", xticks=ticks, yticks=ticks)
+        names = [f"{100 * tick:g}%" for tick in _TICKS]
+        ax.set_xticklabels(names, fontsize=8)
+        ax.set_yticklabels(names, fontsize=8)
+        ax.set_title(
+            f"EER {fixed(eer.lower)} to {fixed(eer.upper)} over all orderings of tied pairs", loc="left", fontsize=10
+        )
+        style.legend_below(ax, 3)
+        return ax
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers of pairs, the equal error rate and the numbers of the table."""
+        return {
+            "relevant_pairs": self.relevant_pairs,
+            "other_pairs": self.other_pairs,
+            "eer": self.eer.to_dict(),
+            "min_dcf": {str(target): asdict(self.min_dcf(target)) for target in _TARGETS},
+            "tar": {str(rate): asdict(self.tar(rate)) for rate in _RATES},
+        }
+
+    def figures(self) -> dict[str, Bounds[float]]:
+        """The numbers of the table, by their names."""
+        found: dict[str, Any] = {"EER": self.eer}
+        found |= {f"minDCF ({target:g})": self.min_dcf(target) for target in _TARGETS}
+        found |= {f"TAR at FAR {rate:g}": self.tar(rate) for rate in _RATES}
+        return {name: Bounds(value.lower, value.upper) for name, value in found.items()}
+
+    def _table(self) -> Table:
+        rows = [(name, fixed(value.lower), fixed(value.upper)) for name, value in self.figures().items()]
+        counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
+        meaning = (
+            "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
+            "minDCF are errors: report 'upper'. TAR is a success: report 'lower'."
+        )
+        return Table(("measure", "lower", "upper"), [rows], [f"{counted} {meaning}"], ("lower", "upper"))
+
+    def __repr__(self) -> str:
+        """A short text with the equal error rate."""
+        eer = self.eer
+        return f"<DetCurve of {self.relevant_pairs:,} relevant pairs: EER {fixed(eer.lower)} to {fixed(eer.upper)}>"
+
+
+def _deviates(rates: FloatArray) -> FloatArray:
+    """The normal deviates of rates; those beyond the edges of the picture are at the edge."""
+    distinct, place = np.unique(rates.clip(_FEWEST, _MOST), return_inverse=True)
+    return np.array([NormalDist().inv_cdf(rate) for rate in distinct.tolist()])[place.reshape(rates.shape)]
+
+
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
+
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )

@@ -1,0 +1,99 @@
+"""Both error rates at the distances of all relevant pairs, between which only false matches can increase."""
+
+from collections import Counter
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.analyses.rates.pool import Pool, Stripe, Table
+from tieproof.engine.problem import Progress
+from tieproof.errors import InputError
+from tieproof.ties import FloatArray, IntArray
+
+BYTES_PER_RELEVANT = 512
+"""The memory for a relevant pair while its exact key is kept."""
+
+
+class _Counted(NamedTuple):
+    """The other pairs before each window and after the last one, and the pairs inside windows by their exact keys."""
+
+    between: IntArray
+    others: Table
+    relevant: Table
+
+
+def steps(pool: Pool, n_relevant: int, n_others: int, progress: Progress) -> tuple[FloatArray, IntArray, IntArray]:
+    """The thresholds, and the numbers of false matches and of false non-matches at each, as `DetCurve` has them.
+
+    Around the value of each relevant pair is a window as wide as the errors of values; windows that overlap are one.
+    Other pairs outside all windows are certainly nearer or farther than each relevant pair. The pairs inside are
+    compared exactly.
+    """
+    if n_relevant * BYTES_PER_RELEVANT > pool.memory:
+        raise InputError(
+            f"A curve keeps the distances of all {n_relevant:,} relevant pairs, about "
+            f"{n_relevant * BYTES_PER_RELEVANT:,} bytes, but the memory is {pool.memory:,} bytes. Pass more memory, "
+            "or leave the curve out.",
+            "memory",
+        )
+    low, high = _windows(pool, progress)
+    total = _Counted(np.zeros(len(low) + 1, dtype=np.int64), Counter(), Counter())
+    for counted in pool.each(lambda stripe: _count(pool, stripe, low, high, progress)):
+        np.add(total.between, counted.between, out=total.between)
+        total.others.update(counted.others)
+        total.relevant.update(counted.relevant)
+    gauge, between = pool.gauge, np.cumsum(total.between).tolist()
+    rows = [(-np.inf, 0, n_relevant)]
+    inside = 0
+    for key in sorted(total.relevant.keys() | total.others.keys()):
+        if key in total.relevant:
+            last, matches, misses = rows[-1]
+            exact = key * gauge.unit
+            window = int(np.searchsorted(low, gauge.near(exact), side="right")) - 1
+            distance = gauge.distance(exact) + 0.0  # no negative zero
+            nearer = between[window] + inside
+            if nearer > matches:
+                rows.append((max(last, float(np.nextafter(distance, -np.inf))), nearer, misses))
+            rows.append((distance, nearer + total.others[key], misses - total.relevant[key]))
+        inside += total.others[key]
+    if rows[-1][1] < n_others:
+        rows.append((np.inf, n_others, 0))
+    thresholds, *counts = map(np.array, zip(*rows, strict=True))
+    return thresholds, counts[0], counts[1]
+
+
+def _windows(pool: Pool, progress: Progress) -> tuple[FloatArray, FloatArray]:
+    """The ends of the windows around the values of relevant pairs, the smallest first."""
+
+    def values(stripe: Stripe) -> FloatArray:
+        block = pool.gauge.wide_values(stripe, pool.columns(stripe))
+        progress(block.size)
+        found = [block[row, column] for row, column, _ in pool.not_others(stripe, relevant_only=True)]
+        return np.concatenate([np.empty(0), *found])
+
+    distinct = np.unique(np.concatenate(list(pool.each(values))))
+    if pool.gauge.certain:
+        return distinct, distinct
+    reach = np.array([pool.gauge.reach(value) for value in distinct.tolist()])
+    low, high = distinct - reach, distinct + reach
+    apart = low[1:] > high[:-1]
+    return low[np.append(True, apart)], high[np.append(apart, True)]
+
+
+def _count(pool: Pool, stripe: Stripe, low: FloatArray, high: FloatArray, progress: Progress) -> _Counted:
+    """Count the pairs of a stripe."""
+    columns = pool.columns(stripe)
+    block = pool.gauge.wide_values(stripe, columns)
+    weights = np.multiply.outer(*pool.weights(stripe))
+    relevant: Table = Counter()
+    for row, column, weight in pool.not_others(stripe, relevant_only=True):
+        relevant.update(pool.table(block[row, column], row + stripe.start, column + columns.start, weight))
+    for row, column, weight in pool.not_others(stripe):
+        np.subtract.at(weights, (row, column), weight)
+    before = np.searchsorted(low, block, side="right")  # windows that begin at or before a value
+    outside = (before == 0) | (block > high[before - 1])
+    between = np.bincount(before[outside], weights[outside], len(low) + 1).astype(np.int64)
+    row, column = np.nonzero(~outside & (weights > 0))
+    others = pool.table(block[row, column], row + stripe.start, column + columns.start, weights[row, column])
+    progress(block.size)
+    return _Counted(between, others, relevant)

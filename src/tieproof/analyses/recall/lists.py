@@ -1,0 +1,171 @@
+"""What `neighbor_recall` is given, checked: the lists that an index found, the true neighbors as lists, and k."""
+
+from typing import Any
+
+import numpy as np
+
+from tieproof.analyses.recall.truths import FoundLists, ListedTruth
+from tieproof.errors import InputError, about
+from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.identities import as_item_numbers
+from tieproof.inputs.lists import as_rows
+from tieproof.inputs.neighbor_lists import NOTHING, as_ids, as_list_lengths, as_returned
+from tieproof.inputs.options import check_whole, one_or_several
+from tieproof.ties import Array, IntArray
+
+
+def as_found(ids: Any, distances: Any, n_items: int | None) -> FoundLists:
+    """Return the lists that an index found, checked.
+
+    Nothing was found where the id is -1 or the largest number of uint32 or uint64, or where the distance is NaN.
+
+    >>> as_found([[2, 0, -1]], [[0.5, float("nan"), 9.0]], None).ids.tolist()
+    [[2, -1, -1]]
+    """
+    ids, distances = _as_matrices(ids, distances)
+    with about("found"):
+        items = _as_found_ids(ids, "found ids")
+    numbers = None
+    if distances is not None:
+        with about("distances"):
+            numbers = as_numbers(distances, "found distances")
+            _check_beside(numbers, items, "found")
+        items = np.where(np.isnan(numbers), NOTHING, items)
+    with about("found"):
+        wrong = items < NOTHING
+        if wrong.any():
+            query, place = np.argwhere(wrong)[0].tolist()
+            raise InputError(
+                f"The found ids of query {query} contain {items[query, place]} at index {place}. Pass ids of at "
+                "least 0, and -1 where nothing was found."
+            )
+        _check_within(items, n_items, "found ids")
+    return FoundLists(items, numbers)
+
+
+def _as_matrices(found: Any, distances: Any) -> tuple[Any, Any]:
+    """Return ids and distances of all queries; anything but answers of these libraries is returned as it is.
+
+    >>> from types import SimpleNamespace as Point
+    >>> _as_matrices([[Point(id=4, score=0.5)], [Point(id=7, score=0.5), Point(id=2, score=0.25)]], None)[0].tolist()
+    [[4, -1], [7, 2]]
+    """
+    try:
+        returned = as_returned(found, distances, None, None)
+        if returned.ids is found:
+            return found, distances
+        ids = [as_ids(row) for row in as_rows(returned.ids, "found ids")]
+        numbers = list(as_rows(returned.numbers, "found distances"))
+        lengths = as_list_lengths(returned.counts, np.array([len(row) for row in ids]))
+    except InputError as error:
+        error.argument = "found"
+        raise
+    return _filled(ids, lengths, np.int64, NOTHING), _filled(numbers, lengths, np.float32, np.nan)
+
+
+def _filled(rows: list[Array], lengths: IntArray, least: Any, nothing: float) -> Array:
+    """Return the first entries of each list as a matrix filled up with `nothing`, in a type that holds all values."""
+    some = [row[:length] for row, length in zip(rows, lengths, strict=True) if length]
+    kind = np.result_type(least, *some) if some else least
+    matrix = np.full((len(rows), max(1, *map(len, rows))), nothing, dtype=kind)
+    for row, entries, length in zip(matrix, rows, lengths, strict=True):
+        row[:length] = entries[:length]
+    return matrix
+
+
+def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
+    """Return the true nearest items and their distances, checked.
+
+    >>> as_truth(([[4, 7]], [[0.9, 0.8]]), None).small_is_near
+    False
+    """
+    with about("truth"):
+        if not isinstance(truth, tuple | list) or len(truth) != 2:
+            advice = (
+                "Ids alone do not show which items are tied; pass their distances, too, or queries= and gallery= "
+            )
+            if hasattr(truth, "ids") and hasattr(truth, "distances"):
+                advice = "Pass (truth.ids, truth.distances), or queries= and gallery= "
+            raise InputError(
+                f"The truth must be a pair (ids, distances), not {type(truth).__name__}. {advice}to compute both."
+            )
+        ids, distances = _as_found_ids(truth[0], "true ids"), as_numbers(truth[1], "true distances")
+        if distances.dtype.kind == "b":
+            distances = distances.astype(np.int8)
+        _check_beside(distances, ids, "true")
+        check_finite(distances, "true distances")
+        _check_true_ids(ids)
+        _check_within(ids, n_items, "true ids")
+        return ListedTruth(ids, distances, _is_rising(distances), n_items)
+
+
+def _as_found_ids(values: Any, name: str) -> IntArray:
+    """Convert integers (q, n) to int64, with -1 where nothing was found."""
+    array = as_array(values, name)
+    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
+        raise InputError(
+            f"The {name} must be integers of the shape (queries, neighbors), but are {type_name(array.dtype)} of "
+            f"the shape {array.shape}. Pass lists of equal length, filled up with -1."
+        )
+    return as_item_numbers(array, name)
+
+
+def _check_within(ids: IntArray, n_items: int | None, name: str) -> None:
+    if n_items is not None and (ids >= n_items).any():
+        query, place = np.argwhere(ids >= n_items)[0].tolist()
+        raise InputError(
+            f"The {name} of query {query} contain {ids[query, place]} at index {place}, but there are {n_items} "
+            f"items. Pass the positions of the items in the gallery, from 0 to {n_items - 1}."
+        )
+
+
+def _check_beside(distances: Array, ids: IntArray, which: str) -> None:
+    if distances.shape != ids.shape:
+        raise InputError(
+            f"The {which} distances have the shape {distances.shape}, but the {which} ids have {ids.shape}. Pass one "
+            "distance for each id."
+        )
+
+
+def _check_true_ids(ids: IntArray) -> None:
+    """Refuse a truth with padding, or with an item twice in a list."""
+    ranked = np.sort(ids, axis=1)
+    if (ranked[:, 0] < 0).any():
+        query = int(np.argmax(ranked[:, 0] < 0))
+        raise InputError(
+            f"The true ids of query {query} contain {ranked[query, 0]}, but must be at least 0. Pass the same number "
+            "of true neighbors for every query, without padding."
+        )
+    twice = ranked[:, 1:] == ranked[:, :-1]
+    if twice.any():
+        query, place = np.argwhere(twice)[0].tolist()
+        raise InputError(
+            f"The true ids of query {query} contain {ranked[query, place]} twice. Compute the truth again, with each "
+            "item once in a list."
+        )
+
+
+def _is_rising(distances: Array) -> bool:
+    """Whether distances increase along every list; if they decrease, they are similarities."""
+    rises, falls = (distances[:, 1:] > distances[:, :-1]), (distances[:, 1:] < distances[:, :-1])
+    if rises.any() and falls.any():
+        up, down = int(np.argmax(rises.any(axis=1))), int(np.argmax(falls.any(axis=1)))
+        raise InputError(
+            f"The true distances increase at some places (query {up}) and decrease at others (query {down}). Pass "
+            "lists from the nearest to the farthest item: increasing distances, or decreasing similarities."
+        )
+    return not falls.any()
+
+
+def as_cutoffs(k: Any) -> tuple[int, ...]:
+    """Numbers of neighbors, one or several, each once.
+
+    >>> as_cutoffs(10), as_cutoffs([1, 10, 1])
+    ((10,), (1, 10))
+    """
+    several = one_or_several(k)
+    if not several:
+        raise InputError("k is missing. Pass the number of nearest neighbors, such as k=10 or k=(1, 10, 100).", "k")
+    for one in several:
+        check_whole("k", one)
+    return tuple(dict.fromkeys(map(int, several)))

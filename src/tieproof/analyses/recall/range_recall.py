@@ -1,0 +1,281 @@
+"""`range_recall`: the share of the items within a radius that an index found."""
+
+import math
+import numbers
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tieproof.analyses.recall.certified import CertifiedTruth
+from tieproof.errors import CountError, InputError, about
+from tieproof.inputs.arrays import as_array, type_name, unchanged_files
+from tieproof.inputs.identities import as_int64
+from tieproof.show.parts import count
+from tieproof.show.shown import AsFrame, Shown, Table
+from tieproof.ties import Array, FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RangeRecall(Shown, AsFrame):
+    """The recall and precision of an index on the items within a radius of each query.
+
+    true : (q,) how many items are within the radius
+    found : (q,) how many different items the index returned
+    hits : (q,) how many of the returned items are within the radius
+    repeated : (q,) the number of positions with an item that is already in the list
+    repeated_hits : (q,) how many of the repeated items are within the radius
+
+    >>> import tieproof as tp
+    >>> result = tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4]))
+    >>> result.recall, result.mean_recall, result.of_others["big-ann recall, overall"]
+    (0.3333333333333333, 0.25, 0.6666666666666666)
+    >>> print(tp.range_recall(([0, 2, 2], [7, 7]), ([0, 2, 3], [7, 9, 4])))
+    items within the radius  over all  mean of queries
+    --------------------------------------------------
+    recall                     0.3333           0.2500
+    big-ann recall             0.6667           0.5000
+    <BLANKLINE>
+    Of 3 true items of 2 queries, 1 was found, among 1 different item; 1 place holds
+    an item that its list has already and that counts only once.
+    """
+
+    true: IntArray
+    found: IntArray
+    hits: IntArray
+    repeated: IntArray
+    repeated_hits: IntArray
+
+    @property
+    def recall(self) -> float:
+        """The share of all true items that were found. Without true items it is 1 if nothing was found, else 0."""
+        return _of_all(self.hits, self.true, self.found)
+
+    @property
+    def precision(self) -> float:
+        """The share of all found items that are true; 1 if nothing was found."""
+        return int(self.hits.sum()) / int(self.found.sum()) if self.found.any() else 1.0
+
+    @property
+    def per_query(self) -> FloatArray:
+        """The recall of each query. Without true items it is 1 if nothing was found, else 0."""
+        return _of_each(self.hits, self.true, self.found)
+
+    @property
+    def mean_recall(self) -> float:
+        """The mean of the queries' recalls."""
+        return _mean_of(self.per_query)
+
+    @property
+    def of_others(self) -> dict[str, float]:
+        """The recall that big-ann-benchmarks computes from the same lists, counting repeated items again.
+
+        It is computed by `range_PR_multiple_thresholds` in benchmark/plotting/eval_range_search.py, here at an
+        infinite threshold.
+        """
+        hits, found = self.hits + self.repeated_hits, self.found + self.repeated
+        return {
+            "big-ann recall, overall": _of_all(hits, self.true, found),
+            "big-ann recall, average": _mean_of(_of_each(hits, self.true, found)),
+        }
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the values of single queries, as plain numbers, strings and dictionaries."""
+        return {
+            "queries": len(self.true),
+            "recall": self.recall,
+            "mean_recall": self.mean_recall,
+            "precision": self.precision,
+            "others": self.of_others,
+            "true": int(self.true.sum()),
+            "found": int(self.found.sum()),
+            "hits": int(self.hits.sum()),
+            "repeated": int(self.repeated.sum()),
+        }
+
+    def columns(self) -> dict[str, Array]:
+        """A table with a row for every query, as arrays of equal length."""
+        return {
+            "query": np.arange(len(self.true)),
+            "recall": self.per_query,
+            "true": self.true,
+            "found": self.found,
+            "hits": self.hits,
+            "repeated": self.repeated,
+        }
+
+    def _table(self) -> Table:
+        hits, repeated = int(self.hits.sum()), int(self.repeated.sum())
+        note = (
+            f"Of {count(int(self.true.sum()), 'true item')} of {count(len(self.true), 'query')}, {hits:,} "
+            f"{'was' if hits == 1 else 'were'} found, among {count(int(self.found.sum()), 'different item')}"
+        )
+        if repeated:
+            note += (
+                f"; {count(repeated, 'place')} {'holds' if repeated == 1 else 'hold'} an item that its list has "
+                "already and that counts only once"
+            )
+        theirs = [f"{value:.4f}" for value in self.of_others.values()]
+        rows = [("recall", f"{self.recall:.4f}", f"{self.mean_recall:.4f}"), ("big-ann recall", *theirs)]
+        header = ("items within the radius", "over all", "mean of queries")
+        return Table(header, [rows], notes=[f"{note}."], numbers=header[1:])
+
+    def __repr__(self) -> str:
+        """A short text with the recall over all items, and the mean over queries."""
+        means = f"{self.recall:.4f} overall, {self.mean_recall:.4f} on average"
+        return f"<RangeRecall of {count(len(self.true), 'query')}: {means}>"
+
+
+def _of_each(hits: IntArray, true: IntArray, found: IntArray) -> FloatArray:
+    """The hits of each query divided by its true items.
+
+    >>> _of_each(np.array([1, 0, 0]), np.array([2, 0, 0]), np.array([1, 0, 3])).tolist()
+    [0.5, 1.0, 0.0]
+    """
+    return np.asarray(np.where(true > 0, hits / np.maximum(true, 1), found == 0))
+
+
+def _of_all(hits: IntArray, true: IntArray, found: IntArray) -> float:
+    return float(_of_each(hits.sum(), true.sum(), found.sum()))
+
+
+def _mean_of(values: FloatArray) -> float:
+    """The mean, which does not depend on the order of the values."""
+    return math.fsum(values.tolist()) / len(values)
+
+
+@unchanged_files
+def range_recall(found: Any, truth: Any, *, radius: float | None = None) -> RangeRecall:
+    """Compute the share of the items within a radius that an index found.
+
+    Ties do not change which items are within the radius, so the recall is a single number and not an interval. An
+    item that occurs twice in a list counts once.
+
+    Parameters
+    ----------
+    found, truth : (lims, ids)
+        The items of query q are ids[lims[q]], …, ids[lims[q + 1] - 1]. faiss returns (lims, distances, ids): pass
+        the first and the last. The truth may also be the path of a folder that `truth` wrote.
+    radius : number
+        For the folder of a truth: the items are those whose distance, rounded once to float64, is at most this. The
+        k nearest items show all of them only if the radius is below the distance at rank k of each query.
+
+    Returns
+    -------
+    RangeRecall
+        `recall` is over the items of all queries, `mean_recall` is the mean over queries. If no item occurs twice,
+        these are the overall and the average recall of big-ann-benchmarks.
+
+    Raises
+    ------
+    InputError
+        If the lists have different numbers of queries, if lims do not fit the ids, or if a true list contains an
+        item twice. For the folder of a truth: if it does not certify the radius for some query, or if a found id is
+        not that of an item.
+
+    Examples
+    --------
+    >>> import tieproof as tp
+    >>> tp.range_recall(([0, 1, 3], [4, 2, 9]), ([0, 2, 3], [4, 7, 2]))
+    <RangeRecall of 2 queries: 0.6667 overall, 0.7500 on average>
+
+    """
+    lengths, item = _as_range_lists(found, "found")
+    if isinstance(truth, str | os.PathLike):
+        truth = _within(truth, radius, item)
+    elif radius is not None:
+        raise InputError(
+            "radius was passed with lists, which contain the items within a radius already. Leave it out, or pass "
+            "the folder of a truth.",
+            "radius",
+        )
+    true_lengths, true = _as_range_lists(truth, "truth")
+    n_queries = len(true_lengths)
+    if len(lengths) != n_queries:
+        raise CountError(
+            f"The number of found lists is {len(lengths)}, but the number of true lists is {n_queries}. "
+            "Pass exactly one for each, in the same order.",
+            ("found", "truth"),
+        )
+    query, of_query = (np.repeat(np.arange(n_queries), each) for each in (lengths, true_lengths))
+    names, numbers = np.unique(np.concatenate([item, true]), return_inverse=True)
+    size = max(1, len(names))
+    places, right = query * size + numbers[: len(item)], of_query * size + numbers[len(item) :]
+    ranked = np.sort(right)
+    twice = ranked[1:][ranked[1:] == ranked[:-1]]
+    if len(twice):
+        raise InputError(
+            f"The true list of query {twice[0] // size} contains an item twice. Compute the truth again, with each "
+            "item once.",
+            "truth",
+        )
+    different = np.unique(places)
+
+    def counts(pairs: IntArray) -> IntArray:
+        return np.bincount(pairs // size, minlength=n_queries)
+
+    found_once, hits = counts(different), counts(different[np.isin(different, right)])
+    return RangeRecall(
+        true=counts(right),
+        found=found_once,
+        hits=hits,
+        repeated=counts(places) - found_once,
+        repeated_hits=counts(places[np.isin(places, right)]) - hits,
+    )
+
+
+def _within(folder: str | os.PathLike[str], radius: Any, found: IntArray) -> tuple[IntArray, IntArray]:
+    """Return (lims, ids) of the items in the folder of a truth that are within a radius; refuse other found items."""
+    if isinstance(radius, bool) or not isinstance(radius, numbers.Real) or math.isnan(radius):
+        raise InputError(
+            f"radius must be a number with the folder of a truth, not {radius!r}. Pass the radius of the search, in "
+            "the distance of the truth.",
+            "radius",
+        )
+    known = CertifiedTruth.read(folder, None)
+    if found.max(initial=-1) >= known.n_items:
+        raise InputError(
+            f"The found ids contain {found.max()}, but the truth in {os.fspath(folder)} has {known.n_items} items. "
+            "Pass the positions of the items in the gallery.",
+            "found",
+        )
+    return known.within(float(radius))
+
+
+def _as_range_lists(values: Any, name: str) -> tuple[IntArray, IntArray]:
+    """Return the lengths of the lists that a pair (lims, ids) contains, and their items, query after query."""
+    if not isinstance(values, tuple | list) or len(values) != 2:
+        raise InputError(
+            f"The {name} lists must be a pair (lims, ids), not {type(values).__name__}. faiss returns (lims, "
+            "distances, ids): pass the first and the last.",
+            name,
+        )
+    with about(name):
+        lims, ids = _as_positions(values[0], name, "lims"), _as_positions(values[1], name, "ids")
+    if len(lims) < 2 or lims[0] != 0 or (np.diff(lims) < 0).any() or lims[-1] != len(ids):
+        ends = f" from {lims[0]} to {lims[-1]}" if len(lims) else ""
+        raise InputError(
+            f"The {name} lims must increase from 0 to the number of ids, which is {len(ids)}, but are {len(lims)} "
+            f"numbers{ends}. Pass one more number than there are queries.",
+            name,
+        )
+    if (ids < 0).any():
+        raise InputError(
+            f"The {name} ids contain {ids.min()}, but must be at least 0. Leave out padding: a list contains only "
+            "the items within the radius.",
+            name,
+        )
+    return np.diff(lims), ids
+
+
+def _as_positions(values: Any, name: str, what: str) -> IntArray:
+    """Integers of one dimension; an empty list has any type."""
+    array = as_array(values, f"{name} {what}")
+    if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
+        raise InputError(
+            f"The {name} {what} must be integers in one dimension, but are {type_name(array.dtype)} of the shape "
+            f"{array.shape}.",
+            name,
+        )
+    return as_int64(array if array.size else array.astype(np.int64), f"{name} {what}")

@@ -1,0 +1,211 @@
+"""The lists that an index found and the true neighbors, which say how much was found, also as other benchmarks do.
+
+The true neighbors are lists, or come from vectors.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.engine.problem import Problem, Watch
+from tieproof.evaluation.given_lists import list_parts
+from tieproof.evaluation.scoring import score
+from tieproof.inputs.judgments import Judgments, Triples
+from tieproof.inputs.neighbor_lists import NOTHING
+from tieproof.measures import parse
+from tieproof.measures.unseen import estimate
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+NEAR = 1e-6
+"""Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
+
+ANN_BENCHMARKS = {
+    "ann-benchmarks k-nn": (1e-3, 1.0),
+    "ann-benchmarks epsilon": (0.0, 1 + 0.01),
+    "ann-benchmarks largeepsilon": (0.0, 1 + 0.1),
+}
+"""How much farther than the k-th nearest item a found item may be: what is added to its distance, or a factor."""
+
+BIG_ANN = "big-ann k-nn"
+
+
+class FoundLists(NamedTuple):
+    """The items that an index found for each query.
+
+    ids : (q, n) positions or keys, nearest first; -1 (`NOTHING`) where nothing was found
+    distances : (q, n) as the index returned them; None if it returned none
+    """
+
+    ids: IntArray
+    distances: Array | None
+
+    def first(self, among: int) -> "FoundItems":
+        """Return the first items of each list, and which of them are repetitions."""
+        ids = self.ids[:, :among]
+        order = np.argsort(ids, axis=1, kind="stable")
+        ranked = np.take_along_axis(ids, order, axis=1)
+        again = np.zeros(ids.shape, dtype=np.bool_)
+        again[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != NOTHING)
+        repeated = np.empty_like(again)
+        np.put_along_axis(repeated, order, again, axis=1)
+        return FoundItems(ids, (ids != NOTHING) & ~repeated, repeated)
+
+
+class FoundItems(NamedTuple):
+    """The first items of the lists of each query.
+
+    ids : (q, n)
+    counted : (q, n) whether an item occurs for the first time in its list
+    repeated : (q, n) whether an item has already occurred in its list
+    """
+
+    ids: IntArray
+    counted: BoolArray
+    repeated: BoolArray
+
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Return the query and the item of each found item, without repetitions."""
+        query, place = np.nonzero(self.counted)
+        return query, self.ids[query, place]
+
+
+@dataclass(frozen=True)
+class ListedTruth:
+    """Lists of the nearest items of each query, nearest first: the first items, or all.
+
+    ids : (q, m) without repetitions
+    distances : (q, m) in their original type
+    small_is_near : False if they are similarities, which decrease along a list
+    """
+
+    ids: IntArray
+    distances: Array
+    small_is_near: bool
+    n_items: int | None
+    called = "lists"
+
+    @property
+    def n_queries(self) -> int:
+        """The number of lists."""
+        return len(self.ids)
+
+    @property
+    def listed(self) -> int:
+        """The length of the lists."""
+        return int(self.ids.shape[1])
+
+    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+
+        The bounds are over the ties of the lists, and over everything that may continue the last tie of each.
+        """
+        all_items = None if self.n_items is None else np.full(self.n_queries, self.n_items)
+        limits = found.counted.sum(axis=1), all_items
+        parts = list_parts(self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near)
+        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries, estimate).values
+
+    def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
+        """The recalls of other benchmarks for each query, by their names.
+
+        Those of ann-benchmarks (ann_benchmarks/plotting/metrics.py, 2025), and of VIBE, which has only the first
+        limit, count the found items whose reported distance is at most a limit. The ids are ignored. They are defined
+        only for increasing distances.
+        """
+        counts = {}
+        with np.errstate(over="ignore"):  # an overflow gives infinity, which compares correctly
+            if found.distances is not None and self.small_is_near:
+                last = self.distances[:, k - 1]
+                for name, (added, factor) in ANN_BENCHMARKS.items():
+                    limit = last + added if added else last * factor
+                    counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
+            counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
+        return {name: count / k for name, count in counts.items()}
+
+    def cut_off(self, k: int) -> BoolArray:
+        """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
+        ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
+        return ends & (self.n_items != self.listed)
+
+    def _in_extended_truth(self, found: IntArray, k: int) -> Array:
+        """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
+
+        This is the recall of big-ann-benchmarks (benchmark/plotting/metrics.py, 2025; pull requests 59 and 74): items
+        after the k-th count, too, as long as their distances differ from that of the k-th by less than 1e-6.
+        """
+        close = np.abs(self.distances[:, k - 1 : k] - self.distances[:, k:]) < NEAR
+        extended = np.ones(self.ids.shape, dtype=np.bool_)
+        extended[:, k:] = np.logical_and.accumulate(close, axis=1)
+        return np.array(
+            [
+                len(set(true[kept].tolist()) & (set(items.tolist()) - {NOTHING}))
+                for items, true, kept in zip(found, self.ids, extended, strict=True)
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class RankedTruth:
+    """The vectors of queries and gallery, among which the engine ranks."""
+
+    problem: Problem
+    watch: Watch
+
+    @property
+    def n_queries(self) -> int:
+        """The number of queries."""
+        return self.problem.relevance.n_queries
+
+    @property
+    def n_items(self) -> int:
+        """The number of items in the gallery."""
+        return self.problem.relevance.n_items
+
+    @property
+    def listed(self) -> int:
+        """The number of items that are ranked for each query: all of the gallery."""
+        return self.n_items
+
+    @property
+    def called(self) -> str:
+        """The name of the distance by which the neighbors are found."""
+        return self.problem.called
+
+    def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
+        from tieproof.engine import ties_of  # slow to import, and not needed for a truth of lists
+
+        query, item = found.pairs()
+        triples = Triples(query, item, np.ones(len(query)))
+        relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
+        parts = ties_of(replace(self.problem, relevance=relevance), self.watch).parts
+        measures = [parse(f"P@{k}") for k in cutoffs]
+        return score(parts, measures, self.n_queries, threads=self.problem.budget.threads).values
+
+    def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
+        """Return nothing: the recalls of other benchmarks are defined by lists of distances."""
+        return {}
+
+    def cut_off(self, k: int) -> BoolArray:
+        """Whether the tie at the k-th distance may lack items: never, because all items are ranked."""
+        return np.zeros(self.n_queries, dtype=np.bool_)
+
+
+Truth = ListedTruth | RankedTruth
+"""A source of the true neighbors."""
+
+
+def _is_found(true: IntArray, found: FoundItems) -> BoolArray:
+    """Return which of the true items of each query were found.
+
+    >>> found = FoundLists(np.array([[7, 7, 3], [5, -1, 7]]), None).first(3)
+    >>> _is_found(np.array([[3, 4, 7], [3, 4, 7]]), found).tolist()
+    [[True, False, True], [False, False, True]]
+    """
+    query, item = found.pairs()
+    names, numbers = np.unique(np.concatenate([true.ravel(), item]), return_inverse=True)
+    of_query = np.repeat(np.arange(len(true)), true.shape[1])
+    wanted, there = numbers[: true.size], numbers[true.size :]
+    same: BoolArray = np.isin(of_query * len(names) + wanted, query * len(names) + there)
+    return same.reshape(true.shape)

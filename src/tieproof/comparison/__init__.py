@@ -1,1 +1,0 @@
-"""Comparisons of systems that were evaluated on the same queries."""

@@ -1,0 +1,173 @@
+"""`Problem` and `Budget`: the whole input of the engine, checked and complete before it starts.
+
+`evaluation/problems.py` makes both from the arguments of users. The entry points of `engine/` and `analyses/rates/`
+read them, and pass on to their own modules only the parts that these need.
+"""
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+
+from tieproof.distances import Distance, DistanceFunction, make_space
+from tieproof.inputs.arrays import Embeddings
+from tieproof.inputs.options import Format
+from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.inputs.shards.source import RankedRows
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.distances.gauge import Gauge
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The memory and threads that an evaluation may use.
+
+    memory : bytes, in addition to the inputs
+    threads : at least 1
+    """
+
+    memory: int
+    threads: int
+
+
+FEW_MOVED, FAR = 32, 2.0
+"""At most one in so many items is counted apart: those that moved more than this many times as far as all others."""
+
+
+class Noise(NamedTuple):
+    """By how much distances may be off: that of query q and item i by the sum of of_query[q] * of_item[i].
+
+    of_query : (q, 2)
+    of_item : (n, 2), whose second column is how far items moved; (1, 2): the same for all items
+    distance : the distance that the radii are about, which has the same order as the problem's; None: a function's
+    extent : a number that no distance exceeds
+    """
+
+    of_query: FloatArray
+    of_item: FloatArray
+    distance: Distance | None
+    extent: float
+
+    def radius(self, queries: IntArray, of_items: FloatArray) -> FloatArray:
+        """The radii of pairs of these queries and of items with these two numbers, (Q,)."""
+        return np.asarray((self.of_query[queries] * of_items).sum(axis=1))
+
+    def moved_far(self) -> BoolArray:
+        """Which items moved far more than most, (n,): a small share at most, which is counted apart."""
+        moves = self.of_item[:, 1]
+        usual = float(np.partition(moves, -1 - len(moves) // FEW_MOVED)[-1 - len(moves) // FEW_MOVED])
+        return moves > FAR * usual
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Queries, gallery, distance and relevance of an evaluation; nothing is changed or added later.
+
+    queries : (q, d), in the form that the distance ranks
+    gallery : (n, d), in the same form; None: leave-one-out
+    distance : one of tieproof's distances, or a function
+    called : the name of the distance in results
+    dimensions : the dimensions of a row as it was passed; for codes, their bits
+    relevance : of all queries and items
+    judged_by : the names of the arguments that define the relevance
+    budget : for the whole evaluation
+    format : every distance is rounded to this format before it is ranked; None: distances are real numbers
+    noise : by how much distances may be off; None: the ranking under noise is not asked for
+    """
+
+    queries: Embeddings
+    gallery: Embeddings | None
+    distance: Distance | DistanceFunction
+    called: str
+    dimensions: int
+    relevance: Relevance
+    judged_by: tuple[str, ...]
+    budget: Budget
+    format: Format | None = None
+    noise: "Noise | None" = None
+
+    @property
+    def pairs(self) -> int:
+        """The number of pairs of a query and an item."""
+        return self.relevance.n_queries * self.relevance.n_items
+
+    def gauge(self) -> "Gauge":
+        """Return the gauge of all distances; prepared rows of each side may take up to a quarter of the memory."""
+        from tieproof.distances.gauge import FunctionGauge, resources_of_gauge
+
+        if not isinstance(self.distance, Distance):
+            return FunctionGauge(self.distance, self.queries, self.queries if self.gallery is None else self.gallery)
+        resources, order = resources_of_gauge(self.budget.memory // 4), self.relevance.order()
+        return self.distance.gauge(make_space(self.distance, self.queries, self.gallery, order, resources))
+
+
+@dataclass(frozen=True, eq=False)
+class ShardedProblem:
+    """A problem whose rows are read when they are needed.
+
+    whole : the problem; its queries, and its gallery if it has one, have no rows
+    queries, gallery : the rows; no gallery: leave-one-out
+    """
+
+    whole: Problem
+    queries: RankedRows
+    gallery: RankedRows | None
+
+    @property
+    def items(self) -> RankedRows:
+        """The rows of the items that are ranked."""
+        return self.queries if self.gallery is None else self.gallery
+
+    @property
+    def row_bytes(self) -> int:
+        """The bytes of a row, the larger number of the two sides."""
+        return max(self.queries.row_bytes, self.items.row_bytes)
+
+    def among(self, queries: Embeddings, items: Embeddings | None, relevance: Relevance, budget: Budget) -> Problem:
+        """Return the problem of some rows, with the relevance among them; no items: leave-one-out."""
+        return replace(self.whole, queries=queries, gallery=items, relevance=relevance, budget=budget)
+
+    def for_function(self) -> Problem:
+        """Return the problem for a distance function; its rows are read slice by slice."""
+        return replace(self.whole, queries=cast(Any, self.queries), gallery=cast(Any, self.gallery))
+
+    def in_memory(self, budget: Budget) -> Problem:
+        """Return the problem with all of its rows in memory."""
+        gallery = None if self.gallery is None else self.gallery[:]
+        return self.among(self.queries[:], gallery, self.whole.relevance, budget)
+
+
+def accept() -> None:
+    """Accept numbers that are not finite: they rank as they compare."""
+
+
+class GivenLists(NamedTuple):
+    """Rankings that are given as numbers: a problem without a distance. `evaluation/given_lists.py` makes it.
+
+    queries : (q,) the numbers of the queries
+    numbers : the numbers of all lists, list after list, in one of the types that kernels count
+    start : (q + 1,); the list of query q is numbers[start[q]:start[q+1]]
+    relevant : returns the relevant and the excluded items of some of the lists; called by threads
+    small_is_near : whether the numbers are distances
+    threads : how many threads may count
+    refuse : called if a number is not finite
+    """
+
+    queries: IntArray
+    numbers: Array
+    start: IntArray
+    relevant: Callable[[slice], RelevantBlock]
+    small_is_near: bool = False
+    threads: int = 1
+    refuse: Callable[[], None] = accept
+
+
+Progress = Callable[[int], None]
+"""Called with the number of pairs that were done since the last call; any thread may call it."""
+
+Watch = Callable[[int], AbstractContextManager[Progress]]
+"""Called with the total number of pairs; the context lasts while they are done."""

@@ -1,0 +1,301 @@
+"""Tasks on a Ray cluster. Ray schedules them, repeats those that are lost, and moves and spills their answers.
+
+    driver ── put ──► Job ─────────────┐ once
+              gather(block) ──► rows ──┤ once for each block: the rows of its queries and their relevant items
+              rank(block) ─► its order ┤ once for each block: the thresholds
+                                       ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
+                                       └──► count_blocks(block, block) ──► counts of both
+
+A task is a pure function of its arguments, so a lost task can be repeated and gives the same integers.
+"""
+
+import os
+import socket
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from tieproof.engine import Others, RankedQueries
+from tieproof.engine.problem import Budget, Problem, Progress
+from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
+from tieproof.evaluation.cluster.layout import Unit
+from tieproof.evaluation.cluster.tasks import Job, SurveyedRows, Task, count_blocks, count_group, gather, look, rank
+from tieproof.inputs.identities import Words
+from tieproof.inputs.shards.source import RankedRows
+from tieproof.installed import __version__
+
+RETRIES = 5
+"""How often Ray repeats a task whose process or machine was lost."""
+
+AHEAD = 4
+"""The number of tasks per worker that are submitted ahead of time."""
+
+ADDED = 8
+"""The most counts that one task adds up."""
+
+CONNECTED_WITHIN = 10.0
+"""The seconds that a cluster may take to accept a connection."""
+
+LOCAL = {"include_dashboard": False, "_node_ip_address": "127.0.0.1"}
+"""The options of a cluster on this machine only, which other machines cannot reach."""
+
+
+@contextmanager
+def connected(address: str, budget: Budget) -> Iterator["OnRay"]:
+    """Connect to the cluster at an address; "auto" uses the cluster that runs here, or starts one.
+
+    A cluster that was started is stopped at the end of the block; an earlier connection is kept.
+    """
+    try:
+        import ray
+    except ImportError:
+        raise MissingExtraError("cluster=", "ray") from None
+    if not isinstance(address, str) or not address or "://" in address:
+        raise InputError(
+            f"The cluster must be 'auto', 'local' or the address host:port of a Ray cluster, not {address!r}. Run "
+            "the driver on a machine of the cluster; ray:// addresses are not supported.",
+            "cluster",
+        )
+    was_there = ray.is_initialized()
+    if not was_there:
+        connect(ray, address)
+    elif address not in ("auto", here := ray.get_runtime_context().gcs_address):
+        raise InputError(
+            f"This process is connected to the Ray cluster at {here}, but cluster={address!r} names another one. "
+            "Pass 'auto' to use the connected one, or call ray.shutdown() first.",
+            "cluster",
+        )
+    try:
+        yield OnRay(ray, budget)
+    finally:
+        if not was_there:
+            ray.shutdown()
+
+
+def connect(ray: Any, address: str) -> None:
+    """Connect to a cluster, or start one on this machine."""
+    found = address if address != "auto" or "RAY_ADDRESS" in os.environ else started_last()
+    if ":" in found:  # without a cluster there, Ray would wait for it and then end the process
+        host, _, port = found.rpartition(":")
+        try:
+            socket.create_connection((host, int(port)), CONNECTED_WITHIN).close()
+        except (OSError, ValueError, OverflowError) as error:
+            if address != "auto":
+                raise silent(address, error) from None
+            address = "local"
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # without it, Ray warns
+    quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+    try:
+        if address != "local":
+            ray.init(address=address, **quiet)
+            return
+    except (ConnectionError, RuntimeError, ValueError) as error:
+        if address != "auto":
+            raise silent(address, error) from None
+    ray.init(address="local", **LOCAL, **quiet)
+
+
+def started_last() -> str:
+    """The address that the last `ray start` of this machine noted, also of a cluster that is gone; "" if none did."""
+    system = next((os.environ[name] for name in ("RAY_TMPDIR", "TMPDIR") if name in os.environ), "/tmp")
+    try:
+        return Path(system, "ray", "ray_current_cluster").read_text("utf-8").strip()
+    except (OSError, ValueError):
+        return ""
+
+
+def silent(address: str, error: Exception) -> InputError:
+    """The error for an address without a cluster."""
+    return InputError(
+        f"No Ray cluster answers at {address} ({in_one_line(error)}). Start one there, or pass cluster='auto'.",
+        "cluster",
+    )
+
+
+class OnRay:
+    """Runs tasks on the workers of a cluster, each with as many processors as the budget has threads."""
+
+    def __init__(self, ray: Any, budget: Budget) -> None:
+        self.ray = ray
+        self.needed = {"CPU": float(budget.threads), "memory": float(budget.memory)}
+        self.workers = sum(map(self.fitting, ray.nodes()))
+        if not self.workers:
+            raise InputError(
+                f"No machine of the cluster has {budget.threads} processors and {budget.memory:,} bytes of memory "
+                "for a worker. Let threads and memory, which apply to each worker, be less.",
+                ("cluster", "threads", "memory"),
+            )
+        self.remote = ray.remote(num_cpus=budget.threads, memory=budget.memory, max_retries=RETRIES)
+        self.folder = os.getcwd()
+        self.tasks: dict[Task, Any] = {}
+        self.ranked: dict[int, Any] = {}
+        self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
+
+    def submit(self, task: Task, *given: Any) -> Any:
+        """Submit a task; returns a reference to its answer."""
+        if task not in self.tasks:
+            self.tasks[task] = self.remote(checked(task))
+        return self.tasks[task].remote(__version__, self.folder, *given)
+
+    def fitting(self, node: dict[str, Any]) -> int:
+        """The number of workers that a machine has room for."""
+        if not node["Alive"]:
+            return 0
+        return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
+
+    def each(
+        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        shared = self.ray.put(given)
+        for unit, answer in self.answers(units, lambda unit: [self.submit(task, shared, unit)], 1):
+            progress(pairs(unit))
+            yield unit, answer
+
+    def answers(
+        self, units: Sequence[Any], begin: Callable[[Any], list[Any]], tasks: int
+    ) -> Iterator[tuple[Any, Any]]:
+        """The answer of each unit, as units end.
+
+        At the end, workers without a task repeat the units that have not ended, some of which may be slow.
+
+        begin : submits the tasks of a unit, of which the last one returns the answer
+        tasks : the approximate number of tasks of a unit
+        """
+        todo, waiting, unrepeated = deque(units), dict[Any, tuple[Any, list[Any]]](), dict.fromkeys(units)
+        most = max(2, AHEAD * self.workers // tasks)
+
+        def start(unit: Any) -> None:
+            refs = begin(unit)
+            waiting[refs[-1]] = unit, refs
+
+        try:
+            while todo or waiting:
+                while todo and len(waiting) < most:
+                    start(todo.popleft())
+                while not todo and unrepeated and (len(waiting) + 1) * tasks <= self.workers:
+                    start(unrepeated.popitem()[0])
+                [ended], _ = self.ray.wait(list(waiting), num_returns=1)
+                unit, _ = waiting.pop(ended)
+                answer = self.get(ended)
+                unrepeated.pop(unit, None)
+                for ref in [ref for ref, (other, _) in waiting.items() if other == unit]:
+                    self.cancel(waiting.pop(ref)[1])
+                yield unit, answer
+        finally:
+            self.cancel([ref for _, refs in waiting.values() for ref in refs])
+
+    def look(
+        self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
+    ) -> Iterator[SurveyedRows]:
+        """Survey the rows of each span; yields in order."""
+        given = self.ray.put(whole), self.ray.put(rows)
+        asked = (self.submit(look, *given, words[slice(*span)], *span) for span in spans)
+        yield from self.in_order(asked)
+
+    def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
+        """The counts of each unit, as units end; a block's rows are dropped after the last unit that needs them."""
+        given, blocks = self.ray.put(job), dict[int, Any]()
+        uses = Counter(block for unit in units for block in unit.blocks)
+        tasks = max(1, len(job.layout.groups))
+        for unit, counts in self.answers(units, lambda unit: self.begin(given, job, unit, blocks), tasks):
+            for block in unit.blocks:
+                uses[block] -= 1
+                if not uses[block]:
+                    del blocks[block]
+            progress(job.layout.pairs_of(unit))
+            yield unit, counts
+
+    def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
+        """Submit the tasks of a unit; the last one returns its counts."""
+        for block in unit.blocks:
+            if block not in blocks:
+                blocks[block] = self.submit(gather, given, block)
+            if block not in self.ranked:
+                self.ranked[block] = self.submit(rank, given, blocks[block])
+        of_blocks = [ref for block in unit.blocks for ref in (blocks[block], self.ranked[block])]
+        if unit.other is not None:
+            return [self.submit(count_blocks, given, *of_blocks)]
+        refs = level = [self.submit(count_group, given, *of_blocks, group) for group in job.layout.groups]
+        while True:
+            level = [self.add.remote(*level[start : start + ADDED]) for start in range(0, len(level), ADDED)]
+            refs = refs + level
+            if len(level) == 1:
+                return refs
+
+    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
+        """Each block with its thresholds, which exist from counting, except for blocks from a checkpoint."""
+        given, numbers = self.ray.put(job), range(len(job.layout.blocks))
+        known = (self.ranked.pop(number, None) for number in numbers)
+        asked = (ref or self.submit(rank, given, self.submit(gather, given, i)) for i, ref in enumerate(known))
+        yield from zip(numbers, self.in_order(asked), strict=True)
+
+    def in_order(self, asked: Iterator[Any]) -> Iterator[Any]:
+        """The answers of tasks, in order; a few tasks are submitted ahead of time."""
+        waiting = deque[Any]()
+        try:
+            for ref in asked:
+                waiting.append(ref)
+                if len(waiting) > AHEAD * self.workers:
+                    yield self.get(waiting.popleft())
+            while waiting:
+                yield self.get(waiting.popleft())
+        finally:
+            self.cancel(list(waiting))
+
+    def get(self, ref: Any) -> Any:
+        """The answer of a task; raises the task's error if it failed."""
+        from ray import exceptions
+
+        try:
+            return self.ray.get(ref)
+        except exceptions.RayError as error:
+            cause: BaseException = error
+            while isinstance(cause, exceptions.RayTaskError):
+                cause = cause.cause
+            if isinstance(cause, TieproofError):
+                raise cause from None
+            what = "lost a task repeatedly" if isinstance(cause, exceptions.RayError) else "failed to run a task"
+            raise ClusterError(
+                f"The cluster {what} ({in_one_line(cause)}). Remove the cause and run the same again; a truth, and "
+                "with checkpoint= an evaluation, continues where it stopped."
+            ) from error
+
+    def cancel(self, refs: list[Any]) -> None:
+        """Cancel submitted tasks whose answers are not needed any more."""
+        for ref in refs:
+            self.ray.cancel(ref, force=False)
+
+
+def in_one_line(error: BaseException) -> str:
+    """The class of an error, and the first sentence of its message."""
+    said = " ".join(str(error).split()).partition(". ")[0].removesuffix(".")
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def checked(task: Task) -> Task:
+    """A task that runs in the driver's folder, where paths begin, and raises InputError if its version differs."""
+
+    def run(version: str, folder: str, *given: Any) -> Any:
+        from tieproof.installed import __version__ as here
+
+        if version != here:
+            raise InputError(
+                f"The driver has tieproof {version}, but a worker {here}. Install the same version on all machines.",
+                "cluster",
+            )
+        if os.path.isdir(folder):
+            os.chdir(folder)
+        return task(*given)
+
+    run.__name__ = task.__name__
+    return run
+
+
+def add(*counts: Any) -> list[Others]:
+    """The sum of counts of a block, as a list of one array; each count is an array or such a list."""
+    arrays = [each[0] if isinstance(each, list) else each for each in counts]
+    return [sum(arrays[1:], start=arrays[0])]

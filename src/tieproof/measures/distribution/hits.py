@@ -1,0 +1,225 @@
+"""What each relevant item adds to a measure, by its rank and by the relevant items that are ranked above it.
+
+Every measure here is a sum over relevant items, divided by a number that no ordering changes. So an ordering of a tie
+is a path through a grid of cells (items placed, relevant items placed), and each step to a relevant item adds a
+number. The paper's slides compute the expected AP by this grid; `paths.py` computes the whole distribution.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.measures.cascade import stops
+from tieproof.measures.distribution.kept import KeptTies
+from tieproof.measures.graded_gains import gains, ideal_gain, largest_gain
+from tieproof.measures.rank_weights import LOGARITHMIC
+from tieproof.measures.weighted_ranks import ideal_sum
+from tieproof.ties import FloatArray, IntArray, Ties
+
+
+class Hit(NamedTuple):
+    """A relevant item at some place of each of T ties; arrays (…, T) over the cells of the grid.
+
+    rank : its rank
+    hits : the relevant items down to it, itself included
+    above : for each grade of the tie, the relevant items of the tie that are ranked above it
+    worth : for each grade of the tie, the worth of an item, (T,) each
+    grade : the index of its own grade
+    parameter : what the measure knows of the query or of the tie, (T,)
+    """
+
+    rank: IntArray
+    hits: IntArray
+    above: Sequence[IntArray]
+    worth: Sequence[FloatArray]
+    grade: int
+    parameter: FloatArray
+
+
+Adds = Callable[[Hit], FloatArray]
+
+
+class Rules(NamedTuple):
+    """How a measure is computed from hits: what a hit adds, and what is known of the A queries of `ties`.
+
+    last : (A,) the last rank that counts
+    divisor : (A,) the number by which the sum is divided
+    parameter : (A,), or if not `of_query` (T,)
+    worth : of each relevant item of `ties`; None: each is worth 1
+    only : as in `Tied`
+    of_query : whether the parameter is that of the query
+    alone : whether a tie adds as much where it is the query's only tie
+    """
+
+    ties: Ties
+    adds: Adds
+    last: IntArray
+    divisor: FloatArray
+    parameter: FloatArray
+    worth: FloatArray | None = None
+    only: str = ""
+    of_query: bool = True
+    alone: bool = False
+
+
+def _plain(
+    adds: Adds, divisor: str = "relevant", only: str = "", *, alone: bool = True
+) -> "Callable[[Measure, KeptTies], Rules]":
+    """Return the rules of a measure that needs the rank and the hits alone."""
+
+    def rules(measure: Measure, part: KeptTies) -> Rules:
+        ties = part.ties
+        cutoff = ties.last_ranks(measure.last_rank(ties)).astype(np.float64)
+        relevant = ties.n_relevant.astype(np.float64)
+        divisors = {
+            "relevant": relevant,
+            "cutoff": cutoff,
+            "smaller": np.minimum(relevant, cutoff),
+            "mean": (relevant + cutoff) / 2.0,
+            "one": np.ones(ties.n_queries),
+        }
+        return Rules(
+            ties, adds, _last(measure, ties), np.maximum(divisors[divisor], 0.5), relevant, None, only, alone=alone
+        )
+
+    return rules
+
+
+def _last(measure: Measure, ties: Ties) -> IntArray:
+    """Return the last rank that counts for each query, (A,)."""
+    return ties.n_relevant if measure.name == "Rprec" else ties.last_ranks(measure.last_rank(ties))
+
+
+def _average_precision(measure: Measure, part: KeptTies) -> Rules:
+    if measure["norm"] == "hits" and measure.cutoff is not None:
+        raise InputError(
+            f"'{measure}' has no distribution here, because it divides by the hits above the cutoff, which depend on "
+            f"the order of tied items. Use 'AP@{measure.cutoff}', or leave out the cutoff.",
+            "measure",
+        )
+    divisors = {"R": "relevant", "min": "smaller", "hits": "relevant"}
+    rules = _plain(lambda hit: hit.hits / hit.rank, divisors[str(measure["norm"])])(measure, part)
+    if measure["norm"] == "hits":
+        return rules._replace(divisor=part.listed.astype(np.float64), alone=False)
+    return rules
+
+
+def _trapezoid(hit: Hit) -> FloatArray:
+    before = np.where(hit.rank > 1, (hit.hits - 1) / np.maximum(hit.rank - 1, 1), 1.0)
+    return (before + hit.hits / hit.rank) / 2.0
+
+
+def _discounted_gain(measure: Measure, part: KeptTies) -> Rules:
+    ties, last = part.ties, _last(measure, part.ties)
+    worth, of_all = None, part.listed if measure["ideal"] == "list" else ties.n_relevant
+    limit = measure.last_rank(ties)
+    if ties.grades is None:
+        divisor = ideal_sum(of_all, LOGARITHMIC, limit)
+    else:
+        missing = np.zeros(0) if ties.missing_grades is None or measure["ideal"] == "list" else ties.missing_grades
+        worth, missing_worth = gains(measure, ties, missing)
+        divisor = ideal_gain(ties, worth, missing_worth, limit)
+
+    def adds(hit: Hit) -> FloatArray:
+        return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi * hit.worth[hit.grade])
+
+    alone = ties.grades is None and measure["ideal"] != "list"
+    return Rules(ties, adds, last, divisor, np.zeros(ties.n_queries), worth, alone=alone)
+
+
+def _persistence(measure: Measure, part: KeptTies) -> Rules:
+    p, ties = float(measure["p"]), part.ties
+    if measure["gain"] == "binary" or ties.grades is None:
+        return _plain(lambda hit: np.asarray((1.0 - p) * p ** (hit.rank - 1.0)), "one")(measure, part)
+    missing_grades = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
+    worth, missing_worth = gains(measure, ties, missing_grades)
+    divisor = largest_gain(ties, worth, missing_worth, missing_grades)
+
+    def adds(hit: Hit) -> FloatArray:
+        return np.asarray((1.0 - p) * p ** (hit.rank - 1.0) * hit.worth[hit.grade])
+
+    return Rules(ties, adds, _last(measure, ties), divisor, np.zeros(ties.n_queries), worth)
+
+
+def _area_under_curve(measure: Measure, part: KeptTies) -> Rules:
+    others = (part.ties.n_items - part.listed).astype(np.float64)
+    pairs = np.maximum(others * part.ties.n_relevant, 1.0)
+    return Rules(
+        part.ties,
+        lambda hit: hit.parameter - (hit.rank - hit.hits),
+        _last(measure, part.ties),
+        pairs,
+        others,
+        only="whole",
+    )
+
+
+def _binary_preference(measure: Measure, part: KeptTies) -> Rules:
+    ties, others, judged = part.ties, part.ties.n_items - part.listed, part.ties.judged
+    if judged is not None:
+        ties, others = judged.ties, judged.n_others
+    most = np.maximum(np.minimum(others, ties.n_relevant), 1).astype(np.float64)
+    return Rules(
+        replace(ties, grades=None, missing_grades=None),
+        lambda hit: np.maximum(hit.parameter - (hit.rank - hit.hits), 0.0),
+        _last(measure, ties),
+        most * np.maximum(ties.n_relevant, 1.0),
+        most,
+        only="whole",
+    )
+
+
+def _expected_reciprocal_rank(measure: Measure, part: KeptTies) -> Rules:
+    ties = part.ties
+    if ties.grades is None:
+        stop = float(stops(measure, np.ones(1))[0])
+        reach, worth = np.asarray((1.0 - stop) ** ties.n), np.full(int(ties.m.sum()), stop)
+    else:
+        worth = stops(measure, ties.grades)
+        reach = _products_before(1.0 - worth, ties)
+
+    def adds(hit: Hit) -> FloatArray:
+        passed = hit.parameter * hit.worth[hit.grade] / hit.rank
+        for worth, above in zip(hit.worth, hit.above, strict=True):
+            passed = passed * (1.0 - worth) ** above
+        return passed
+
+    last = _last(measure, ties)
+    return Rules(ties, adds, last, np.ones(ties.n_queries), reach, worth, of_query=False)
+
+
+def _products_before(factors: FloatArray, ties: Ties) -> FloatArray:
+    """Return the product of the factors of all relevant items of the query before each tie, (T,)."""
+    products, at, query = np.ones(len(ties.m)), 0, -1
+    for tie, count in enumerate(ties.m.tolist()):
+        if ties.query[tie] != query:
+            query, product = ties.query[tie], 1.0
+        products[tie] = product
+        product *= float(np.multiply.reduce(factors[at : at + count]))
+        at += count
+    return products
+
+
+RULES: "Mapping[str, Callable[[Measure, KeptTies], Rules]]" = {
+    "AP": _average_precision,
+    "AP(trapezoid)": _plain(_trapezoid),
+    "P": _plain(lambda hit: np.ones(1), "cutoff", "every"),
+    "RelP": _plain(lambda hit: np.ones(1), "smaller", "every"),
+    "R": _plain(lambda hit: np.ones(1), "relevant", "every"),
+    "F1": _plain(lambda hit: np.ones(1), "mean", "every"),
+    "Rprec": _plain(lambda hit: np.ones(1), "relevant", "every"),
+    "nDCG": _discounted_gain,
+    "RBP": _persistence,
+    "ERR": _expected_reciprocal_rank,
+    "AUC": _area_under_curve,
+    "Success": _plain(lambda hit: hit.hits == 1.0, "one", "first", alone=False),
+    "RR": _plain(lambda hit: (hit.hits == 1) / hit.rank, "one", "first", alone=False),
+    "INP": _plain(lambda hit: (hit.hits == hit.parameter) * hit.parameter / hit.rank, "one", "last", alone=False),
+    "bpref": _binary_preference,
+    "BinG": _plain(lambda hit: np.asarray(LOGARITHMIC.sum(hit.rank - hit.hits, hit.rank - hit.hits + 1).hi)),
+}
+"""The measures that are a sum over hits; `AP(norm=hits)@k` is refused."""

@@ -1,0 +1,324 @@
+"""The distribution of a sum of independent ties, as two step functions between which the true one lies.
+
+Where the sum has few values, they are all computed. Otherwise its characteristic function is, at N whole numbers, and
+the distribution follows from Selberg's majorant and minorant: the trigonometric polynomials of degree N that lie
+above and below the indicator of an interval, and whose areas differ from it by 1 / (N + 1) alone (Vaaler 1985, "Some
+extremal functions in Fourier analysis", theorems 18 and 19). Their means are exact bounds of the probability of the
+interval. All rounding errors are bounded and added outwards.
+"""
+
+from collections.abc import Iterator, Sequence
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures.distribution.paths import (
+    BLOCK,
+    UNIT,
+    ComplexArray,
+    Outcomes,
+    cells,
+    characteristic,
+    growth,
+    outcomes,
+)
+from tieproof.measures.distribution.small_ties import Known, Rest, chosen_ties
+from tieproof.measures.distribution.tied import Ambiguous, Tied
+from tieproof.measures.distribution.values import MOST_TIES, Values, values_of
+from tieproof.ties import FloatArray, IntArray
+
+MOST_STEPS = 2**34
+"""The most steps through cells of grids, which take minutes."""
+
+SOON = 2**30
+"""The steps that take about ten seconds, at 6 to 10 ns each (measured on 2026-11-28)."""
+
+_ROOM = 2**16
+"""How many complex numbers a grid has at a time."""
+
+_LOST = 2.0**-60
+"""Probabilities and numbers below this are left out, and counted as an error."""
+
+_TAIL = 2.0**-50
+"""The probability that each tail beyond the window has at most."""
+
+_RATES = (0.25, 1.0, 3.0, 6.0, 8.0, 10.0)
+"""Rates of the bounds of the tails, in units of the standard deviation."""
+
+_LEAST_DEGREE = 2**14
+"""The least degree of the polynomials at the finest usual resolution; tails beyond a step shrink with its square."""
+
+
+class Steps(NamedTuple):
+    """A step function from 0 to 1: the probability of at most x is `total` at the last of `points` up to x."""
+
+    points: FloatArray
+    total: FloatArray
+
+    def at(self, x: float) -> float:
+        """Return the probability of at most x."""
+        found = int(np.searchsorted(self.points, x, side="right"))
+        return float(self.total[found - 1]) if found else 0.0
+
+    def quantile(self, probability: float) -> float:
+        """Return the smallest point at which the function is at least `probability`."""
+        found = int(np.searchsorted(self.total, probability, side="left"))
+        return float(self.points[min(found, len(self.points) - 1)])
+
+
+class Bracket(NamedTuple):
+    """Two step functions: the true distribution function is nowhere above `earlier` and nowhere below `later`."""
+
+    earlier: Steps
+    later: Steps
+
+
+def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float, sharper: float = 1.0) -> Bracket:
+    """Return the distribution of `known.lower` plus what the ties add beyond their least.
+
+    resolution : the distance at which two values are told apart
+    sharper : by how much smaller than usual the error of ties that add little is
+    """
+    places = max((int(each.shapes[:, 1].max()) for each in ties), default=0)
+    slack = (2.0**-44 + 2 * UNIT * places) * max(abs(known.lower), abs(known.upper))
+    few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
+    groups = [part for each in ties for group in each.by_shape() for part in _that_matter(group)] if few else []
+    if (few and not groups) or known.upper <= known.lower:
+        one = Steps(np.array([known.lower]), np.ones(1))
+        return Bracket(one, Steps(np.array([known.upper]), np.ones(1)))
+    found = values_of(groups) if few else None
+    if found is not None:
+        return _of_values(found, known, slack)
+    chosen, rest = chosen_ties(ties, known, resolution / sharper)
+    groups = [part for each in chosen for group in each.by_shape() for part in _that_matter(group)]
+    return _of_waves(groups, rest, known, resolution, slack)
+
+
+def _that_matter(group: Tied) -> Iterator[Tied]:
+    """Yield the ties of a group whose order changes the sum."""
+    rows = np.flatnonzero(group.end(True) != group.end(False))
+    if len(rows):
+        yield take(group, rows)
+
+
+def take(group: Tied, rows: IntArray) -> Tied:
+    """Return some of the ties of a group."""
+    return group._replace(
+        **{name: getattr(group, name)[rows] for name in ("k", "n", "parameter", "scale", "times")},
+        worth=tuple(each[rows] for each in group.worth),
+    )
+
+
+def _of_values(values: Values, known: Known, slack: float) -> Bracket:
+    """Return the step functions of all values, which differ by rounding errors alone."""
+    points, error = known.lower + values.points, values.error + len(values.points) * UNIT
+    total, beyond = np.cumsum(values.chances), np.append(np.cumsum(values.chances[::-1])[-2::-1], 0.0)
+    high = np.minimum(total * (1.0 + error) + values.lost, 1.0 - beyond * (1.0 - error))
+    low = np.maximum(total * (1.0 - error), 1.0 - beyond * (1.0 + error) - values.lost)
+    return _between(points - slack, high, points + slack, low, known, values.lost)
+
+
+def _between(
+    early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: Known, before: float
+) -> Bracket:
+    """Return the two step functions between the known ends.
+
+    before : a bound of the probability before the first point
+    """
+    early = np.concatenate([[known.lower], np.clip(early, known.lower, known.upper)])
+    late = np.concatenate([np.clip(late, known.lower, known.upper), [known.upper]])
+    return Bracket(_steps(early, np.append(before, high)), _steps(late, np.append(low, 1.0)))
+
+
+def _steps(points: FloatArray, total: FloatArray) -> Steps:
+    """Return the step function with each point once: where points are equal, the last total counts."""
+    last = np.append(np.diff(points) > 0, True)
+    return Steps(points[last], np.maximum.accumulate(np.clip(total, 0.0, 1.0))[last])
+
+
+class _Window(NamedTuple):
+    """The part of a circle that the sum is laid around: what it adds beyond its least is from `start` to `stop`."""
+
+    start: float
+    stop: float
+    tail: float
+
+    @property
+    def period(self) -> float:
+        """The length of the circle, whose remainder keeps both ends apart."""
+        return 1.125 * (self.stop - self.start)
+
+    @property
+    def origin(self) -> float:
+        """The value at the angle 0."""
+        return self.start - 0.0625 * (self.stop - self.start)
+
+
+def _window(groups: Sequence[Tied], rest: Rest, known: Known) -> _Window:
+    """Return where the sum is, but for a probability `tail`.
+
+    Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
+    standard deviation are those at which the bound for a normal distribution is smallest, and smaller ones.
+    """
+    width, center = known.upper - known.lower, known.mean - known.lower
+    rates = np.outer([1.0, -1.0], _RATES).ravel() / max(known.variance**0.5, 1e-3 * width)
+    total = np.zeros(len(rates))
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        for group in groups:
+            found = outcomes(group, cells(group))
+            for rows in _batches(len(group.k), len(rates) * cells(group)):
+                some = None if found is None else found._replace(values=found.values[:, rows])
+                means = growth(take(group, rows), some, rates)
+                total += (np.log(means) * group.times[rows, None]).sum(axis=0)
+        ends = (total + rest.growth(rates) + (1e-6 - log(_TAIL))) / rates
+    ends = np.where(np.isfinite(ends), ends, np.where(rates > 0, width, 0.0))
+    half = len(_RATES)
+    start, stop = max(0.0, float(ends[half:].max())), min(width, float(ends[:half].min()))
+    if not start <= center <= stop:
+        start, stop = 0.0, width
+    return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
+
+
+def _of_waves(groups: Sequence[Tied], rest: Rest, known: Known, resolution: float, slack: float) -> Bracket:
+    """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
+    window = _window(groups, rest, known)
+    degree = _degree(window.period, resolution)
+    size = 2 ** int(np.ceil(np.log2(max(8.0 * window.period / resolution, 4.0 * degree / 3.0, 64.0))))
+    while size < 2 * degree + 2:
+        size *= 2
+    means, errors = _spectrum(groups, rest, window, degree)
+    number = np.arange(1, degree + 1)
+    part = number / (degree + 1.0)
+    smooth = np.pi * part * (1.0 - part) / np.tan(np.pi * part) + part
+    saw = smooth / (-2j * np.pi * number) * means
+    kernel = (1.0 - part) / (2.0 * degree + 2.0) * means
+    curve, hill = (_around(each, size) for each in (saw, kernel))
+    flat = 1.0 / (2.0 * degree + 2.0)
+    share = np.arange(size) / size
+    middle, aside = share + curve - curve[0], hill + hill[0] + 2.0 * flat
+    # Both factors of the numbers are at most 1 / (2 pi n) + 1 / (2 N + 2), and each counts twice, with its conjugate.
+    weights = 1.0 / (np.pi * number) + 2.0 * flat
+    norm = float(np.sqrt(np.sum(np.abs(saw) ** 2 + np.abs(kernel) ** 2)))
+    rounding = 64.0 * UNIT * (np.log2(size) * np.sqrt(size) * norm + 1.0)
+    error = 2.0 * float(np.sum(weights * (errors + 16.0 * UNIT))) + 2.0 * rounding + window.tail
+    points = known.lower + window.origin + share * window.period
+    high = np.minimum.accumulate((middle + aside + error)[::-1])[::-1]
+    low = np.maximum.accumulate(middle - aside - error)
+    inside = points <= known.lower + window.stop + (points[1] - points[0])
+    points, high, low = points[inside], high[inside], low[inside]
+    # Up to the next point, the probability is at most that of the next point.
+    return _between(points[:-1] - slack, high[1:], points + slack, low, known, float(high[0]))
+
+
+def _degree(period: float, resolution: float) -> int:
+    """Return the degree of the polynomials that tell apart values at this distance."""
+    least = min(_LEAST_DEGREE, int(1e-6 * _LEAST_DEGREE / resolution))
+    return -(-max(int(3.0 * period / resolution), least, 1) // BLOCK) * BLOCK
+
+
+def _advice(groups: Sequence[Tied], period: float) -> str:
+    """Return how to compute the distribution of these ties sooner: the finest resolution that takes seconds."""
+    found = [(group, outcomes(group, cells(group))) for group in groups]
+    cost = sum(len(group.k) * (cells(group) if some is None else len(some.chances)) for group, some in found)
+    for resolution in (f"{digit}e-{exponent}" for exponent in range(6, 0, -1) for digit in (1, 2, 5)):
+        if cost * _degree(period, float(resolution)) <= SOON:
+            return (
+                f"Pass distribution(…, resolution={resolution}), which takes seconds, or use a measure with a cutoff."
+            )
+    return "Use a measure with a cutoff."
+
+
+def _around(factors: ComplexArray, size: int) -> FloatArray:
+    """Return the sum over n of factor(n) e(-n x) and its conjugate, at x = 0, 1/size, …."""
+    return np.asarray(np.fft.irfft(np.concatenate([[0.0], factors.conj()]), size) * size)
+
+
+def _spectrum(groups: Sequence[Tied], rest: Rest, window: _Window, degree: int) -> tuple[ComplexArray, FloatArray]:
+    """Return the means of e(n x) for the numbers n from 1 to `degree`, and bounds on their errors.
+
+    x : the place of the sum on the circle, from 0 to 1
+
+    Few ties make the means of most large n too small to count, so that these are not computed any further.
+    """
+    starts = np.arange(1, degree + 1, BLOCK)
+    product, error = rest.means((starts[:, None] + np.arange(BLOCK)) / window.period)
+    open_blocks, steps = np.arange(len(starts)), 0
+    for part in _in_turn(groups):
+        found = outcomes(part, cells(part))
+        cost = cells(part) if found is None else len(found.chances)
+        for rows in _batches(len(part.k), len(open_blocks) * BLOCK * max(1, cost // max(1, part.places))):
+            tie = take(part, rows)
+            some = None if found is None else found._replace(values=found.values[:, rows])
+            steps += cost * len(rows) * len(open_blocks) * BLOCK
+            if steps > MOST_STEPS:
+                raise InputError(
+                    f"The distribution would take minutes: a tie has {max(group.size for group in groups):,} items. "
+                    f"{_advice(groups, window.period)}",
+                    "resolution",
+                )
+            _multiply(product, error, open_blocks, tie, some, starts, window.period)
+            open_blocks = open_blocks[(np.abs(product[open_blocks]) + error[open_blocks] > _LOST).any(axis=1)]
+    lost = np.abs(product) + error <= _LOST
+    error[lost] = _LOST
+    product[lost] = 0.0
+    turns = np.arange(1, degree + 1) * (-window.origin / window.period)
+    return product.ravel() * np.exp(2j * np.pi * (turns - np.rint(turns))), error.ravel() + UNIT * (
+        16.0 + 16.0 * np.abs(turns)
+    )
+
+
+def _multiply(
+    product: ComplexArray,
+    error: FloatArray,
+    blocks: IntArray,
+    tie: Tied,
+    found: Outcomes | None,
+    starts: IntArray,
+    period: float,
+) -> None:
+    """Multiply the means of the open blocks by those of some ties."""
+    step = max(1, _ROOM // (BLOCK * len(tie.k) * max(1, cells(tie) // max(1, tie.places))))
+    for at in range(0, len(blocks), step):
+        some = blocks[at : at + step]
+        means, errors = characteristic(tie, found, starts[some], period)
+        for mean, each, times in zip(means, errors, tie.times.tolist(), strict=True):
+            for factor, its in _powers(mean, each, times):
+                size = np.abs(product[some])
+                error[some] = error[some] * (np.abs(factor) + its) + size * (its + 4.0 * UNIT)
+                product[some] *= factor
+
+
+def _powers(mean: ComplexArray, error: FloatArray, times: int) -> Iterator[tuple[ComplexArray, FloatArray]]:
+    """Yield the factors of mean ** times, by repeated squaring, with bounds on their errors."""
+    while times:
+        if times % 2:
+            yield mean, error
+        error = error * (2.0 * np.abs(mean) + error) + 4.0 * UNIT * np.abs(mean) ** 2
+        mean, times = mean * mean, times // 2
+
+
+def _in_turn(groups: Sequence[Tied]) -> list[Tied]:
+    """Return the ties, first some that make most means small at little cost one by one, then the others by shape."""
+    gains = [
+        group.times * (group.scale * (group.end(True) - group.end(False))) ** 2 / cells(group) for group in groups
+    ]
+    order = sorted(((-gain, at, row) for at, each in enumerate(gains) for row, gain in enumerate(each.tolist())))
+    first = order[:_ALONE]
+    rest = [
+        take(group, np.setdiff1d(np.arange(len(group.k)), [row for _, of, row in first if of == at]))
+        for at, group in enumerate(groups)
+    ]
+    return [take(groups[at], np.array([row])) for _, at, row in first] + [each for each in rest if len(each.k)]
+
+
+_ALONE = 256
+"""As many ties are multiplied one by one."""
+
+
+def _batches(count: int, size: int) -> Iterator[IntArray]:
+    """Yield the rows 0 to count - 1 in batches, so that a batch has about `_ROOM` numbers."""
+    step = max(1, _ROOM // max(1, size))
+    for start in range(0, count, step):
+        yield np.arange(start, min(start + step, count))

@@ -1,0 +1,208 @@
+"""The ambiguous ties of an evaluation, in groups of one shape, with what each of their relevant items may add."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.measures.distribution.hits import RULES, Adds, Hit, Rules
+from tieproof.measures.distribution.kept import KeptTies, ambiguous
+from tieproof.ties import FloatArray, IntArray, Ties
+
+
+class Tied(NamedTuple):
+    """The T ambiguous ties of one shape: as many items, as many places that count, and as many items of each grade.
+
+    size : the number of items
+    places : the number of places that count
+    relevant : the number of relevant items of each grade
+    k, n : as in `Ties`, (T,)
+    parameter : what the measure knows of the query or of the tie, (T,)
+    worth : the worth of an item of each grade, (T,) each
+    scale : by which the sum of what the hits add is multiplied, (T,)
+    times : how many such ties there are, (T,)
+    adds : what a hit adds
+    only : "every" if each hit adds 1, "first" or "last" if only that hit adds something, "whole" if whole numbers are
+        added, and otherwise ""
+    """
+
+    size: int
+    places: int
+    relevant: tuple[int, ...]
+    k: IntArray
+    n: IntArray
+    parameter: FloatArray
+    worth: tuple[FloatArray, ...]
+    scale: FloatArray
+    times: IntArray
+    adds: Adds
+    only: str
+
+    def added(self, place: int | IntArray, above: Sequence[IntArray], grade: int) -> FloatArray:
+        """Return what an item of a grade adds at a place of the tie, from 1; (…, T) for arrays of (…, 1)."""
+        hits = self.n + 1 + sum(above)
+        values = self.adds(Hit(self.k + place, hits, above, self.worth, grade, self.parameter))
+        if values.shape == hits.shape:
+            return values
+        return np.broadcast_to(values, np.broadcast_shapes(values.shape, hits.shape, np.shape(place)))
+
+    def end(self, upper: bool) -> FloatArray:
+        """Return what the relevant items add at most, or at least, (T,): without the scale."""
+        grades = [grade for grade, count in enumerate(self.relevant) for _ in range(count)]  # the largest first
+        first = 1 if upper else self.size - len(grades) + 1
+        total, above = np.zeros(len(self.k)), [np.zeros(1, dtype=np.int64) for _ in self.relevant]
+        for place, grade in enumerate(grades if upper else grades[::-1], start=first):
+            if place > self.places:
+                break
+            total = total + self.added(place, above, grade)
+            above[grade] = above[grade] + 1
+        return total
+
+
+class Ambiguous(NamedTuple):
+    """The U different ambiguous ties that may change a mean.
+
+    shapes : (U, 2 + G) the numbers of items, of places that count, and of relevant items of each grade
+    facts : (U, 4 + G) k, n, parameter, scale, and the worth of each grade
+    moments : (U, 3) by how much what a tie adds may vary, its mean beyond the least, and its variance, with the
+        scale; NaN where only `paths.py` can compute them
+    times : (U,) how many such ties there are
+    adds, only : as in `Tied`
+    """
+
+    shapes: FloatArray
+    facts: FloatArray
+    moments: FloatArray
+    times: IntArray
+    adds: Adds
+    only: str
+
+    def take(self, rows: IntArray) -> "Ambiguous":
+        """Return some of the ties."""
+        return self._replace(
+            shapes=self.shapes[rows], facts=self.facts[rows], moments=self.moments[rows], times=self.times[rows]
+        )
+
+    def by_shape(self) -> Iterator[Tied]:
+        """Yield the ties in groups of the same shape."""
+        starts = np.flatnonzero(np.diff(self.shapes, axis=0, prepend=-1).any(axis=1))
+        for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), len(self.shapes)], strict=True):
+            size, places, *counts = self.shapes[start].astype(np.int64).tolist()
+            relevant = tuple(count for count in counts if count)
+            k, n, parameter, scale, *worth = self.facts[start:stop].T
+            yield Tied(
+                size,
+                places,
+                relevant,
+                k.astype(np.int64),
+                n.astype(np.int64),
+                parameter,
+                tuple(worth[: len(relevant)]),
+                scale,
+                self.times[start:stop],
+                self.adds,
+                self.only,
+            )
+
+
+def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Ambiguous | None:
+    """Return the ambiguous ties that may change a measure; None if there is none.
+
+    weights : (Q,) the weight of each query's value in the mean; negative for a mean that is subtracted
+    """
+    if measure.name not in RULES:
+        raise InputError(
+            f"'{measure}' has no distribution here; these measures have one: {', '.join(RULES)}.", "measure"
+        )
+    if any(part.open_ends for part in parts):
+        raise InputError(
+            "Some queries have unseen items, which may continue the last tie of their lists, and nobody knows how "
+            "likely that is. Pass whole lists.",
+            "measure",
+        )
+    measure, parts = _at_level(measure, parts)
+    found = [_facts(measure, RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
+    found = [each for each in found if len(each.shape)]
+    if not found:
+        return None
+    grades = max(each.relevant.shape[1] for each in found)
+    shapes = np.concatenate([_wide(each.shape, each.relevant, grades) for each in found])
+    facts = np.concatenate([_wide(each.facts, each.worth, grades) for each in found])
+    moments = np.concatenate([each.moments for each in found])
+    both, first, times = np.unique(np.hstack([shapes, facts]), axis=0, return_index=True, return_counts=True)
+    shapes, facts = both[:, : shapes.shape[1]], both[:, shapes.shape[1] :]
+    return Ambiguous(shapes, facts, moments[first], times, found[0].adds, found[0].only)
+
+
+def _at_level(measure: Measure, parts: Sequence[KeptTies]) -> tuple[Measure, Sequence[KeptTies]]:
+    """Return the measure without its `rel`, and the ties of the items that are relevant by it."""
+    leveled, parts_of_level = measure, list(parts)
+    for at, part in enumerate(parts):
+        ties, leveled = measure.at_level(part.ties)
+        if ties is not part.ties:
+            parts_of_level[at] = part._replace(ties=ties, listed=ties.listed)
+    return leveled, parts_of_level
+
+
+class _Facts(NamedTuple):
+    """The T ambiguous ties of a part of the queries, with at most G different grades each.
+
+    shape : (T, 2) the numbers of items, and of places that count
+    relevant, worth : (T, G) the number of relevant items of each grade, and what they are worth; 0 without that grade
+    facts : (T, 4) k, n, parameter and scale
+    moments : (T, 3) as in `Ambiguous`
+    """
+
+    shape: FloatArray
+    relevant: FloatArray
+    facts: FloatArray
+    worth: FloatArray
+    moments: FloatArray
+    adds: Adds
+    only: str
+
+
+def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> _Facts:
+    ties = rules.ties
+    query = ties.query
+    places = np.clip(rules.last[query] - ties.k, 0, ties.l)
+    moments = _moments(measure, rules, weights)
+    rows = np.flatnonzero(ambiguous(ties) & (places > 0) & (moments[:, 0] != 0.0))
+    items = np.repeat(np.arange(len(ties.m)), ties.m)
+    worth = np.ones(len(items)) if rules.worth is None else rules.worth
+    first = np.flatnonzero((np.diff(items, prepend=-1) > 0) | (np.diff(worth, prepend=0.0) != 0))
+    tie = items[first]
+    place = np.arange(len(first)) - np.searchsorted(tie, tie)
+    grades = int(place.max(initial=0)) + 1
+    relevant, worths = np.zeros((2, len(ties.m), grades))
+    relevant[tie, place] = np.diff(first, append=len(items))
+    worths[tie, place] = worth[first]
+    scale = weights[query] / rules.divisor[query]
+    columns = (ties.k, ties.n, rules.parameter[query] if rules.of_query else rules.parameter, scale)
+    shape = np.column_stack([ties.l, places]).astype(np.float64)
+    facts = np.column_stack(columns).astype(np.float64)
+    return _Facts(shape[rows], relevant[rows], facts[rows], worths[rows], moments[rows], rules.adds, rules.only)
+
+
+def _moments(measure: Measure, rules: Rules, weights: FloatArray) -> FloatArray:
+    """Return how much what each tie adds may vary, its mean beyond the least, and its variance, (T, 3).
+
+    They are those of a query that has this tie alone, where the measure does not depend on the other ties.
+    """
+    ties = rules.ties
+    if not rules.alone:
+        return np.full((len(ties.m), 3), np.nan)
+    of_query = ties.n_relevant[ties.query], ties.n_items[ties.query]
+    lower, expected, upper, variance = measure(
+        Ties(np.arange(len(ties.m)), ties.k, ties.n, ties.l, ties.m, *of_query)
+    )
+    weight = weights[ties.query]
+    beyond = np.where(weight > 0, expected - lower, upper - expected)
+    return np.column_stack([np.abs(weight) * (upper - lower), np.abs(weight) * beyond, weight * weight * variance])
+
+
+def _wide(columns: FloatArray, by_grade: FloatArray, grades: int) -> FloatArray:
+    """Return the columns, and one further column for each grade."""
+    return np.hstack([columns, np.pad(by_grade, ((0, 0), (0, grades - by_grade.shape[1])))])

@@ -1,0 +1,292 @@
+"""Tests of paired differences, their effect size, and corrections for the number of tests."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from tieproof.errors import MissingExtraError
+from tieproof.measures.statistics.resampling import SAME, Strata, Whole, as_whole, below, coins, raw
+from tieproof.ties import FloatArray, IntArray
+
+FLIPS = 99_999
+"""How many assignments of signs are drawn at random if there are too many to try all."""
+
+MOST_EXACT = 32
+"""Up to this many nonzero differences, all 2**n assignments are counted, by two halves of 2**(n / 2) each."""
+
+
+def sign_flip(differences: FloatArray) -> FloatArray:
+    """The two-sided p-value of each column of differences, (n, k) -> (k,), if the sum of the column is above 0.
+
+    It is the share of assignments of signs to the n differences for which the sum is at least as far from 0 as the
+    observed sum. With at most `MOST_EXACT` nonzero differences the share is exact. Otherwise it is
+    (hits + 1) / (FLIPS + 1) over FLIPS random assignments, which is never 0 (Phipson and Smyth 2010). If the sum is 0
+    or negative, the p-value is 1, so that smaller differences never have a smaller p-value.
+
+    Sums that differ by no more than 1e-12 for each difference count as equal.
+
+    >>> sign_flip(np.array([[0.5], [0.25], [0.25], [0.0], [0.125]]))
+    array([0.125])
+    """
+    whole = as_whole(differences)
+    few = np.count_nonzero(whole.numbers, axis=0) <= MOST_EXACT
+    p_values = np.ones(differences.shape[1])
+    for column in np.flatnonzero(few):
+        p_values[column] = _exact(whole.numbers[:, column], float(whole.slack[column]))
+    if not few.all():
+        p_values[~few] = _drawn(Whole(whole.numbers[:, ~few], whole.unit[~few]))
+    return p_values
+
+
+def _smallest_p_value(differences: FloatArray) -> float:
+    """The smallest p-value that a test of signs or of signed ranks can give for so many nonzero differences (n,).
+
+    All signs are equal in 2 of their 2**n assignments.
+
+    >>> _smallest_p_value(np.array([0.5, 0.0, 0.25, 0.25]))
+    0.25
+    """
+    return min(1.0, math.ldexp(2.0, -int(np.count_nonzero(differences))))
+
+
+def _exact(numbers: FloatArray, slack: float) -> float:
+    """The p-value of whole numbers (n,) over all assignments of signs.
+
+    The sums of one half of the numbers are searched among the sorted sums of the other half.
+    """
+    wanted = numbers.sum() - slack
+    if wanted <= 0:
+        return 1.0
+    chosen = numbers[numbers != 0]
+    half = len(chosen) // 2
+
+    def signed_sums(part: FloatArray) -> FloatArray:
+        sums = np.zeros(1)
+        for number in part[::-1].tolist():
+            sums = np.concatenate([sums + number, sums - number])
+        return sums
+
+    one, other = signed_sums(chosen[:half]), np.sort(signed_sums(chosen[half:]))
+    far = len(one) * len(other) - int(np.searchsorted(other, wanted - one, side="left").sum())
+    return 2 * far / (len(one) * len(other))
+
+
+def _drawn(whole: Whole) -> FloatArray:
+    """The p-values of columns (n, k) by random signs; each assignment is a row of a matrix of kept signs."""
+    total, hits = whole.numbers.sum(axis=0), 0
+    for kept in coins(FLIPS, len(whole.numbers), max(whole.numbers.shape)):
+        sums = 2 * (kept.astype(np.float64) @ whole.numbers) - total
+        hits = hits + np.count_nonzero(np.abs(sums) >= total - whole.slack, axis=0)
+    return (hits + np.ones(len(total))) / (FLIPS + 1)
+
+
+DEALS = 9_999
+"""How many times the values of all queries are dealt at random."""
+
+
+class PairValues(NamedTuple):
+    """P-values of pairs, (k, p, j): for each pair alone, and corrected for all pairs."""
+
+    alone: FloatArray
+    among_all: FloatArray
+
+
+def tukey(values: FloatArray, pairs: IntArray, sums: FloatArray) -> PairValues:
+    """The two-sided p-values of differences between systems.
+
+    values : (k, n, m) the scores of m systems on n queries in k measures
+    pairs : (p, 2) the systems of each pair
+    sums : (k, p, j) the observed differences of sums over the queries; if a difference is 0 or negative, its p-value
+        is 1
+
+    Each p-value is (hits + 1) / (DEALS + 1). All measures use the same deals. Sums that differ by no more than 1e-12
+    for each value count as equal. The order of the queries does not matter, because they are sorted.
+
+    >>> scores = np.array([[[1.0, 0.0], [0.5, 0.0], [0.75, 0.0], [0.25, 0.0], [1.0, 0.0], [1.0, 0.0]]])
+    >>> found = tukey(scores, np.array([[0, 1]]), np.array([[[4.5, 0.0]]]))
+    >>> found.among_all.round(2)  # of 2**6 deals, 2 are as extreme
+    array([[[0.03, 1.  ]]])
+    """
+    measures, queries, systems = values.shape
+    ordered = np.stack([each[np.lexsort(each.T[::-1])] for each in values])
+    whole = as_whole(ordered.reshape(measures, -1).T)
+    numbers = whole.numbers.T.reshape(values.shape)
+    wanted = (sums / whole.unit[:, None, None]) - whole.slack[:, None, None]
+    alone, among_all = np.ones(sums.shape), np.ones(sums.shape)
+    for dealt in _deals(queries, systems):
+        for measure, of_measure in enumerate(numbers):
+            dealt_sums = np.stack([of_measure.take(place).sum(axis=1) for place in dealt], axis=1)
+            gaps = np.abs(dealt_sums[:, pairs[:, 0]] - dealt_sums[:, pairs[:, 1]])
+            ranges = dealt_sums.max(axis=1) - dealt_sums.min(axis=1)
+            alone[measure] += np.count_nonzero(gaps[..., None] >= wanted[measure], axis=0)
+            among_all[measure] += np.count_nonzero(ranges[:, None, None] >= wanted[measure], axis=0)
+    return PairValues(alone / (DEALS + 1), among_all / (DEALS + 1))
+
+
+def _deals(queries: int, systems: int) -> Iterator[IntArray]:
+    """Yield the indices of the values (queries, systems) that each system is dealt, in blocks (systems, c, queries).
+
+    This is the shuffle of Fisher and Yates: each position, from the last on, is swapped with one up to it.
+    """
+    limits = np.repeat(np.arange(systems, 1, -1), queries)
+    for drawn in raw(DEALS, len(limits), len(limits)):
+        size = len(drawn) * queries
+        row = np.arange(size)
+        dealt = np.tile(row % queries * systems, (systems, 1)) + np.arange(systems)[:, None]
+        chosen = below(drawn, limits).reshape(len(drawn), systems - 1, queries)
+        for step in range(systems - 1):
+            place = chosen[:, step].ravel() * size + row
+            last = dealt[systems - 1 - step].copy()
+            dealt[systems - 1 - step] = dealt.ravel().take(place)
+            dealt.ravel()[place] = last
+        yield dealt.reshape(systems, len(drawn), queries)
+
+
+_DECIMALS = 12
+"""Differences are rounded to this many decimals, so that differences equal in real numbers have equal ranks."""
+
+
+def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
+    """The two-sided p-value of a column of differences (n,) if their mean is above 0, and positive ranks outweigh.
+
+    Otherwise it is 1, so that the test never speaks for a system with the lower mean.
+
+    either : whether no system is ahead; if the mean is 0, the p-value is then two-sided, whichever ranks outweigh
+
+    Differences of zero are left out (Wilcoxon 1945, "Individual comparisons by ranking methods").
+    `scipy.stats.wilcoxon` chooses between the exact distribution and the normal approximation, which for few
+    differences can fall below the smallest p-value that is possible.
+    """
+    rounded = np.sort(np.round(differences, _DECIMALS))
+    mean = math.fsum(differences.tolist()) / len(differences)
+    if mean < -SAME or (mean <= SAME and not either) or not rounded.any():
+        return 1.0
+    try:
+        from scipy.stats import wilcoxon
+    except ImportError:
+        raise MissingExtraError("Wilcoxon's test", "stats") from None
+    directions = [rounded] if mean > SAME else [rounded, np.sort(-rounded)]
+    p_value = 2 * min(float(wilcoxon(each, alternative="greater").pvalue) for each in directions)
+    return min(1.0, max(p_value, _smallest_p_value(rounded)))
+
+
+class MeanAndSpread(NamedTuple):
+    """The mean of values in groups, its standard error, and its degrees of freedom (0 without spread)."""
+
+    mean: float
+    error: float
+    freedom: float
+
+
+def mean_and_spread(values: FloatArray, strata: Strata) -> MeanAndSpread:
+    """The mean and the spread of a column of values (n,); every group has at least two values.
+
+    >>> import numpy as np
+    >>> mean_and_spread(np.array([1.0, 3.0]), Strata(np.array([2])))
+    MeanAndSpread(mean=2.0, error=1.0, freedom=1.0)
+    """
+    mean = strata.mean(values)
+    if not strata.varies(values):
+        return MeanAndSpread(mean, 0.0, 0.0)
+    variances, shares = [], []
+    for deviations in strata.deviations(values):
+        size = len(deviations)
+        variance = math.fsum((deviations * deviations).tolist()) / (size - 1) / size
+        variances.append(variance)
+        shares.append(variance * variance / (size - 1))
+    total, share = math.fsum(variances), math.fsum(shares)
+    return MeanAndSpread(mean, math.sqrt(total) / len(strata.sizes), total * total / share)
+
+
+def t_interval(values: FloatArray, strata: Strata, confidence: float) -> tuple[float, float]:
+    """The two ends of the interval of the mean of a column of values, (n,); a point if no group has any spread."""
+    spread = mean_and_spread(values, strata)
+    if not spread.freedom:
+        return spread.mean, spread.mean
+    try:
+        from scipy.special import stdtrit
+    except ImportError:
+        raise MissingExtraError("An interval by Student's t", "stats") from None
+    reach = float(stdtrit(spread.freedom, (1 + confidence) / 2)) * spread.error
+    return spread.mean - reach, spread.mean + reach
+
+
+def t_test(differences: FloatArray, strata: Strata) -> float:
+    """The two-sided p-value of a column of differences (n,) if their mean is not below 0; otherwise 1.
+
+    Without any spread, t is not defined. The p-value is then that of the sign-flip test, which is the smallest one
+    that so many differences allow.
+    """
+    spread = mean_and_spread(differences, strata)
+    if spread.mean < -SAME:
+        return 1.0
+    if not spread.freedom:
+        return _smallest_p_value(differences) if spread.mean > SAME else 1.0
+    try:
+        from scipy.special import stdtr
+    except ImportError:
+        raise MissingExtraError("Student's t-test", "stats") from None
+    return 2 * float(stdtr(spread.freedom, -abs(spread.mean) / spread.error))
+
+
+def cohens_d(mean: float, differences: FloatArray) -> float | None:
+    """A mean difference divided by the standard deviation of the differences (n,), with n - 1 in its denominator.
+
+    Cohen 1988, "Statistical power analysis for the behavioral sciences", equation 2.3.5; Sakai 2014, "Statistical
+    reform in information retrieval?", recommends to report it together with p-values of pairs. None if all
+    differences are equal.
+
+    >>> import numpy as np
+    >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))
+    1.0
+    """
+    if float(differences.max() - differences.min()) <= SAME:
+        return None
+    center = math.fsum(differences.tolist()) / len(differences)
+    deviations = differences - center
+    return mean / math.sqrt(math.fsum((deviations * deviations).tolist()) / (len(differences) - 1))
+
+
+def bonferroni(p_values: FloatArray) -> FloatArray:
+    """Multiply each p-value by their number, which bounds the probability of any false positive (Dunn 1961).
+
+    >>> bonferroni(np.array([0.25, 0.5]))
+    array([0.5, 1. ])
+    """
+    return np.minimum(1.0, p_values * len(p_values))
+
+
+def holm(p_values: FloatArray) -> FloatArray:
+    """Multiply the smallest p-value by their number, the next by one less, …; guarantees what `bonferroni` does.
+
+    Holm 1979.
+
+    >>> holm(np.array([0.25, 0.5, 0.125]))
+    array([0.5  , 0.5  , 0.375])
+    """
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(len(p_values))
+    steps = p_values[order] * np.arange(len(p_values), 0, -1)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return corrected
+
+
+def fdr(p_values: FloatArray) -> FloatArray:
+    """Multiply the i-th smallest p-value by their number / i: bounds the expected share of false positives.
+
+    Benjamini and Hochberg 1995, for tests that are independent or positively dependent.
+
+    >>> fdr(np.array([0.25, 0.5, 0.125]))
+    array([0.375, 0.5  , 0.375])
+    """
+    count = len(p_values)
+    order = np.argsort(p_values, kind="stable")
+    corrected = np.empty(count)
+    steps = p_values[order] * (count / np.arange(1, count + 1))
+    corrected[order] = np.minimum(1.0, np.minimum.accumulate(steps[::-1])[::-1])
+    return corrected
+
+
+CORRECTIONS: Mapping[str, Callable[[FloatArray], FloatArray]] = {"holm": holm, "bonferroni": bonferroni, "fdr": fdr}

@@ -1,0 +1,171 @@
+"""Changes that must not matter: of the data, of its order or format, or of the calls before.
+
+A change makes a new case from a case; a function of variants makes calls after a change, which can be repeated.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tieproof.ties import IntArray
+from tieproof.trials.audit.cases import CLASSES, MEMORY, Case
+from tieproof.trials.audit.examination import Examination
+from tieproof.trials.audit.outcomes import Outcome
+
+Random = np.random.Generator
+Change = Callable[[Case, Random], Case]
+Asked = tuple[str, Callable[[], Outcome]]
+"""A change in words, as "with permuted items", and a call after the change."""
+
+Variants = Callable[[Examination, Case, Random], Iterator[Asked]]
+
+REPEATS = 2
+"""The number of random changes of each kind that are tried on each data set."""
+
+
+def by(change: Change, what: str, times: int = REPEATS) -> Variants:
+    """Variants that try a random change a few times."""
+
+    def variants(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+        for _ in range(times):
+            yield what, partial(examination.score, change(case, random))
+
+    return variants
+
+
+def permute_items(case: Case, random: Random) -> Case:
+    """The same items in another order."""
+    return case.take_items(random.permutation(len(case.labels)))
+
+
+def permute_queries(case: Case, random: Random) -> Case:
+    """The same queries in another order."""
+    assert case.query_labels is not None
+    return case.take_queries(random.permutation(len(case.query_labels)))
+
+
+def permute_all(case: Case, random: Random) -> Case:
+    """The same items and, if they are separate, queries in another order."""
+    permuted = permute_items(case, random)
+    return permuted if case.query_labels is None else permute_queries(permuted, random)
+
+
+def rescale(case: Case, random: Random) -> Case:
+    """All numbers times a power of two, which is exact."""
+    factor = case.items.dtype.type(2.0 ** random.choice([-6, -3, 4, 7]))
+    queries = None if case.queries is None else case.queries * factor
+    return replace(case, items=case.items * factor, queries=queries)
+
+
+def add_zero_columns(case: Case, random: Random) -> Case:
+    """Three more dimensions, at random positions, in which every vector is zero."""
+    width = case.items.shape[1]
+    places = np.sort(random.integers(width + 1, size=3))
+    queries = None if case.queries is None else np.insert(case.queries, places, 0, axis=1)
+    return replace(case, items=np.insert(case.items, places, 0, axis=1), queries=queries)
+
+
+def rewrite(**writing: Any) -> Change:
+    """A change of how the case is written; None is replaced by a random seed."""
+
+    def change(case: Case, random: Random) -> Case:
+        drawn: dict[str, Any] = {
+            name: int(random.integers(1, 2**31)) if value is None else value for name, value in writing.items()
+        }
+        return replace(case, writing=case.writing._replace(**drawn))
+
+    return change
+
+
+def _relabel(case: Case, names: IntArray) -> Case:
+    """Other numbers for the classes: class c is called names[c]."""
+    asked = None if case.query_labels is None else names[case.query_labels]
+    return replace(case, labels=names[case.labels], query_labels=asked)
+
+
+def relabeled(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """Calls with other class numbers, or with permuted class numbers if the evaluator accepts no others."""
+    for _ in range(REPEATS):
+        others, permuted = (_relabel(case, random.permutation(CLASSES) + first) for first in (1, 0))
+        accepts = not examination.score(others).problem
+        yield "with other class numbers", partial(examination.score, others if accepts else permuted)
+    for what, names in LARGE_NUMBERS.items():
+        large = _relabel(case, names)
+        if not examination.score(large).problem:
+            yield what, partial(examination.score, large)
+
+
+LARGE_NUMBERS = {
+    "with class numbers that are 256 apart": 7 + 256 * np.arange(CLASSES),
+    "with two class numbers that are 65,536 apart": np.r_[np.arange(CLASSES - 1), 65_536],
+}
+"""Class numbers that are equal to each other in one byte or in two."""
+
+
+def in_pairs(case: Case) -> IntArray:
+    """The indices of queries in pairs of the same class; the last query of a class with an odd number is left out.
+
+    >>> in_pairs(Case(np.eye(2), np.arange(2), query_labels=np.array([5, 7, 5, 5, 7])))
+    array([0, 2, 1, 4])
+    """
+    assert case.query_labels is not None
+    places = [np.flatnonzero(case.query_labels == label) for label in np.unique(case.query_labels)]
+    return np.concatenate([each[: len(each) // 2 * 2] for each in places])
+
+
+def halves(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """The mean of the numbers on two halves of the queries, which should equal the number on all queries."""
+    pairs = in_pairs(case)
+
+    def both() -> Outcome:
+        outcomes = [examination.score(case.take_queries(half)) for half in (pairs[::2], pairs[1::2])]
+        if problem := next((outcome for outcome in outcomes if outcome.problem), None):
+            return problem
+        first, second = (outcome.values for outcome in outcomes)
+        return Outcome({name: (first[name] + second[name]) / 2 for name in first.keys() & second})
+
+    yield "as the mean of two halves of the queries", both
+
+
+def again(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """The same call."""
+    yield "in a second call", partial(examination.score, case)
+
+
+def after_others(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """A call after calls with other data of the same size, which is freed each time."""
+
+    def after() -> Outcome:
+        for other in (examination.perfect_case(case), permute_items(case, random)):
+            examination.score(other)
+        return examination.score(case)
+
+    yield "after other systems", after
+
+
+def elsewhere(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """The same call in a new process."""
+    assert examination.anew is not None
+    yield "in a new process", partial(examination.anew, case, {})
+
+
+def in_memory(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """Calls with arrays that lie in memory in other ways."""
+    for memory in range(1, len(MEMORY)):
+        changed = replace(case, writing=case.writing._replace(memory=memory))
+        yield f"with arrays that lie in memory {MEMORY[memory]}", partial(examination.score, changed)
+
+
+def watched(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """The same call, with the arguments compared before and after it."""
+    yield "while watched", partial(examination.score, replace(case, writing=case.writing._replace(watched=True)))
+
+
+def other_settings(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
+    """Calls with the same case and other keyword arguments, changed one at a time."""
+    for name, values in (examination.options.vary or {}).items():
+        for value in values:
+            yield f"with {name}={value!r}", partial(examination.score, case, **{name: value})

@@ -1,0 +1,305 @@
+"""The conventions by which evaluators are called, and the functions that turn a case into arguments.
+
+case ──► Convention.call ──► the evaluator's arguments, new arrays for each call ──► whatever it returns
+
+An evaluator may write into its arguments: no later call sees that, and a watched call tells of it.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, repeat
+from typing import Any, Literal
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.options import check_choice
+from tieproof.ties import Array
+from tieproof.trials.audit.cases import MEMORY, Case
+from tieproof.trials.audit.recall_cases import Lists
+from tieproof.trials.sandbox.folders import temporary_folder
+
+EvaluatorFunction = Callable[..., Any]
+Kind = Literal["leave-one-out", "gallery", "scores", "recall"]
+Dicts = dict[str, dict[str, Any]]
+
+
+class Wrote(Exception):  # noqa: N818 (what the evaluator did, not an error of the audit)
+    """The evaluator wrote into its arguments; the message says into which."""
+
+
+@dataclass(frozen=True)
+class Convention:
+    """A way to call an evaluator.
+
+    takes : the arguments, in words
+    kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
+        or "recall" if it compares lists of found items with true neighbors
+    arguments : makes the arguments from a case
+    parameters : the number of parameters of such a function, if it identifies the convention
+    first : the name of the first parameter, if the number of parameters does not suffice
+    ascending : whether a smaller score means nearer, for given scores
+    grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
+    written : whether documents have names, and lines have an order
+    files : whether the lines are written to files, whose paths are the arguments
+    unpack : reads a case from the bytes that its `pack` returned
+    """
+
+    name: str
+    takes: str
+    kind: Kind
+    arguments: Callable[[Any], tuple[Any, ...]]
+    parameters: int | None = None
+    first: str = ""
+    ascending: bool = False
+    grouped: bool = False
+    written: bool = False
+    files: bool = False
+    unpack: Callable[[bytes], Any] = Case.unpack
+
+    def call(self, evaluator: EvaluatorFunction, case: Case, settings: Mapping[str, Any]) -> Any:
+        """Call the evaluator with a case and return its answer; `settings` are further keyword arguments.
+
+        `Wrote` if the case is watched and the evaluator has changed an argument.
+        """
+        if not self.files:
+            arguments = [_in_memory(each, case.writing.memory) for each in self.arguments(case)]
+            answer = evaluator(*arguments, **settings)
+            if case.writing.watched:
+                _compare(self.arguments(case), arguments, _content)
+            return answer
+        with temporary_folder() as folder:
+            paths = folder / "qrels.txt", folder / "run.txt"
+            for path, lines in zip(paths, written_lines(case), strict=True):
+                path.write_text("\n".join([*lines, ""]), encoding="ascii")
+            before = [path.read_bytes() for path in paths] if case.writing.watched else []
+            answer = evaluator(*map(str, paths), **settings)
+            if before:
+                _compare(before, [path.read_bytes() if path.exists() else b"" for path in paths])
+            return answer
+
+
+def _in_memory(argument: Any, memory: int) -> Any:
+    """An array with the same values that lies in memory in one of the ways of `MEMORY`; anything else as it is."""
+    if not isinstance(argument, np.ndarray) or not memory:
+        return argument
+    if MEMORY[memory] == "column by column":
+        return np.asfortranarray(argument)
+    wide = np.zeros([2 * length for length in argument.shape], dtype=argument.dtype)
+    view = wide[(slice(None, None, 2),) * argument.ndim]
+    view[...] = argument
+    return view
+
+
+def _compare(
+    before: Sequence[Any], after: Sequence[Any], content: Callable[[Any], Any] = lambda argument: argument
+) -> None:
+    """`Wrote` if an argument is not what it was before the call."""
+    pairs = enumerate(zip(before, after, strict=True), 1)
+    changed = [place for place, (one, other) in pairs if content(one) != content(other)]
+    if changed:
+        raise Wrote(f"it writes into argument {' and '.join(map(str, changed))} of {len(before)}")
+
+
+def _content(argument: Any) -> Any:
+    """What an argument holds, to be compared: NaN equals NaN."""
+    if isinstance(argument, np.ndarray):
+        return argument.shape, argument.dtype, argument.tobytes()
+    return argument
+
+
+def _copies(*names: str) -> Callable[[Case], tuple[Array | None, ...]]:
+    """A function that returns arrays of a case as copies, so that no evaluator can change the input of others."""
+
+    def copies(case: Case) -> tuple[Array | None, ...]:
+        arrays = [getattr(case, name) for name in names]
+        return tuple(None if array is None else array.copy() for array in arrays)
+
+    return copies
+
+
+def _matrix(case: Case) -> Array:
+    """The matrix (q, n) of scores, or of distances, of a case, as a new array."""
+    return case.items.T.copy(order="C")
+
+
+def _matrix_and_labels(case: Case) -> tuple[Array, ...]:
+    return _matrix(case), _query_labels(case).copy(), case.labels.copy()
+
+
+def _query_labels(case: Case) -> Array:
+    assert case.query_labels is not None
+    return case.query_labels
+
+
+def relevance(case: Case) -> Array:
+    """The relevance (q, n): 1 where an item has the query's label, otherwise 0."""
+    same: Array = _query_labels(case)[:, None] == case.labels
+    return same.astype(np.int64)
+
+
+def _listed(case: Case) -> Array | None:
+    """How often the run lists each item for each query, (q, n); None if it lists every item once."""
+    return None if case.listed is None else np.ascontiguousarray(case.listed.T)
+
+
+def _document_names(case: Case) -> list[str]:
+    """Document names of the items: their numbers, or random numbers if the case has a seed for names."""
+    numbers = np.arange(len(case.labels)) if case.numbers is None else case.numbers
+    if case.writing.names:
+        numbers = np.random.default_rng(case.writing.names).permutation(int(numbers.max(initial=0)) + 1)[numbers]
+    return [f"d{number:05}" for number in numbers.tolist()]
+
+
+def _query_names(case: Case) -> list[str]:
+    numbers = np.arange(len(_query_labels(case))) if case.query_numbers is None else case.query_numbers
+    return [f"q{number:05}" for number in numbers.tolist()]
+
+
+def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
+    """The values (q, n) as {query: {document: value}}, in the order of the lines: all documents, or those listed."""
+    values_by_query: Dicts = {}
+    if case.writing.lines:
+        for query, document, value in _entries(values, case, listed):
+            values_by_query.setdefault(query, {})[document] = value
+        return values_by_query
+    names, queries = _document_names(case), _query_names(case)
+    if listed is None:
+        rows = zip(queries, values.tolist(), strict=True)
+        return {query: dict(zip(names, row, strict=True)) for query, row in rows}
+    for query, counts, row in zip(queries, listed, values, strict=True):
+        places = np.flatnonzero(counts)
+        if places.size:
+            documents = [names[place] for place in places]
+            values_by_query[query] = dict(zip(documents, row[places].tolist(), strict=True))
+    return values_by_query
+
+
+def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator[tuple[str, str, Any]]:
+    """The query, document and value of every entry that is listed, once each, in the order of the lines."""
+    names, queries = _document_names(case), _query_names(case)
+    seed = case.writing.lines
+    order = np.random.default_rng(seed).permutation(values.size) if seed else np.arange(values.size)
+    places = order if listed is None else order[listed.ravel()[order] > 0]
+    query, item = (each.tolist() for each in np.divmod(places, values.shape[1]))
+    return zip(
+        map(queries.__getitem__, query), map(names.__getitem__, item), values.ravel()[places].tolist(), strict=True
+    )
+
+
+def _as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
+    """The judgments and the run of a case, each as {query: {document: value}}."""
+    empty: Dicts = {query: {} for query in _query_names(case)} if case.writing.empty else {}
+    return _by_query(relevance(case), case), empty | _by_query(_matrix(case), case, _listed(case))
+
+
+def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
+    """The lines of a TREC qrels file and of a run file."""
+    scores = _matrix(case)
+    count = scores.shape[1]
+
+    def run() -> Iterator[str]:
+        better = np.argsort(-scores, axis=1, kind="stable")
+        ranks = np.empty_like(better)
+        np.put_along_axis(ranks, better, np.arange(1, count + 1), axis=1)
+        if case.writing.ranks:
+            ranks = count + 1 - ranks
+        flat_scores, flat_ranks = scores.ravel().tolist(), ranks.ravel().tolist()
+        listed = _listed(case)
+        places = _entries(np.arange(scores.size).reshape(scores.shape), case, listed)
+        lines = (f"{query} Q0 {name} {flat_ranks[place]} {flat_scores[place]!r} t" for query, name, place in places)
+        if listed is None:
+            return lines
+        times = (often for _, _, often in _entries(listed, case, listed))
+        return chain.from_iterable(map(repeat, lines, times))
+
+    return (f"{query} 0 {document} {grade}" for query, document, grade in _entries(relevance(case), case)), run()
+
+
+CONVENTIONS = {
+    convention.name: convention
+    for convention in (
+        Convention(
+            "embeddings",
+            "(embeddings, labels), leave-one-out",
+            "leave-one-out",
+            _copies("items", "labels"),
+            parameters=2,
+        ),
+        Convention(
+            "gallery",
+            "(queries, query_labels, gallery, gallery_labels)",
+            "gallery",
+            _copies("queries", "query_labels", "items", "labels"),
+            parameters=4,
+        ),
+        Convention(
+            "embeddings and groups",
+            "(embeddings, labels, groups), leave-one-out, such as cameras",
+            "leave-one-out",
+            _copies("items", "labels", "groups"),
+            parameters=3,
+            first="embeddings",
+            grouped=True,
+        ),
+        Convention(
+            "gallery and groups",
+            "(queries, query_labels, query_groups, gallery, gallery_labels, gallery_groups)",
+            "gallery",
+            _copies("queries", "query_labels", "query_groups", "items", "labels", "groups"),
+            parameters=6,
+            grouped=True,
+        ),
+        Convention(
+            "distances", "(distances, query_labels, gallery_labels)", "scores", _matrix_and_labels, ascending=True
+        ),
+        Convention("scores", "(scores, query_labels, gallery_labels)", "scores", _matrix_and_labels),
+        Convention(
+            "relevance",
+            "(scores, relevance), both of shape (q, n)",
+            "scores",
+            lambda case: (_matrix(case), relevance(case)),
+        ),
+        Convention("run", "(qrels, run), dicts of dicts", "scores", _as_dictionaries, written=True),
+        Convention(
+            "files", "(qrels, run), paths of TREC files", "scores", _as_dictionaries, written=True, files=True
+        ),
+        Convention(
+            "recall",
+            "(found, distances, truth), lists of neighbors",
+            "recall",
+            Lists.arguments,
+            parameters=3,
+            first="found",
+            unpack=Lists.unpack,
+        ),
+    )
+}
+
+
+def convention_of(evaluator: EvaluatorFunction, takes: str | None) -> Convention:
+    """The convention with a name or, without a name, the one that the evaluator's required parameters imply.
+
+    >>> convention_of(lambda embeddings, labels: 1.0, None).name
+    'embeddings'
+    >>> convention_of(lambda embeddings, labels, cameras: 1.0, None).name
+    'embeddings and groups'
+    """
+    if takes is not None:
+        check_choice("takes", takes, CONVENTIONS)
+        return CONVENTIONS[takes]
+    try:
+        parameters = [*inspect.signature(evaluator).parameters.values()]
+    except (TypeError, ValueError):
+        parameters = []
+    positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    names = [each.name for each in parameters if each.default is each.empty and each.kind in positional]
+    for convention in CONVENTIONS.values():
+        if convention.parameters == len(names) and convention.first in ("", *names[:1]):
+            return convention
+    ways = "; ".join(f"{convention.name}: {convention.takes}" for convention in CONVENTIONS.values())
+    raise InputError(
+        "The parameters of the evaluator do not tell how to call it. Pass takes= (--takes on the command line), "
+        f"one of {ways}."
+    )

@@ -1,0 +1,274 @@
+"""An audit from its options to its report.
+
+_check ──► _calling: how the evaluator is called ──► _run: random embeddings, then each attack ──► AuditReport
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from functools import partial
+from numbers import Real
+from typing import Any
+
+from tieproof.distances import our_name
+from tieproof.errors import InputError
+from tieproof.evaluation.progress import progress_bar
+from tieproof.inputs.options import check_choice, check_whole
+from tieproof.measures import parse
+from tieproof.trials.attacks import Finding, Registry, Verdict, worst
+from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
+from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
+from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
+from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
+from tieproof.trials.audit.isolation import Isolated
+from tieproof.trials.audit.luck import Luck, power
+from tieproof.trials.audit.outcomes import RETURNED, Outcome, attempt
+from tieproof.trials.audit.report import BASELINE, AuditReport, reproducing
+from tieproof.trials.audit.steadiness import Steadiness
+from tieproof.trials.audit.targets import Command, load, name_of
+from tieproof.trials.sandbox.processes import ending_by_signals
+
+ATTACKS = Registry[Attack]()
+"""All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
+
+for _attack in (
+    *blind.ATTACKS,
+    *order_search.ATTACKS,
+    *truth.ATTACKS,
+    *memory.ATTACKS,  # after other blind systems: whoever remembers a good system may remember it until the end
+    *invariances.ATTACKS,
+    *recall_attacks.ATTACKS,
+):
+    ATTACKS.register(_attack)
+
+LONGEST_LIMIT = 10**6
+"""The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
+
+FEWEST = 4 * CLASSES
+"""The fewest items and queries, so that each class has at least two in every draw."""
+
+FIRST = LAYOUTS["shuffled"]
+"""The layout on which the evaluator must give random embeddings a number."""
+
+
+def examined(evaluator: EvaluatorFunction | str, options: Options, progress: bool) -> AuditReport:
+    """Audit an evaluator; `tieproof.audit` returns this report."""
+    _check(options)
+    with _calling(evaluator, options) as (convention, call, anew):
+        wanted = _chosen(options, convention)
+        examination = Examination(convention, options, call, anew)
+        examination.trials = sum(each.kind == "blind" for each in ATTACKS.values()) * (len(LAYOUTS) + 1)
+        bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
+        with bar as advance:
+            steadiness = Steadiness(examination)
+            if _is_recall(convention):
+                findings = list(recall.findings(examination, wanted, advance))
+            else:
+                findings = list(_run(examination, wanted, advance, steadiness))
+        is_steady = partial(recall.is_steady, examination) if _is_recall(convention) else steadiness.is_steady
+        steady = all(each.verdict.harmless for each in findings) or is_steady()
+    line = reproducing(evaluator, options) if steady else lambda _: ""
+    return AuditReport(
+        evaluator=_title(evaluator),
+        takes=convention.takes,
+        seed=options.seed,
+        findings=[replace(finding, reproduce=line(finding)) for finding in findings],
+        items=options.items,
+        queries=options.items if convention.kind == "leave-one-out" else options.queries,
+        power=_powers(examination),
+    )
+
+
+def _check(options: Options) -> None:
+    our_name(options.distance)
+    named = options.measure
+    for measure in named.values() if isinstance(named, Mapping) else [] if named is None else [named]:
+        parse(measure)
+    if not isinstance(options.time_limit, Real) or not 0 < options.time_limit <= LONGEST_LIMIT:
+        raise InputError(
+            f"time_limit must be a number of seconds above 0 and at most {LONGEST_LIMIT:,}, "
+            f"not {options.time_limit!r}."
+        )
+    if options.limits is not None and not options.limits[0] < options.limits[1]:
+        raise InputError(f"limits must be (least, largest) with least < largest, not {options.limits!r}.")
+    if options.average is not None:
+        check_choice("average", options.average, AVERAGES)
+    check_whole("seed", options.seed, least=0)
+    check_whole("items", options.items, least=FEWEST)
+    check_whole("queries", options.queries, least=FEWEST)
+
+
+def _is_recall(convention: Convention) -> bool:
+    return convention.kind == recall.KIND
+
+
+def _applies(attack: Attack, convention: Convention, options: Options) -> bool:
+    """Whether an attack applies; only the attacks on recalls apply to evaluators of recall."""
+    return (attack.kind == recall.KIND) == _is_recall(convention) and attack.applies(convention, options)
+
+
+def _chosen(options: Options, convention: Convention) -> list[Attack]:
+    """The attacks that were requested, or all that apply, without those to skip.
+
+    An attack that was requested by name but does not apply is an error.
+    """
+    ATTACKS.check([*(options.attacks or ()), *options.skip])
+    for name in options.attacks or ():
+        if not _applies(ATTACKS[name], convention, options):
+            raise InputError(
+                f"The attack '{name}' does not apply to an evaluator that takes {convention.takes} with these "
+                "options; leave it out."
+            )
+    applying = [attack for attack in ATTACKS.values() if _applies(attack, convention, options)]
+    usual = [attack.name for attack in applying if options.thorough or not attack.thorough]
+    names = usual if options.attacks is None else dict.fromkeys(options.attacks)
+    left = [ATTACKS[name] for name in names if name not in options.skip]
+    if not left:
+        raise InputError("No attack is left to run: skip names all attacks that were requested or apply. Skip fewer.")
+    return left
+
+
+WARM_UP = 10
+"""The factor of the limit for the first call, which may compile code or load a model."""
+
+AGAIN = 3
+"""The factor of the limit for repeating a call that took too long."""
+
+IN_VAIN = 2
+"""After this many calls that took too long even when repeated, calls are no longer repeated."""
+
+
+def _patient(call: Callable[[Case, Mapping[str, Any], float], Outcome], seconds: float) -> Call:
+    """A function that calls with a limit in seconds, and once more with a longer limit if the call takes too long.
+
+    >>> limits = []
+    >>> def slow(case, settings, limit):
+    ...     limits.append(limit)
+    ...     return Outcome({}, "timed out")
+    >>> ask = _patient(slow, 30.0)
+    >>> answers = [ask(None, {}) for _ in range(4)]
+    >>> limits
+    [300.0, 90.0, 30.0, 90.0, 30.0, 30.0]
+    """
+    calls = in_vain = 0
+
+    def ask(case: Case, settings: Mapping[str, Any]) -> Outcome:
+        nonlocal calls, in_vain
+        calls += 1
+        outcome = call(case, settings, seconds * (WARM_UP if calls == 1 else 1))
+        if outcome.problem == "timed out" and in_vain < IN_VAIN:
+            outcome = call(case, settings, seconds * AGAIN)
+            in_vain += outcome.problem == "timed out"
+        return outcome
+
+    return ask
+
+
+@contextmanager
+def _calling(evaluator: EvaluatorFunction | str, options: Options) -> Iterator[tuple[Convention, Call, Call | None]]:
+    """The convention of the evaluator, and functions that call it: as always, and (or None) in a new process."""
+    seconds = options.time_limit
+    with ending_by_signals(again=True) if options.isolate or isinstance(evaluator, Command) else nullcontext():
+        if options.isolate:
+            name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
+            if name is None:
+                raise InputError(
+                    "The evaluator has no name by which a separate process could import it. Define it at the top "
+                    "level of a module, or leave out isolate; a Command runs in a separate process anyway."
+                )
+            isolated = Isolated(name, options.takes)
+            try:
+                convention = CONVENTIONS[isolated.convention()]
+                yield convention, _patient(isolated, seconds), _patient(isolated.anew, seconds)
+            finally:
+                isolated.close()
+            return
+        function = load(evaluator) if isinstance(evaluator, str) else evaluator
+        takes = "files" if isinstance(function, Command) else options.takes
+        convention = convention_of(function, takes)
+
+        def call(case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
+            return attempt(function, convention, case, settings, seconds)
+
+        yield convention, _patient(call, seconds), None
+
+
+def _run(
+    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], steadiness: Steadiness
+) -> Iterator[Finding]:
+    """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
+    first = examination.baseline(FIRST)
+    if isinstance(first, Outcome):
+        _check_answer(examination, first)
+        advance(1)
+        yield from examination.failed(BASELINE, first, "On the layout 'shuffled'")
+        return
+    _check_limits(first, examination.options.limits)
+    examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
+    steadiness.begin()
+    yield from _of_random_embeddings(first)
+    advance(1)
+    if all(math.isnan(luck.mean) for luck in first.values()):
+        return
+    findings: dict[tuple[str, str], list[Finding]] = {}
+    for attack in attacks:
+        for finding in attack.run(examination):
+            findings.setdefault((finding.attack, finding.measure), []).append(finding)
+        advance(1)
+    yield from map(worst, findings.values())
+
+
+def _check_answer(examination: Examination, first: Outcome) -> None:
+    """Raise InputError if the evaluator refuses random embeddings or returns no number for them."""
+    if first.problem == "refused":
+        raise InputError(
+            f"The evaluator refuses random embeddings ({first.message}). It was called with "
+            f"{examination.convention.takes}; pass takes if it expects other arguments."
+        )
+    if first.message.startswith(RETURNED):
+        raise InputError(
+            f"The evaluator cannot be audited: for random embeddings {first.message}. Pass a function that extracts "
+            "the number, such as lambda *given: evaluator(*given)[0]."
+        )
+
+
+def _check_limits(first: Mapping[str, Luck], limits: tuple[float, float] | None) -> None:
+    """Raise InputError if even random embeddings score outside the limits."""
+    for name, luck in first.items():
+        if limits and not math.isnan(luck.mean) and not limits[0] - 1e-6 <= luck.mean <= limits[1] + 1e-6:
+            raise InputError(
+                f"The evaluator gives {luck.mean:.6g} ({name}) for random embeddings, outside the limits "
+                f"{limits[0]:g} and {limits[1]:g}. Pass the range of its numbers, such as limits=(0, 100) "
+                "(--limits 0,100) for percent, or limits=None (--limits none) if they have no range.",
+                "limits",
+            )
+
+
+def _of_random_embeddings(first: Mapping[str, Luck]) -> Iterator[Finding]:
+    """Findings on the scores of random embeddings: they are NaN, or all the same."""
+    for name, luck in first.items():
+        those = f"{luck.size} random embeddings"
+        if math.isnan(luck.mean):
+            yield Finding(BASELINE, name, Verdict.NOT_A_NUMBER, luck.mean, detail=f"{those} score NaN.")
+        elif not luck.std:
+            detail = f"{those} all score {luck.mean:.4f}."
+            yield Finding(BASELINE, name, Verdict.ALWAYS_THE_SAME, luck.mean, luck.mean, 0.0, 0.0, detail)
+
+
+def _powers(examination: Examination) -> dict[str, float]:
+    """For each measure, the gain that would hardly have been missed, on whatever layout."""
+    gains: dict[str, float] = {}
+    for (_, times), lucks in examination.baselines.items():
+        for name, luck in lucks.items() if times == 1 and isinstance(lucks, dict) else ():
+            if not math.isnan(luck.mean):
+                gains[name] = max(gains.get(name, 0.0), power(luck))
+    return gains
+
+
+def _title(evaluator: EvaluatorFunction | str) -> str:
+    if isinstance(evaluator, str):
+        return evaluator
+    if isinstance(evaluator, Command):
+        return evaluator.template
+    return name_of(evaluator) or str(getattr(evaluator, "__qualname__", type(evaluator).__name__))

@@ -1,0 +1,333 @@
+"""What an attack is, and what every attack uses: the options, calls of the evaluator, and the data for them."""
+
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+
+from tieproof.measures import Measure
+from tieproof.ties import Array, IntArray
+from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups_of
+from tieproof.trials.audit.conventions import Convention, Kind
+from tieproof.trials.audit.luck import (
+    DRAWS,
+    LEVEL,
+    LOOKS,
+    MORE_LOOKS,
+    Luck,
+    differ,
+    step_of,
+)
+from tieproof.trials.audit.outcomes import SINGLE, Outcome
+
+Call = Callable[[Case, Mapping[str, Any]], Outcome]
+Average = Literal["mean", "macro", "other"]
+"""How a number is computed from the values of single queries: as their mean, the mean of class means, or neither."""
+AVERAGES: tuple[Average, ...] = get_args(Average)
+
+
+class Dice(NamedTuple):
+    """The source of a blind system's numbers.
+
+    random : a generator of random numbers
+    kind : the kind of the evaluator's convention
+    items : the number of items, whose rows come before those of queries
+    ascending : whether smaller scores are nearer
+    """
+
+    random: np.random.Generator
+    kind: Kind
+    items: int
+    ascending: bool = False
+
+    def plain(self, count: int, width: int) -> Array:
+        """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
+        if self.kind == "scores":
+            return self.random.random((count, width))
+        return self.random.normal(size=(count, width)).astype(np.float32)
+
+
+BlindSystem = Callable[[Dice, int, int], Array]
+"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
+
+
+def filled(value: float) -> BlindSystem:
+    """A blind system all of whose numbers are `value`."""
+    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
+
+
+class Board(NamedTuple):
+    """The labels that blind systems are tried on: those of the items and, if queries are separate, of the queries.
+
+    key : identifies the board among all boards of the audit
+    """
+
+    key: tuple[str | int, ...]
+    labels: IntArray
+    query_labels: IntArray | None
+    groups: IntArray | None
+    query_groups: IntArray | None
+
+    @property
+    def asked(self) -> int:
+        """The number of queries."""
+        return len(self.labels if self.query_labels is None else self.query_labels)
+
+
+@dataclass(frozen=True)
+class Options:
+    """The parameters of `tieproof.audit`, whose docstring explains each of them."""
+
+    takes: str | None = None
+    larger_is_better: bool = True
+    limits: tuple[float, float] | None = (0.0, 1.0)
+    measure: str | Measure | Mapping[str, str | Measure] | None = None
+    distance: str = "cosine"
+    average: Average | None = None
+    pooled: bool = False
+    thresholds: bool = False
+    vary: Mapping[str, Sequence[Any]] | None = None
+    attacks: Sequence[str] | None = None
+    skip: Sequence[str] = ()
+    items: int = 240
+    queries: int = 240
+    seed: int = 0
+    time_limit: float = 30.0
+    isolate: bool = False
+    thorough: bool = False
+
+
+AGAIN = "calling again"
+"""The attack to which every change of a number is put down that comes without any change of the data."""
+
+MOST_NUMBERS = 200
+"""The most numbers of each measure that are kept in order to see to which step they are rounded."""
+
+REPEATED_CRASHES = 3
+"""The number of crashes that are repeated, to see whether the evaluator crashes again."""
+
+
+@dataclass
+class Examination:
+    """The state of a running audit.
+
+    call : calls the evaluator
+    anew : calls the evaluator in a process that has not called it before; None if there can be no such process
+    takes_other_sizes : whether the evaluator accepts other numbers of items than the usual one
+    trials : how many scores are tested for being an exploit: one for each attack on each layout
+    baselines : the scores of random embeddings for each measure, by layout and factor of the number of items; the
+        outcome instead, if a call on that layout failed
+    beside : the outcomes of random embeddings, by the key of their board
+    numbers : different numbers that the evaluator has given so far, by measure
+    crashes : how many calls have crashed
+    is_steady : whether every answer that was asked for again was given again
+    """
+
+    convention: Convention
+    options: Options
+    call: Call
+    anew: Call | None = None
+    takes_other_sizes: bool = True
+    trials: int = 1
+    baselines: dict[tuple[str, float], dict[str, Luck] | Outcome] = field(default_factory=dict)
+    beside: dict[tuple[str | int, ...], Outcome] = field(default_factory=dict)
+    numbers: dict[str, set[float]] = field(default_factory=dict)
+    crashes: int = 0
+    is_steady: bool = True
+
+    @property
+    def level(self) -> float:
+        """The largest probability of a single test: there are two for each look, at other sizes and at the same."""
+        looks = MORE_LOOKS if self.options.thorough else LOOKS
+        return LEVEL / (self.trials * len(self.measures) * 2 * len(looks))
+
+    @property
+    def sign(self) -> int:
+        """1 if larger is better, otherwise -1."""
+        return 1 if self.options.larger_is_better else -1
+
+    @property
+    def measures(self) -> list[str]:
+        """The names of the numbers that the evaluator has given so far."""
+        names = [name for lucks in self.baselines.values() if isinstance(lucks, dict) for name in lucks]
+        return list(dict.fromkeys(names)) or [SINGLE]
+
+    def score(self, case: Case, **settings: Any) -> Outcome:
+        """Call the evaluator once, or once more to see whether a crash repeats itself."""
+        outcome = self.call(case, settings)
+        if outcome.problem == "crashed" and self.crashes < REPEATED_CRASHES:
+            self.crashes += 1
+            self.is_steady &= self.call(case, settings).problem == "crashed"
+        for name, value in outcome.values.items():
+            if len(known := self.numbers.setdefault(name, set())) < MOST_NUMBERS:
+                known.add(value)
+        return outcome
+
+    def step(self, measure: str) -> float:
+        """The step to which the evaluator seems to round its numbers."""
+        return step_of(self.numbers.get(measure, ()))
+
+    def differ(self, measure: str, one: float, other: float) -> bool:
+        """Whether two numbers of a measure differ by more than rounding."""
+        return differ(one, other) and differ(one, other, self.step(measure))
+
+    def random(self, *key: str | int) -> np.random.Generator:
+        """The random generator of a key; it is the same in every audit with the same seed."""
+        words = [zlib.crc32(part.encode()) if isinstance(part, str) else part for part in key]
+        return np.random.default_rng([self.options.seed, *words])
+
+    def board(
+        self, layout: Layout, number: int = 0, times: float = 1, one_more: bool = False, same_size: bool = False
+    ) -> Board:
+        """The labels of a layout; every `number` other than 0 has other numbers of items and of queries.
+
+        times : the factor of the usual number of items and queries
+        one_more : whether the board has one item and one query more than it would have otherwise
+        same_size : whether the board has the usual numbers of items and queries, and other labels instead
+        """
+        key = (layout.name, str(times), number, one_more, same_size)
+        random = self.random("labels", *key)
+        items, queries = (int(times * size) for size in (self.options.items, self.options.queries))
+        if number and self.takes_other_sizes and not same_size:
+            least, most = (0.5, 1.5) if times == 1 else (1.0, 1.3)
+            items, queries = _resized(items, number, least, most), _resized(queries, number + 1, least, most)
+        items, queries = items + one_more, queries + one_more
+        labels = layout.labels(items, random)
+        query_labels = None if self.convention.kind == "leave-one-out" else layout.labels(queries, random)
+        if same_size:
+            labels = layout.others(labels, random)
+            query_labels = None if query_labels is None else layout.others(query_labels, random)
+        grouped = self.convention.grouped
+        return Board(
+            key,
+            labels,
+            query_labels,
+            groups_of(labels, random) if grouped else None,
+            groups_of(query_labels, random) if grouped and query_labels is not None else None,
+        )
+
+    def blind_case(self, board: Board, system: BlindSystem, random: np.random.Generator) -> Case:
+        """The case of a blind system: its rows for the items (and queries) of a board."""
+        count, asked = len(board.labels), board.asked
+        dice = Dice(random, self.convention.kind, count, self.convention.ascending)
+        if self.convention.kind == "leave-one-out":
+            return Case(system(dice, count, DIMENSIONS), board.labels, groups=board.groups)
+        if self.convention.kind == "scores":
+            return Case(system(dice, count, asked), board.labels, None, board.query_labels)
+        both = system(dice, count + asked, DIMENSIONS)
+        return Case(both[:count], board.labels, both[count:], board.query_labels, board.groups, board.query_groups)
+
+    def random_case(self, board: Board, draw: int = 0) -> Case:
+        """Random embeddings on a board."""
+        return self.blind_case(board, Dice.plain, self.random("random", *board.key, draw))
+
+    def perfect_case(self, case: Case) -> Case:
+        """A case with the same labels, from a system that knows them."""
+        known = np.eye(CLASSES, DIMENSIONS, dtype=np.float32)
+        if case.query_labels is None:
+            return replace(case, items=known[case.labels])
+        if case.queries is not None:
+            return replace(case, items=known[case.labels], queries=known[case.query_labels])
+        same = (case.labels[:, None] == case.query_labels).astype(np.float64)
+        return replace(case, items=1 - same if self.convention.ascending else same, listed=None)
+
+    def baseline(self, layout: Layout, times: float = 1, draws: int = DRAWS) -> dict[str, Luck] | Outcome:
+        """The scores of random rows on a layout, by measure, or the outcome of the call that failed."""
+        key = layout.name, times
+        if key not in self.baselines:
+            self.baselines[key] = self._drawn_at_random(self.board(layout, 0, times), draws)
+        return self.baselines[key]
+
+    def _drawn_at_random(self, board: Board, draws: int) -> dict[str, Luck] | Outcome:
+        values: dict[str, list[float]] = {}
+        for draw in range(draws):
+            outcome = self.score(self.random_case(board, draw))
+            if outcome.problem:
+                return outcome
+            for name, value in outcome.values.items():
+                values.setdefault(name, []).append(value)
+        return {name: Luck.of(scores) for name, scores in values.items()}
+
+    def at_random(self, board: Board) -> Outcome:
+        """The outcome of random embeddings on a board."""
+        if board.key not in self.beside:
+            self.beside[board.key] = self.score(self.random_case(board))
+        return self.beside[board.key]
+
+    def failed(self, attack: str, outcome: Outcome, where: str) -> list[Finding]:
+        """The findings on a call that gave no number, one for each measure."""
+        verdict = Verdict(outcome.problem or Verdict.CRASHED)
+        return [
+            Finding(attack, measure, verdict, detail=f"{where}: {outcome.message.rstrip('.')}.")
+            for measure in self.measures
+        ]
+
+
+def _resized(count: int, number: int, least: float = 0.5, most: float = 1.5) -> int:
+    """A size from `least` to `most` times the count; different numbers give different sizes, spread evenly.
+
+    >>> [_resized(240, number) for number in range(1, 6)]
+    [268, 176, 324, 233, 141]
+    """
+    return int(count * (least + (most - least) * (number * 0.6180339887498949 % 1)))
+
+
+MOST_QUERIES = 60
+"""The most queries, for evaluators that take queries: a change that matters shows on a few of them."""
+
+
+def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None = None) -> Case:
+    """The case of one of `DATA`, in the evaluator's convention; `sizes` for other numbers of items and queries.
+
+    Evaluators of distances are given squared Euclidean distances d, and evaluators of scores 1 / (1 + d), which are
+    equal where distances are.
+    """
+    random = examination.random("data", name)
+    convention, options = examination.convention, examination.options
+    count, queries = sizes or (options.items, min(options.queries, MOST_QUERIES))
+    vectors, labels = DATA[name](random, count + queries)
+    items, asked = vectors[queries:], vectors[:queries]
+    case = Case(items, labels[queries:])
+    if convention.kind == "gallery":
+        case = replace(case, queries=asked, query_labels=labels[:queries])
+    elif convention.kind == "scores":
+        differences = items[:, None].astype(np.float64) - asked[None]
+        distances: Array = np.einsum("ijk,ijk->ij", differences, differences)
+        scores = distances if convention.ascending else 1 / (1 + distances)
+        case = Case(scores, labels[queries:], query_labels=labels[:queries])
+    return case.with_groups(random) if convention.grouped else case
+
+
+AttackKind = Literal["blind", "order", "must not matter", "truth", "recall"]
+PAPER = "Nicolaou et al. 2018"
+
+
+class Attack(NamedTuple):
+    """One way to test an evaluator.
+
+    name : as reports and options spell it
+    kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
+        must not, is the number within the true interval, or is a recall right
+    does : the input that it passes, or the change that it makes
+    why : the reason why this must gain or change nothing
+    source : where such an evaluator was reported
+    run : computes the findings, at least one for each measure
+    applies : whether the attack applies to a convention and options
+    thorough : whether only thorough audits make the attack, unless it is named
+    rows : the rows that a blind system hands in, if they are as wide as asked for; None for other attacks
+    fixed : whether these rows contain no random numbers
+    """
+
+    name: str
+    kind: AttackKind
+    does: str
+    why: str
+    source: str
+    run: Callable[[Examination], Iterator[Finding]]
+    applies: Callable[[Convention, Options], bool] = lambda convention, options: True
+    rows: BlindSystem | None = None
+    fixed: bool = False
+    thorough: bool = False

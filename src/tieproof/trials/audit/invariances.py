@@ -1,0 +1,324 @@
+"""Attacks by what must not matter: changes of the data, of its order or of its format that keep every ranking.
+
+The evaluator's numbers before and after a change of changes.py are compared, on tied, random and real data; the
+finding reports the largest difference.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+
+from tieproof.trials.attacks import Finding, Verdict, rank_of
+from tieproof.trials.audit.cases import DATA, Case
+from tieproof.trials.audit.changes import (
+    REPEATS,
+    Variants,
+    add_zero_columns,
+    after_others,
+    again,
+    by,
+    elsewhere,
+    halves,
+    in_memory,
+    in_pairs,
+    other_settings,
+    permute_all,
+    permute_items,
+    permute_queries,
+    relabeled,
+    rescale,
+    rewrite,
+    watched,
+)
+from tieproof.trials.audit.conventions import Convention
+from tieproof.trials.audit.examination import AGAIN, Attack, Examination, Options, data_case
+from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
+from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.truth import claimed
+
+Sets = Callable[[Examination], Mapping[str, Case]]
+"""A function that makes cases by the name of their data set."""
+
+
+def usual_sets(examination: Examination) -> dict[str, Case]:
+    """The data sets of the usual size."""
+    return {name: data_case(examination, name) for name in DATA}
+
+
+SIZES = ((257, 60), (1601, 60), (100, 257), (100, 1601))
+MORE_SIZES = ((1025, 60), (100, 1025))
+"""Numbers of items and queries, which leave one over in batches of 2 to 256, and of 100, 200, 400 and 800; in a
+thorough audit also of 512 and 1,024."""
+
+
+def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
+    """Random data of other sizes, if the evaluator accepts any; in leave-one-out without separate queries."""
+    if not examination.takes_other_sizes:
+        return usual_sets(examination)
+    more = MORE_SIZES if examination.options.thorough else ()
+    if examination.convention.kind == "leave-one-out":
+        sizes = {f"{items} random items as": (items, 0) for items, _ in (*SIZES[:2], *more[:1])}
+    else:
+        sizes = {
+            f"{items} random items and {queries} queries as": (items, queries) for items, queries in (*SIZES, *more)
+        }
+    return {name: data_case(examination, "random", both) for name, both in sizes.items()}
+
+
+def invariance(
+    name: str,
+    variants: Variants,
+    does: str,
+    why: str,
+    applies: Callable[[Convention, Options], bool] = lambda convention, options: True,
+    verdict: Verdict = Verdict.CHANGES,
+    source: str = "",
+    start: Callable[[Case], Case] = lambda case: case,
+    sets: Sets = usual_sets,
+    lasting: bool = False,
+) -> Attack:
+    """An attack by a change that must not matter.
+
+    verdict : the verdict if it does matter
+    start : prepares the case of each data set before it is changed
+    sets : makes the data sets
+    lasting : whether the change may last, so that the number before it must be confirmed before
+    """
+
+    def run(examination: Examination) -> Iterator[Finding]:
+        """The worst finding on each measure; among equal verdicts, the one with the largest change."""
+        findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
+        for data, case in sets(examination).items():
+            ready = start(case)
+            if lasting and _differ(examination, *(examination.score(ready) for _ in range(2))):
+                detail = f"On {data} data, equal calls differ."
+                for measure in examination.measures:
+                    held = Finding(name, measure, Verdict.HELD, detail=detail)
+                    findings.setdefault((name, measure), []).append((held, 0.0))
+                continue
+            for finding, change in _on_data(name, variants, verdict, ready, examination, data, lasting):
+                findings.setdefault((finding.attack, finding.measure), []).append((finding, change))
+        for each in findings.values():
+            yield max(each, key=lambda pair: (rank_of(pair[0].verdict), pair[1]))[0]
+
+    return Attack(name, "must not matter", does, why, source, run, applies)
+
+
+def _on_data(
+    name: str,
+    variants: Variants,
+    verdict: Verdict,
+    case: Case,
+    examination: Examination,
+    data: str,
+    lasting: bool = False,
+) -> Iterator[tuple[Finding, float]]:
+    """The findings of each variant on each measure, for one data set, each with the change of the number."""
+    where = f"On {data} data"
+    before = examination.score(case)
+    if before.problem:
+        yield from ((finding, 0.0) for finding in examination.failed(name, before, where))
+        return
+    for what, ask in variants(examination, case, examination.random(name, data)):
+        after = ask()
+        if after.problem:
+            yield from ((finding, 0.0) for finding in examination.failed(name, after, f"{where}, {what}"))
+            continue
+        for measure, value in before.values.items():
+            changed = after.value(measure)
+            reached, spread = Verdict.HELD, ""
+            if examination.differ(measure, value, changed):
+                reached = verdict
+                if not lasting:
+                    reached, spread = _confirmed(examination, measure, (before, after), (case, ask), verdict)
+            if name == AGAIN and spread:
+                reached = verdict
+            if reached is Verdict.NOT_A_MEAN and (
+                examination.options.average == "mean" or claimed(examination, measure) is not None
+            ):
+                reached = Verdict.CHANGES  # it was declared to be a mean, as all measures of tieproof are
+            change = abs(changed - value)
+            detail = f"{where}, {value:.6f} becomes {changed:.6f} {what}, a change of {change:.2g}{spread}."
+            finding = Finding(name, measure, reached, changed, detail=detail)
+            yield finding, 0.0 if reached is Verdict.HELD else math.inf if math.isnan(change) else change
+            if spread and name != AGAIN:  # say it once, of the attack that it is about
+                detail = f"{where}, {value:.6f} becomes {changed:.6f} {what}{spread}."
+                yield Finding(AGAIN, measure, Verdict.CHANGES, changed, detail=detail), change
+
+
+def _differ(examination: Examination, one: Outcome, other: Outcome) -> bool:
+    """Whether two outcomes have a number that differs."""
+    return any(examination.differ(name, value, other.value(name)) for name, value in one.values.items())
+
+
+CALLS = 9
+"""How often equal calls are repeated if two of them differ; minus one, the number is even, as `tail` requires."""
+
+
+def _confirmed(
+    examination: Examination,
+    measure: str,
+    outcomes: tuple[Outcome, Outcome],
+    asked: tuple[Case, Callable[[], Outcome]],
+    verdict: Verdict,
+) -> tuple[Verdict, str]:
+    """The verdict on a change, and the spread of equal calls in words, if equal calls differ.
+
+    Both calls are repeated. If they give the same numbers again, the change is real. If not, it must be larger
+    than the spread of equal calls explains, by Student's t at the level of one of all such tests.
+    """
+    case, ask = asked
+    again = examination.score(case), ask()
+    if not any(_differ(examination, *pair) for pair in zip(outcomes, again, strict=True)):
+        return verdict, ""
+    examination.is_steady = False
+    numbers = [outcomes[0].value(measure), again[0].value(measure)]
+    numbers += [examination.score(case).value(measure) for _ in range(CALLS - 2)]
+    spread = Luck.of(numbers)
+    said = (
+        f"; then {again[1].value(measure):.6f}, and the data as it was gives {min(numbers):.6f} to {max(numbers):.6f}"
+    )
+    change = abs(again[1].value(measure) - spread.mean)
+    error = spread.std * math.sqrt(1 + 1 / CALLS)
+    tests = 2 * len(ATTACKS) * len(DATA) * REPEATS * len(examination.measures)
+    if not math.isfinite(spread.mean):
+        return Verdict.HELD, said
+    explained = change <= rounding(spread.mean) if not error else tail(change / error, CALLS - 1) >= LEVEL / tests
+    return Verdict.HELD if explained else verdict, said
+
+
+def _has_queries(convention: Convention, options: Options) -> bool:
+    return convention.kind != "leave-one-out"
+
+
+def _is_written(convention: Convention, options: Options) -> bool:
+    return convention.written
+
+
+SAME_DATA = "It is the same data in another order."
+ORDER = Verdict.DEPENDS_ON_ORDER
+
+ATTACKS = [
+    invariance(
+        AGAIN,
+        again,
+        "nothing, between two calls",
+        "The same input has one score.",
+        source="pytrec_eval issue 57; ir_measures issue 42",
+    ),
+    invariance(
+        "other systems before",
+        after_others,
+        "nothing, but other systems are scored between two calls",
+        "A score must not depend on earlier calls.",
+        lasting=True,
+    ),
+    invariance(
+        "a new process",
+        elsewhere,
+        "nothing, but the second call is the first one of a new process",
+        "A score must not depend on earlier calls.",
+        lambda convention, options: options.isolate,
+        lasting=True,
+    ),
+    invariance(
+        "writing into arguments",
+        watched,
+        "nothing; the arguments are compared before and after the call",
+        "Whoever calls an evaluator goes on with the same data.",
+    ),
+    invariance(
+        "permuting items",
+        by(permute_items, "with permuted items"),
+        "the order of the items",
+        SAME_DATA,
+        verdict=ORDER,
+    ),
+    invariance(
+        "permuting queries",
+        by(permute_queries, "with permuted queries"),
+        "the order of the queries",
+        SAME_DATA,
+        _has_queries,
+        ORDER,
+    ),
+    invariance(
+        "permuting both",
+        by(permute_all, "with permuted items and queries"),
+        "the order of the gallery and of the queries",
+        SAME_DATA,
+        _has_queries,
+        ORDER,
+    ),
+    invariance(
+        "permuting at other sizes",
+        by(permute_all, "with permuted items and queries", 3),
+        "the order of 257 or 1,601 items or queries, which leave one over in many batches",
+        SAME_DATA,
+        verdict=ORDER,
+        sets=sets_of_other_sizes,
+    ),
+    invariance(
+        "memory layout",
+        in_memory,
+        "how the arrays lie in memory",
+        "These are the same arrays.",
+        lambda convention, options: not convention.written,
+    ),
+    invariance(
+        "scaling",
+        by(rescale, "with all numbers multiplied by a power of two"),
+        "every number, by the same power of two",
+        "Scaling by a power of two is exact and changes no ranking by scores, angles, distances or products.",
+        lambda convention, options: not options.thresholds,
+    ),
+    invariance(
+        "zero columns",
+        by(add_zero_columns, "with three zero columns"),
+        "dimensions in which every vector is zero",
+        "Zero columns add nothing to any distance.",
+        lambda convention, options: convention.kind != "scores",
+    ),
+    invariance(
+        "splitting queries",
+        halves,
+        "the set of queries, by splitting it into two halves with the same number of each class",
+        "Every query has the same weight.",
+        lambda convention, options: (
+            _has_queries(convention, options) and not options.pooled and options.average in (None, "mean")
+        ),
+        Verdict.NOT_A_MEAN,
+        start=lambda case: case.take_queries(in_pairs(case)),
+    ),
+    invariance("relabelling", relabeled, "the numbers of the classes", "Class numbers are only names."),
+    invariance(
+        "settings",
+        other_settings,
+        "batch size, number of threads and other settings, as given by `vary`",
+        "These settings say how to compute the number, not which number.",
+        lambda convention, options: bool(options.vary),
+    ),
+    invariance(
+        "renaming documents",
+        by(rewrite(names=None), "with renamed documents"),
+        "the names of the documents",
+        "Document names carry no information.",
+        _is_written,
+        source="trec_eval issue 22; pytrec_eval issue 51",
+    ),
+    invariance(
+        "order of lines",
+        by(rewrite(lines=None), "with shuffled lines"),
+        "the order of the lines",
+        SAME_DATA,
+        _is_written,
+        ORDER,
+    ),
+    invariance(
+        "rank column",
+        by(rewrite(ranks=True), "with reversed ranks"),
+        "the rank column of the run, counted down",
+        "Scores decide the order; a rank that contradicts them is an error in the file.",
+        lambda convention, options: convention.files,
+    ),
+]
+"""The attacks by what must not matter, in the order in which they run."""

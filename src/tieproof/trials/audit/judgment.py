@@ -1,0 +1,359 @@
+"""The verdict on one blind system, from its scores and those of random embeddings on the same labels.
+
+Trial, on each layout ──► Contest: a first score against many random embeddings; if that score is suspicious, more
+scores, each paired with a random embedding ──► luck.py: does it gain? ──► may it gain? ──► Finding
+
+An honest evaluator may give a blind system a gain by fixed thresholds, or by an average that is not a mean:
+explanations.py tests that.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from tieproof.trials.attacks import Finding, Verdict, rank_of
+from tieproof.trials.audit.cases import Case, Layout
+from tieproof.trials.audit.examination import Board, Examination
+from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
+from tieproof.trials.audit.luck import (
+    DRAWS,
+    EXPLOIT,
+    FAR,
+    HOPELESS,
+    LEVEL,
+    LOOKS,
+    MORE_LOOKS,
+    SUSPICIOUS,
+    Luck,
+    is_gain,
+    rounding,
+    tail,
+)
+from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.report import BASELINE
+
+SHARE = 0.5
+"""The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
+
+ENDLESS = (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
+
+
+class Trial(NamedTuple):
+    """A blind system, and how it is compared with random embeddings.
+
+    attack : the name of the attack
+    case : makes the case that the system hands in on a board
+    score : calls the evaluator with a case
+    fixed : whether the case contains no random numbers; its score then differs only if the evaluator's answers do
+    times : the factor of the usual number of items and queries
+    draws : the number of random embeddings that the first score is compared with
+    looks : the numbers of further draws after which the differences are tested, if other than usual
+    own : whether the trial uses boards of its own that the evaluator has never seen; each draw is then paired with
+        random embeddings on a board with one item fewer, which are scored first
+    beside : scores what the system must also gain over: random rows of a larger size than usual, for a system that is
+        random rows of a still larger size; or the same rows without the calls before them
+    """
+
+    attack: str
+    case: Callable[[Board], Case]
+    score: Callable[[Case], Outcome]
+    fixed: bool
+    times: float = 1
+    draws: int = DRAWS
+    looks: Sequence[int] = ()
+    own: bool = False
+    beside: Callable[[Board], Outcome] | None = None
+
+
+class Drawn(NamedTuple):
+    """The outcomes of a blind system and of random embeddings on the same labels, and the number of items."""
+
+    blind: Outcome
+    random: Outcome
+    items: int
+
+
+class Contest:
+    """A trial on one layout, with its first score and all further draws."""
+
+    def __init__(self, examination: Examination, trial: Trial, layout: Layout) -> None:
+        self.examination, self.trial, self.layout = examination, trial, layout
+        size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
+        self.where = f"On the layout '{layout.name}'{size}"
+        more = examination.options.thorough and layout.redrawn
+        self.looks = trial.looks or (MORE_LOOKS if more else LOOKS)
+        self.suspicious = 0.0 if more else SUSPICIOUS
+        self.besides: list[Outcome] = []
+        self.drawn: dict[bool, list[Drawn]] = {False: [], True: []}
+        if trial.own:
+            for number in range(1, self.looks[-1] + 1):
+                examination.at_random(self.board(number, own=False))
+            self.beside(self.looks[-1])
+        self.case = trial.case(self.board(0))
+        self.first = trial.score(self.case)
+
+    def board(self, number: int, own: bool = True, same_size: bool = False) -> Board:
+        """The labels of a draw; `own` to use the trial's own boards, if it has some."""
+        own = own and self.trial.own
+        return self.examination.board(self.layout, number, self.trial.times, own, same_size)
+
+    def draw(self, count: int, same_size: bool = False) -> list[Drawn]:
+        """The first `count` draws, each with other numbers of items and queries or, with the same, other labels."""
+        drawn = self.drawn[same_size]
+        while len(drawn) < count:
+            number = len(drawn) + 1
+            board = self.board(number, True, same_size)
+            random = self.examination.at_random(self.board(number, False, same_size))
+            blind = self.trial.score(self.trial.case(board))
+            drawn.append(Drawn(blind, random, len(board.labels)))
+        return drawn[:count]
+
+    def beside(self, count: int) -> list[Outcome]:
+        """The outcomes of what the system must also gain over, in the first `count` draws."""
+        while self.trial.beside is not None and len(self.besides) < count:
+            self.besides.append(self.trial.beside(self.board(len(self.besides) + 1, own=False)))
+        return self.besides[:count]
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether scoring the same case again gives the same numbers, so that the first ones can be reported."""
+        if not self.trial.fixed or self.layout.redrawn:
+            return False
+        again = self.trial.score(self.case).values
+        different = self.examination.differ
+        return not any(
+            different(measure, value, again.get(measure, math.nan)) for measure, value in self.first.values.items()
+        )
+
+
+def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -> Iterator[Finding]:
+    """The findings of a trial on every layout, for each measure.
+
+    A trial that once takes too long or prints too much ends there. After an exploit on one layout, a measure is
+    examined on another layout only if its first score deviates more.
+    """
+    gains: dict[str, float] = {}
+    contests: list[Contest] = []
+    for layout in layouts:
+        baseline = examination.baseline(layout, trial.times, trial.draws)
+        if isinstance(baseline, Outcome):
+            yield from examination.failed(BASELINE, baseline, f"On the layout '{layout.name}'")
+            continue
+        contest = Contest(examination, trial, layout)
+        if contest.first.problem:
+            failures = examination.failed(trial.attack, contest.first, contest.where)
+            yield from failures
+            if failures[0].verdict in ENDLESS:
+                return
+            continue
+        contests.append(contest)
+        for measure, score in contest.first.values.items():
+            luck = baseline.get(measure)
+            if luck and luck.deviations(score, examination.sign) <= gains.get(measure, -math.inf):
+                continue
+            finding = _on_layout(contest, measure, luck)
+            yield finding
+            if finding.verdict is Verdict.EXPLOITABLE and finding.deviations is not None:
+                gains[measure] = max(finding.deviations, gains.get(measure, -math.inf))
+    yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
+
+
+def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
+    attack, score, sign = contest.trial.attack, contest.first.values[measure], contest.examination.sign
+    if luck is None or math.isnan(luck.mean):
+        detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
+        return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
+    finding = _compared(contest, measure, score, luck)
+    examination = contest.examination
+    if math.isnan(score) or not luck.is_suspicious(score, sign, contest.suspicious, examination.step(measure)):
+        return finding
+    return _drawn_again(contest, measure, luck, finding)
+
+
+def _compared(contest: Contest, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
+    """The finding on a score by itself, before any test of whether it is an exploit."""
+    examination, limits = contest.examination, contest.examination.options.limits
+    verdict, said = Verdict.HELD, f"{score:.4f}"
+    if math.isnan(score):
+        verdict, said = Verdict.NOT_A_NUMBER, "NaN"
+    elif limits and not limits[0] - 1e-6 <= score <= limits[1] + 1e-6:
+        verdict, said = Verdict.OUT_OF_RANGE, f"{said}, outside [{limits[0]:g}, {limits[1]:g}]"
+    above = None if math.isnan(score) else luck.deviations(score, examination.sign)
+    beside = f"random embeddings score {luck.mean:.4f} ± {luck.std:.4f}"
+    said = f"{contest.where}, the score is {said}{detail}; {beside}."
+    return Finding(contest.trial.attack, measure, verdict, score, luck.mean, luck.std, above, said)
+
+
+def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
+    """The finding on a suspicious score, from further draws: with other numbers of items, then with the same."""
+    examination = contest.examination
+    gained, verdict = False, Verdict.HELD
+    draws: list[Drawn] = []
+    gains = Luck(0.0, 0.0, 0)
+    for draws in _series(contest, measure, luck):
+        if failure := _failure(contest, measure, draws):
+            return failure
+        gains = _gains(draws, measure, examination)
+        if gained := is_gain(gains, examination.level, examination.step(measure)):
+            verdict = _judged(contest, measure, luck, gains)
+            break
+    explained = gained and verdict is Verdict.HELD and contest.trial.own
+    if not contest.is_settled:
+        blind, random = (
+            Luck.of([outcome.value(measure) for outcome in outcomes])
+            for outcomes in ([each.blind for each in draws], [each.random for each in draws])
+        )
+        beside = Luck(random.mean, luck.std, random.size)
+        finding = _compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
+    if explained:
+        plain = Luck.of([outcome.value(measure) for outcome in contest.beside(len(draws))])
+        said = f"{finding.detail} Without the calls before it, the same system scores as much: {plain.mean:.4f}."
+        return replace(finding, detail=said)
+    if verdict is Verdict.HELD:
+        return finding
+    sizes = sorted({each.items for each in draws})
+    spread = f"{sizes[0]} to {sizes[-1]} items" if len(sizes) > 1 else f"{sizes[0]} items with other labels"
+    detail = (
+        f"{finding.detail} In {len(draws)} draws of {spread}, it gains {abs(gains.mean):.4f} over random embeddings "
+        f"on average, with a standard error of {gains.error:.4f}."
+    )
+    if contest.trial.own and contest.besides:
+        plain = Luck.of([outcome.value(measure) for outcome in contest.besides])
+        detail += f" Without the calls before it, the same system scores {plain.mean:.4f}."
+    worse = max(verdict, finding.verdict, key=rank_of)
+    finding = replace(finding, verdict=worse, detail=detail)
+    return _under_other_names(contest, measure, luck, finding) if verdict is Verdict.EXPLOITABLE else finding
+
+
+def _series(contest: Contest, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
+    """More and more draws: with other numbers of items and, if the gain may depend on these, then with the same."""
+    examination = contest.examination
+    others = examination.takes_other_sizes
+    is_far = not contest.trial.own and luck.deviations(contest.first.values[measure], examination.sign) > FAR
+    for same_size in (False, True) if others and is_far else (not others,):
+        for look in contest.looks:
+            draws = contest.draw(look, same_size)
+            yield draws
+            if look >= LOOKS[-1] and _is_hopeless(_gains(draws, measure, examination)):
+                break
+
+
+def _gains(draws: Sequence[Drawn], measure: str, examination: Examination) -> Luck:
+    """By how much the blind system is better than random embeddings, over the draws."""
+    return Luck.of([_difference(each, measure, examination.sign) for each in draws])
+
+
+def _failure(contest: Contest, measure: str, draws: Sequence[Drawn]) -> Finding | None:
+    """The finding on the first draw that gave no number, if there is one."""
+    for each in draws:
+        for name, outcome in ((contest.trial.attack, each.blind), (BASELINE, each.random)):
+            if outcome.problem:
+                where = f"{contest.where}, with {each.items} items"
+                failures = contest.examination.failed(name, outcome, where)
+                return next(failure for failure in failures if failure.measure == measure)
+    return None
+
+
+def _is_hopeless(gains: Luck) -> bool:
+    """Whether more draws are not worth their time."""
+    return not gains.mean > 0 or (gains.std > 0 and tail(gains.mean / gains.error, gains.size - 1) > HOPELESS)
+
+
+def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
+    """The finding on an exploit, with a second verdict if documents were named in the order of the items."""
+    trial = contest.trial
+    if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
+        return finding
+
+    def renamed(board: Board) -> Case:
+        case = contest.trial.case(board)
+        seed = int(contest.examination.random("names", *board.key).integers(1, 2**31))
+        return replace(case, writing=case.writing._replace(names=seed))
+
+    trial = trial._replace(case=renamed, fixed=False)
+    again = _drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, finding)
+    if again.verdict is Verdict.EXPLOITABLE:
+        return replace(finding, renamed=again.verdict)
+    words = "Documents are named in the order of the items; with random names, the verdict is"
+    detail = f"{finding.detail} {words} {again.verdict}, and the score {again.score:.4f}."
+    return replace(finding, renamed=again.verdict, detail=detail)
+
+
+def _difference(drawn: Drawn, measure: str, sign: int) -> float:
+    """By how much the blind system is better than random embeddings."""
+    blind, random = (outcome.value(measure) for outcome in (drawn.blind, drawn.random))
+    return sign * (blind - random)
+
+
+def _judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
+    """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
+    examination, score = contest.examination, contest.first.values[measure]
+    if contest.trial.beside is not None and not _gains_more(contest, measure):
+        return Verdict.HELD
+    if may_be_a_threshold(examination, measure, score, contest.board(0)):
+        return Verdict.HELD
+    if may_be_the_average(examination, measure, contest.case, luck):
+        return Verdict.GAINS_A_LITTLE if examination.options.average is None else Verdict.HELD
+    small = gains.mean <= EXPLOIT * luck.std + rounding(luck.mean) + examination.step(measure)
+    return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
+
+
+def _gains_more(contest: Contest, measure: str) -> bool:
+    """Whether a system also gains over what is beside it, such as random rows of a larger size.
+
+    An evaluator that rounds distances and reports the lower bound gives large random embeddings more than usual ones.
+    """
+    looks = contest.looks
+    count = max(look for look in looks if look <= max(len(contest.drawn[False]), looks[0]))
+    sign, gains, usual = contest.examination.sign, [], []
+    for drawn, other in zip(contest.draw(count), contest.beside(count), strict=True):
+        gains.append(_difference(drawn._replace(random=other), measure, sign))
+        usual.append(_difference(drawn, measure, sign))
+    if any(map(math.isnan, gains)):
+        return True
+    gain = Luck.of(gains)
+    return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * Luck.of(usual).mean
+
+
+def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
+    """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
+    for measure in measures:
+        lucks: list[tuple[Contest, Luck]] = []
+        for contest in contests:
+            baseline = contest.examination.baseline(contest.layout, contest.trial.times)
+            luck = baseline.get(measure) if isinstance(baseline, dict) else None
+            if luck and luck.std and measure in contest.first.values:
+                lucks.append((contest, luck))
+        if len(lucks) > 1 and (finding := _little_on_all(measure, lucks)):
+            yield finding
+
+
+def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
+    """The finding on a consistent gain over all layouts; None if there is no such gain."""
+    examination = lucks[0][0].examination
+    sign = examination.sign
+    first = [luck.deviations(contest.first.values[measure], sign) for contest, luck in lucks]
+    if not math.fsum(first) / math.sqrt(len(first)) > SUSPICIOUS:
+        return None
+    least = examination.step(measure) / min(luck.std for _, luck in lucks)
+    for look in lucks[0][0].trial.looks or LOOKS:
+        gains = []
+        for number in range(look):
+            contest, luck = lucks[number % len(lucks)]
+            drawn = contest.draw(number // len(lucks) + 1)[-1]
+            gains.append(_difference(drawn, measure, sign) / luck.std)
+        gain = Luck.of(gains)
+        if not math.isnan(gain.mean) and is_gain(gain, examination.level, least):
+            break
+    else:
+        return None
+    contest, luck = max(lucks, key=lambda pair: pair[1].deviations(pair[0].first.values[measure], sign))
+    if _judged(contest, measure, luck, gain) is Verdict.HELD:
+        return None
+    finding = _compared(contest, measure, contest.first.values[measure], luck)
+    detail = (
+        f"{finding.detail} On {len(lucks)} layouts together, it gains {gain.mean:.2f} standard deviations of a "
+        f"random embedding on average, with a standard error of {gain.error:.2f}."
+    )
+    return replace(finding, verdict=Verdict.GAINS_A_LITTLE, detail=detail)

@@ -1,0 +1,167 @@
+"""Audits of evaluators of recall, from lists of found items to findings.
+
+Each attack (recall_attacks.py) hands in lists (recall_cases.py) together with the interval in which their recall
+lies, whichever of several tied items are called neighbors. A number above the interval means that an index can gain
+without finding more neighbors; a number below it means that an index is not credited with what it found.
+"""
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+from tieproof.errors import InputError
+from tieproof.trials.attacks import Finding, Verdict, worst
+from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
+from tieproof.trials.audit.luck import differ
+from tieproof.trials.audit.outcomes import RETURNED, Outcome
+from tieproof.trials.audit.recall_cases import FIRST, Deck, Lists, Trial
+
+KIND: AttackKind = "recall"
+"""The kind of the convention, and of the attacks that apply to it."""
+
+TOLERANCE = 1e-4
+"""How far outside its interval a recall may be, because an evaluator may round it."""
+
+
+def ask(examination: Examination, lists: Lists) -> Outcome:
+    """Call the evaluator with lists."""
+    return examination.call(cast(Any, lists), {})
+
+
+def deck(examination: Examination, attack: str) -> Deck:
+    """What the lists of an attack are made from."""
+    options = examination.options
+    return Deck(examination.random("recall", attack), min(options.queries, MOST_QUERIES), options.items)
+
+
+def exact(examination: Examination) -> Outcome:
+    """The outcome for an index that found exactly the nearest items, none of which are tied."""
+    key = ("true neighbors",)
+    if key not in examination.beside:
+        examination.beside[key] = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+    return examination.beside[key]
+
+
+def findings(
+    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None]
+) -> Iterator[Finding]:
+    """The worst finding of each attack on each number of the evaluator.
+
+    InputError if the evaluator refuses the true neighbors, or returns no number or one outside the limits for them.
+    """
+    _check(examination)
+    advance(1)
+    if exact(examination).problem:
+        yield from _failed(examination, "true neighbors", exact(examination), "For the true neighbors")
+        return
+    for attack in attacks:
+        found: dict[str, list[Finding]] = {}
+        for finding in attack.run(examination):
+            found.setdefault(finding.measure, []).append(finding)
+        yield from map(worst, found.values())
+        advance(1)
+
+
+def is_steady(examination: Examination) -> bool:
+    """Whether the same lists score the same when they are handed in again."""
+    again = ask(examination, deck(examination, "true neighbors").ranking().at(FIRST))
+    return not any(differ(value, again.value(name)) for name, value in exact(examination).values.items())
+
+
+def _check(examination: Examination) -> None:
+    options, outcome = examination.options, exact(examination)
+    given = [name for name in ("measure", "average", "pooled", "thresholds", "vary") if getattr(options, name)]
+    if given:
+        raise InputError(
+            f"{given[0]} says nothing of an evaluator of recall. Leave it out with takes='recall'.", given[0]
+        )
+    if options.limits is None:
+        raise InputError(
+            "limits is None, but for an evaluator of recall they are the numbers for no and for all true neighbors. "
+            "Pass both, such as limits=(0, 100) for percent.",
+            "limits",
+        )
+    if outcome.problem == "refused":
+        raise InputError(
+            f"The evaluator refuses the true neighbors ({outcome.message}). It was called with "
+            f"{examination.convention.takes}; pass takes if it expects other arguments."
+        )
+    if outcome.message.startswith(RETURNED):
+        raise InputError(
+            f"The evaluator cannot be audited: for the true neighbors {outcome.message}. Pass a function that "
+            "extracts the number, such as lambda *given: evaluator(*given)[0]."
+        )
+    least, most = options.limits
+    for name, value in outcome.values.items():
+        if not math.isnan(value) and not least - TOLERANCE <= value <= most + TOLERANCE:
+            raise InputError(
+                f"The evaluator gives {value:.6g} ({name}) for the true neighbors, outside the limits {least:g} and "
+                f"{most:g}. Pass the numbers for no and for all true neighbors, such as limits=(0, 100) "
+                "(--limits 0,100) for percent.",
+                "limits",
+            )
+
+
+def _failed(examination: Examination, attack: str, outcome: Outcome, where: str) -> Iterator[Finding]:
+    """The findings on a call that gave no number, one for each number that the evaluator usually gives."""
+    for name in exact(examination).values or examination.measures:
+        verdict = Verdict(outcome.problem or Verdict.CRASHED)
+        yield Finding(attack, name, verdict, detail=f"{where}: {outcome.message.rstrip('.')}.")
+
+
+def _judged(examination: Examination, attack: str, trial: Trial) -> Iterator[Finding]:
+    """The findings on a trial, one for each number of the evaluator."""
+    outcome = ask(examination, trial.lists)
+    if outcome.problem:
+        yield from _failed(examination, attack, outcome, f"For {trial.what}")
+        return
+    assert examination.options.limits is not None
+    none, all_ = examination.options.limits[:: examination.sign]
+    interval = none + trial.least * (all_ - none), none + trial.most * (all_ - none)
+    for name, value in outcome.values.items():
+        recall = (value - none) / (all_ - none)
+        verdict = Verdict.HELD
+        if math.isnan(value):
+            verdict = Verdict.NOT_A_NUMBER
+        elif recall > trial.most + TOLERANCE:
+            verdict = trial.above
+        elif recall < trial.least - TOLERANCE:
+            verdict = Verdict.OUTSIDE
+        least, most = (f"{bound:.4f}" for bound in interval)
+        allowed = least if least == most else f"from {least} to {most}"
+        detail = f"For {trial.what}, the score is {value:.4f}; their recall is {allowed}."
+        yield Finding(attack, name, verdict, value, detail=detail, interval=(min(interval), max(interval)))
+
+
+def attack(name: str, trials: Callable[[Deck], Iterator[Trial]], does: str, why: str, source: str = "") -> Attack:
+    """An attack by lists whose recall is known."""
+
+    def run(examination: Examination) -> Iterator[Finding]:
+        """The findings on all trials."""
+        for trial in trials(deck(examination, name)):
+            yield from _judged(examination, name, trial)
+
+    return Attack(name, KIND, does, why, source, run)
+
+
+Pairs = Callable[[Deck], Iterator[tuple[str, Lists, Lists]]]
+"""A function that yields pairs of lists that must have the same score, with the change in words."""
+
+
+def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source: str = "") -> Attack:
+    """An attack by a change that must not matter, with the verdict if it does."""
+
+    def run(examination: Examination) -> Iterator[Finding]:
+        """The findings on all pairs."""
+        for what, one, other in pairs(deck(examination, name)):
+            before, after = ask(examination, one), ask(examination, other)
+            if before.problem or after.problem:
+                yield from _failed(examination, name, before if before.problem else after, f"With {what}")
+                continue
+            for measure, value in before.values.items():
+                changed = after.value(measure)
+                detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
+                reached = verdict if differ(value, changed) else Verdict.HELD
+                yield Finding(name, measure, reached, changed, detail=detail)
+
+    return Attack(name, KIND, does, why, source, run)

@@ -1,0 +1,326 @@
+"""The report of an audit as text, as Markdown and as a page, and the line of Python that reproduces a finding."""
+
+import ast
+import os
+import site
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, fields
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, ClassVar
+
+from tieproof.errors import InputError
+from tieproof.measures import Measure
+from tieproof.show.files import Formats
+from tieproof.show.pages.page import write_page
+from tieproof.show.parts import NARROWEST, WIDTH, count, table
+from tieproof.show.printable import in_one_line, printable
+from tieproof.show.shown import Shown, Table, markdown
+from tieproof.trials.attacks import Finding, Report, Verdict, bad, worst, wrapped
+from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
+from tieproof.trials.audit.examination import Options
+from tieproof.trials.audit.targets import Command, name_of
+
+HEADER = ("attack", "verdict", "score", "random", "deviations")
+OF_RECALL = ("attack", "verdict", "score", "recall")
+"""The columns of the table, and those for an evaluator of recall."""
+MEASURE = "measure"
+
+BASELINE = "random embeddings"
+"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
+
+
+@dataclass(frozen=True, repr=False)
+class AuditReport(Report, Shown):
+    """The findings of an audit, one for each attack and measure, in the order of the registry.
+
+    evaluator : the evaluator's name
+    takes : the arguments that it was called with
+    seed : the seed of all random numbers
+    items, queries : the usual number of each
+    power : for each measure, the gain of a blind system that the audit would hardly have missed
+    """
+
+    _ABOUT: ClassVar[str] = "evaluator"
+
+    evaluator: str
+    takes: str
+    seed: int
+    findings: Sequence[Finding]
+    items: int = 0
+    queries: int = 0
+    power: Mapping[str, float] = field(default_factory=dict)
+
+    def finding(self, attack: str, measure: str | None = None) -> Finding:
+        """The worst finding on an attack, for one measure or for all of them."""
+        findings = [each for each in self.findings if each.attack == attack and measure in (None, each.measure)]
+        if not findings:
+            names = ", ".join(dict.fromkeys(finding.attack for finding in self.findings))
+            raise InputError(
+                f"This report has no attack '{attack}'{'' if measure is None else f' on {measure!r}'}; "
+                f"it has {names}."
+            )
+        return worst(findings)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report as plain numbers, strings, lists and dictionaries."""
+        return {
+            "evaluator": self.evaluator,
+            "takes": self.takes,
+            "seed": self.seed,
+            "items": self.items,
+            "queries": self.queries,
+            "power": dict(self.power),
+            "exploitable": self.exploitable,
+            "held": self.held,
+            "findings": [finding.to_dict() for finding in self.findings],
+        }
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """A table with a row for each attack, then the bad findings, each with the line that reproduces it, if any.
+
+        width : the number of columns to fit into; None for 80
+        color : whether to use the escape sequences of a terminal
+
+        >>> import tieproof as tp
+        >>> def upper_bound(embeddings, labels):
+        ...     return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
+        >>> print(tp.audit(upper_bound, attacks=["zeros", "nan"]).to_text())
+        attack  verdict      score   random           deviations
+        --------------------------------------------------------
+        zeros   exploitable  1.0000  0.1427 ± 0.0024  +364.1
+        nan     refused
+        <BLANKLINE>
+        Audited upper_bound, called with (embeddings, labels), leave-one-out.
+        EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
+        scores more than random embeddings do.
+        The number after ± is the standard deviation of one random embedding.
+        <BLANKLINE>
+        zeros, exploitable: On the layout 'largest first', the score is 1.0000; random
+        embeddings score 0.1427 ± 0.0024. In 5 draws of 141 to 324 items, it gains
+        0.8537 over random embeddings on average, with a standard error of 0.0020.
+        """
+        width = max(width or WIDTH, NARROWEST)
+        several = _has_several_measures(self)
+        names = _header(self)
+        header = (*names[:1], MEASURE, *names[1:]) if several else names
+        rows = [_cells(finding, several, is_of_recall(self)) for finding in self.findings]
+        parts = [
+            table(header, [rows], width, color),
+            "\n".join(wrapped(text, width) for text in _sentences(self)),
+        ]
+        for finding in bad(self.findings):
+            name = f"{finding.attack}, {finding.measure}" if several else finding.attack
+            text = wrapped(f"{name}, {finding.verdict}: {finding.detail}", width)
+            parts.append(f"{text}\n    {printable(finding.reproduce)}" if finding.reproduce else text)
+        return "\n\n".join(parts)
+
+    def to_markdown(self) -> str:
+        """The report as Markdown, to paste into an issue: the bad findings, and the lines that reproduce them."""
+        lines = [f"## Audit of `{in_one_line(self.evaluator)}`", "", *map(in_one_line, _sentences(self))]
+        if harmful := bad(self.findings):
+            lines += ["", markdown(_details(self, harmful))]
+            again = [printable(finding.reproduce) for finding in harmful if finding.reproduce]
+            lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
+        return "\n".join(lines) + "\n"
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the report as a self-contained HTML page (extra `report`): one .html file that needs no network."""
+        write_page(self, path, contents)
+
+    def _table(self) -> Table:
+        return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
+
+
+def _write_markdown(report: AuditReport, path: Path) -> None:
+    path.write_text(report.to_markdown(), encoding="utf-8")
+
+
+MARKDOWN: Formats = {".md": lambda: _write_markdown}
+"""The file extension for Markdown, and its writer."""
+
+
+def is_of_recall(report: AuditReport) -> bool:
+    """Whether an evaluator of recall was audited."""
+    return report.takes == CONVENTIONS["recall"].takes
+
+
+def _header(report: AuditReport) -> Sequence[str]:
+    return OF_RECALL if is_of_recall(report) else HEADER
+
+
+def _details(report: AuditReport, findings: Iterable[Finding]) -> Table:
+    names, recall = _header(report), is_of_recall(report)
+    header = (names[0], MEASURE, *names[1:], "what")
+    return Table(header, [[[*_cells(finding, True, recall), finding.detail] for finding in findings]])
+
+
+def _has_several_measures(report: AuditReport) -> bool:
+    return len({finding.measure for finding in report.findings}) > 1
+
+
+def interval_of(finding: Finding) -> str:
+    """The numbers that a recall of the same lists may be, as text; empty if there are none."""
+    ends = dict.fromkeys(f"{end:.4f}" for end in finding.interval or ())
+    return " to ".join(ends)
+
+
+def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
+    score = "" if finding.score is None else f"{finding.score:.4f}"
+    luck = "" if finding.random_mean is None else f"{finding.random_mean:.4f} ± {finding.random_std:.4f}"
+    deviations = "" if finding.deviations is None else f"{finding.deviations:+.1f}"
+    names = [finding.attack, finding.measure] if several else [finding.attack]
+    if recall:
+        return [*names, str(finding.verdict), score, interval_of(finding)]
+    return [*names, str(finding.verdict), score, luck, deviations]
+
+
+def _sentences(report: AuditReport) -> Iterator[str]:
+    yield f"Audited {report.evaluator}, called with {report.takes}."
+    harmful = bad(report.findings)
+    exploits = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.EXPLOITABLE)
+    little = _attacks_of(finding for finding in harmful if finding.verdict is Verdict.GAINS_A_LITTLE)
+    attacks = count(len(_attacks_of(report.findings)), "attack")
+    if is_of_recall(report):
+        yield _said_of_recall(exploits, harmful, attacks)
+        return
+    if exploits:
+        verb = "shows" if len(exploits) == 1 else "show"
+        yield (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that a system that never looks at its input scores "
+            "more than random embeddings do."
+        )
+    elif harmful:
+        finders = len(_attacks_of(harmful))
+        gains = "a blind system gains a little" if little else "no blind system gains from it"
+        what = f"{finders} of {attacks} found a problem" if finders else "random embeddings show a problem"
+        yield f"Not held: {what}, though {gains}."
+    else:
+        yield f"Held: in {attacks}, no blind system gains, and nothing changes that must not change."
+    if not exploits and report.power and any(finding.deviations is not None for finding in report.findings):
+        same = report.items == report.queries
+        sizes = count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")
+        yield f"With {sizes}, {_powers(report)} would hardly have been missed."
+    if any(finding.random_mean is not None for finding in report.findings):
+        yield "The number after ± is the standard deviation of one random embedding."
+
+
+def _said_of_recall(exploits: set[str], harmful: Sequence[Finding], attacks: str) -> str:
+    """The sentence on an evaluator of recall."""
+    if exploits:
+        verb = "shows" if len(exploits) == 1 else "show"
+        return (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {verb} that lists of found items score more than the "
+            "neighbors among them allow."
+        )
+    if harmful:
+        return f"Not held: {len(_attacks_of(harmful))} of {attacks} found a problem."
+    return f"Held: in {attacks}, lists score what they found, and nothing changes that must not change."
+
+
+def _attacks_of(findings: Iterable[Finding]) -> set[str]:
+    """The names of the attacks that findings are about; random embeddings are not an attack."""
+    return {finding.attack for finding in findings} - {BASELINE}
+
+
+def _powers(report: AuditReport) -> str:
+    gains = [f"above {gain:.2g}" for gain in report.power.values()]
+    if len(gains) > 1:
+        gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
+    return f"a gain {' or '.join(gains)}"
+
+
+def contents(report: AuditReport) -> tuple[str, dict[str, Any]]:
+    """The template of the page, and the values that it shows."""
+    known = {finding.verdict for finding in report.findings}
+    said = "can be exploited" if report.exploitable else "held" if report.held else "did not hold"
+    return "audit.html", {
+        "title": f"{report.evaluator} {said}",
+        "report": report,
+        "verdict": said,
+        "said": list(_sentences(report)),
+        "bad": bad(report.findings),
+        "attacks": len(_attacks_of(report.findings)),
+        "several": _has_several_measures(report),
+        "recall": is_of_recall(report),
+        "interval_of": interval_of,
+        "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
+    }
+
+
+ON_ALL_LAYOUTS = "zeros"
+"""An attack that scores random embeddings on every layout."""
+
+
+def reproducing(evaluator: EvaluatorFunction | str, options: Options) -> Callable[[Finding], str]:
+    """A function that makes the line of Python for a finding; the line is empty if none would reproduce it."""
+    spelled, imports = _called(evaluator)
+    defaults = _as_plain_values(Options())
+    changed = {name: value for name, value in _as_plain_values(options).items() if value != defaults[name]}
+    if spelled is None or not all(map(_can_be_written, changed.values())):
+        return lambda finding: ""
+    given = "".join(f", {name}={value!r}" for name, value in changed.items())
+
+    def line(finding: Finding) -> str:
+        attack = ON_ALL_LAYOUTS if finding.attack == BASELINE else finding.attack
+        what = "detail" if finding.score is None else "score"
+        report = f"tp.audit({spelled}, attacks=[{attack!r}]{given})"
+        return (
+            f"import tieproof as tp; {imports}print({report}.finding({finding.attack!r}, {finding.measure!r}).{what})"
+        )
+
+    return line
+
+
+def _called(evaluator: EvaluatorFunction | str) -> tuple[str | None, str]:
+    """The expression for the evaluator in a call of the audit, None if there is none, and the imports before it."""
+    if isinstance(evaluator, Command):
+        return f"Command({evaluator.template!r})", "from tieproof.trials.audit import Command; "
+    name = evaluator if isinstance(evaluator, str) else name_of(evaluator)
+    if name is None:
+        return None, ""
+    folder = _folder_to_add(name.partition(".")[0].partition(":")[0])
+    return repr(name), f"import sys; sys.path.insert(0, {folder!r}); " if folder else ""
+
+
+def _folder_to_add(package: str) -> str | None:
+    """The folder of a package that another process, started in the same folder, would not find; None if it would."""
+    with suppress(ImportError, ValueError):
+        spec = find_spec(package)
+        places = [] if spec is None else list(spec.submodule_search_locations or [spec.origin or ""])
+        folder = Path(places[0]).resolve().parent if places and places[0] not in ("", "built-in", "frozen") else None
+        if folder is not None and not _is_searched(folder):
+            return str(folder)
+    return None
+
+
+def _is_searched(folder: Path) -> bool:
+    """Whether any process that is started in the current folder searches a folder for imports."""
+    own = [Path.cwd(), *map(Path, filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep)))]
+    installed = [Path(path).resolve() for path in (*sysconfig.get_paths().values(), site.getusersitepackages())]
+    return folder in [path.resolve() for path in own] or folder in installed
+
+
+def _as_plain_values(options: Options) -> dict[str, Any]:
+    """The options without the choice of attacks, and with measures by their names."""
+    values = {field.name: getattr(options, field.name) for field in fields(options)}
+    del values["attacks"], values["skip"]
+    if isinstance(values["measure"], Mapping):
+        values["measure"] = {name: str(measure) for name, measure in values["measure"].items()}
+    elif isinstance(values["measure"], Measure):
+        values["measure"] = str(values["measure"])
+    return values
+
+
+def _can_be_written(value: Any) -> bool:
+    """Whether reading the `repr` of a value gives an equal value.
+
+    >>> _can_be_written({"batch_size": [1, 64]}), _can_be_written({"sort": [sorted]})
+    (True, False)
+    """
+    try:
+        return bool(ast.literal_eval(repr(value)) == value)
+    except (ValueError, SyntaxError):
+        return False

@@ -1,0 +1,159 @@
+"""What blind systems hand in: rows of numbers, or lists of documents, made without looking at any input.
+
+A function of rows makes one row for each item. Rows that differ are assigned to items at random; otherwise the order
+of the items would reveal their classes.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tieproof.ties import Array, IntArray
+from tieproof.trials.audit.examination import BlindSystem, Dice
+
+FLOAT32 = np.finfo(np.float32)
+CONSTANT = np.float32(0.3)
+
+
+def scaled(factor: float, dtype: type[np.floating] = np.float64) -> BlindSystem:
+    """Random rows times a factor."""
+    return lambda dice, count, width: (dice.random.normal(size=(count, width)) * factor).astype(dtype)
+
+
+def larger(dice: Dice, count: int, width: int) -> Array:
+    """Random rows times a power of two whose squares fit into all types; scores, which differ less, times more."""
+    return dice.plain(count, width) * np.float32(1024 if dice.kind == "scores" else 16)
+
+
+def some(value: float, share: float = 0.1) -> BlindSystem:
+    """Random rows, of which a share are filled with a value."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        replaced = dice.random.permutation(count) < int(count * share)
+        return np.where(replaced[:, None], value, dice.plain(count, width)).astype(np.float32)
+
+    return rows
+
+
+def dealt(distinct: int) -> BlindSystem:
+    """So many different random rows, assigned to the items at random."""
+    return lambda dice, count, width: dice.plain(distinct, width)[dice.random.integers(distinct, size=count)]
+
+
+def in_groups(size: int) -> BlindSystem:
+    """Random rows, each shared by `size` items at random."""
+    return lambda dice, count, width: dice.plain(-(-count // size), width)[dice.random.permutation(count) // size]
+
+
+def isolated_pairs(dice: Dice, count: int, width: int) -> Array:
+    """Random pairs of items with equal vectors; different vectors are all equally far from each other.
+
+    Among scores, each query has one best item, and all other items are tied after it.
+    """
+    if dice.kind == "scores":
+        rows = np.full((count, width), 0.75 if dice.ascending else 0.25)
+        rows[dice.random.integers(count, size=width), np.arange(width)] = 0.5
+        return rows
+    return np.eye((count + 1) // 2, dtype=np.float32)[dice.random.permutation(count) // 2]
+
+
+def one_ulp(dice: Dice, count: int, width: int) -> Array:
+    """`CONSTANT` or the next larger number, at random."""
+    return np.where(dice.random.random((count, width)) < 0.5, CONSTANT, np.nextafter(CONSTANT, np.float32(1)))
+
+
+def either_infinity(dice: Dice, count: int, width: int) -> Array:
+    """Infinity of random sign."""
+    return np.where(dice.random.random((count, width)) < 0.5, np.inf, -np.inf).astype(np.float32)
+
+
+def subnormal(dice: Dice, count: int, width: int) -> Array:
+    """Small multiples of the smallest positive float32."""
+    return (dice.random.integers(1, 4, size=(count, width)) * float(FLOAT32.smallest_subnormal)).astype(np.float32)
+
+
+def _shuffled(rows: Array, dice: Dice) -> Array:
+    """The rows in random order: rounding may depend on their places, and these must not reveal the classes."""
+    return dice.random.permutation(rows).astype(np.float32)
+
+
+def equidistant(dice: Dice, count: int, width: int) -> Array:
+    """Different vectors, each as far from every other: each has a dimension of its own."""
+    return _shuffled(np.eye(count), dice)
+
+
+def opposed(dice: Dice, count: int, width: int) -> Array:
+    """Vectors with negative similarities to each other, nearly the corners of a simplex; or negative scores."""
+    if dice.kind == "scores":
+        return dice.plain(count, width) - 1
+    return _shuffled(count * np.eye(count) - 1, dice) + 0.01 * dice.plain(count, count)
+
+
+def hubs(number: int) -> BlindSystem:
+    """So many items that are nearest to all, one after the other; all other items are equally far from each other."""
+
+    def rows(dice: Dice, count: int, width: int) -> Array:
+        chosen = dice.random.permutation(dice.items)[:number]
+        if dice.kind == "scores":
+            found = np.full((count, width), 0.1)
+            found[chosen] = 0.9 - np.arange(number)[:, None] / 100
+            return 1 - found if dice.ascending else found
+        vectors = count * np.eye(count)
+        vectors[chosen] = 1 + np.eye(count)[chosen] * np.arange(number)[:, None]
+        return vectors.astype(np.float32)
+
+    return rows
+
+
+def mostly_equal(dice: Dice, count: int, width: int) -> Array:
+    """Equal vectors or scores, but for a few at random."""
+    few = dice.random.permutation(count) < max(12, count // 20)
+    return np.where(few[:, None], dice.plain(count, width), dice.plain(1, width)).astype(np.float32)
+
+
+def half_in_a_cluster(dice: Dice, count: int, width: int) -> Array:
+    """Half of the vectors or scores, at random, nearly equal; the others at random."""
+    near = dice.random.permutation(count) < count // 2
+    cluster = dice.plain(1, width) + 1e-4 * dice.plain(count, width)
+    return np.where(near[:, None], cluster, dice.plain(count, width)).astype(np.float32)
+
+
+Listing = Callable[[np.random.Generator, int, int], IntArray]
+"""A function that returns how often each item is listed for each query, (count, asked)."""
+
+REPEATS = 200
+ANSWERED = 10
+"""One in this many queries is answered."""
+
+
+def documents(length: int) -> Listing:
+    """So many random documents for each query."""
+
+    def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
+        places = np.argsort(random.random((count, asked)), axis=0)
+        return np.where(places < length, 1, 0)
+
+    return listed
+
+
+def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """All documents for the first queries, and none for the others."""
+    counts = np.zeros((count, asked), dtype=np.int64)
+    counts[:, : -(-asked // ANSWERED)] = 1
+    return counts
+
+
+def the_same_documents(number: int) -> Listing:
+    """The same documents for all queries."""
+
+    def listed(random: np.random.Generator, count: int, asked: int) -> IntArray:
+        counts = np.zeros((count, asked), dtype=np.int64)
+        counts[random.permutation(count)[:number]] = 1
+        return counts
+
+    return listed
+
+
+def listed_last(random: np.random.Generator, count: int, asked: int) -> IntArray:
+    """As first_queries, from the last query on."""
+    return first_queries(random, count, asked)[:, ::-1].copy()

@@ -1,0 +1,203 @@
+"""An attack of `check`, and the attacks by systems that look at no item: blind systems, and those that know one fact.
+
+The blind systems are those of an audit. Other systems read labels off public facts: the order and names of items, and
+the sizes or dates of their files. Such a submission knows one fact, and puts items near each other that are alike in
+it.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.ties import Array, FloatArray
+from tieproof.trials.audit import ATTACKS as AUDITED
+from tieproof.trials.audit.examination import BlindSystem, Dice
+from tieproof.trials.competition.inspection.forms import Form
+
+Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
+"""What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
+must not exceed (damage) or must equal (same), or what is shown if a guess is the truth (guessing, climbing)."""
+
+
+class Secret(NamedTuple):
+    """The truth that the platform keeps: the path of its file in the folder of the truth, and its rows of cells."""
+
+    place: Path
+    rows: list[list[str]]
+
+
+class Material(NamedTuple):
+    """The material of an attack's submission.
+
+    form : the form of the sample
+    random : a random generator
+    public : the files that participants get, by name; empty if the bundle has none
+    task : the name of the task
+    secret : the truth, if it is in a file that can be changed; only the attacks by guesses use it
+    """
+
+    form: Form
+    random: np.random.Generator
+    public: Mapping[str, Path]
+    task: str = ""
+    secret: Secret | None = None
+
+
+WriteSubmission = Callable[[Path], object]
+"""A function that writes a submission into an empty folder."""
+
+
+class FileAttack(NamedTuple):
+    """One kind of submission that must gain nothing.
+
+    name : as reports and options spell it
+    does : the submission, in words
+    why : the reason why it must gain nothing
+    make : makes the submission; None if the form of the sample does not allow it
+    fixed : whether it contains no random numbers
+    """
+
+    name: str
+    kind: Kind
+    does: str
+    why: str
+    make: Callable[[Material], WriteSubmission | None]
+    fixed: bool = True
+
+
+def write(material: Material, rows: Array, folder: Path) -> None:
+    """Write rows under the ids of the sample."""
+    material.form.write_into(folder, material.form.ids, np.asarray(rows))
+
+
+def _make_blindly(system: BlindSystem, material: Material) -> WriteSubmission:
+    """A submission of a blind system's rows: vectors, or the scores of a run."""
+    count, width = material.form.rows.shape
+    dice = Dice(material.random, "scores" if material.form.is_run else "leave-one-out", count)
+    return partial(write, material, system(dice, count, width))
+
+
+def random_system(material: Material) -> WriteSubmission:
+    """The submission of a random system, with which blind systems are compared."""
+    return _make_blindly(Dice.plain, material)
+
+
+BLIND = [
+    FileAttack(attack.name, "blind", attack.does, attack.why, partial(_make_blindly, attack.rows), attack.fixed)
+    for attack in AUDITED.values()
+    if attack.rows is not None and not attack.thorough
+]
+"""The attacks by the blind systems of an audit."""
+
+ARC = 1.0
+"""The angle, in radians, over which ranks are spread, so that neighboring ranks are near under every distance."""
+
+Fact = Callable[[Material], FloatArray | None]
+"""A function that returns a number for each row, near for items that are alike in a fact; None if it is unknown."""
+
+
+def _leak(name: str, fact: Fact, does: str) -> FileAttack:
+    """An attack that knows one fact about each item."""
+
+    def make(material: Material) -> WriteSubmission | None:
+        if material.form.is_run:
+            scores = _pairs(material, fact)
+            return None if scores is None else partial(write, material, scores[:, None])
+        values = fact(material)
+        if values is None:
+            return None
+        angles = ARC * _shares_of(values)
+        rows = np.zeros((len(values), max(material.form.rows.shape[1], 2)))
+        rows[:, 0], rows[:, 1] = np.cos(angles), np.sin(angles)
+        return partial(write, material, rows)
+
+    return FileAttack(name, "leak", does, "Public facts about an item must not reveal its label.", make)
+
+
+def _shares_of(values: FloatArray) -> FloatArray:
+    """The ranks of values as shares of the largest rank; equal values have equal ranks."""
+    _, ranks = np.unique(values, return_inverse=True)
+    shares: FloatArray = ranks / max(ranks.max(), 1)
+    return shares
+
+
+def _pairs(material: Material, fact: Fact) -> FloatArray | None:
+    """Scores of documents for queries, from how near the ranks of the two are in the fact."""
+    form = material.form
+    queries, documents = zip(*(each.split(" ", 1) for each in form.ids), strict=True)
+    sides = []
+    for names in (queries, documents):
+        distinct = list(dict.fromkeys(names))
+        values = fact(material._replace(form=form._replace(ids=tuple(distinct))))
+        if values is None:
+            return None
+        share = dict(zip(distinct, _shares_of(values).tolist(), strict=True))
+        sides.append(np.array([share[name] for name in names]))
+    scores: FloatArray = -np.abs(sides[0] - sides[1])
+    return scores
+
+
+def _numbers_in_names(material: Material) -> FloatArray | None:
+    numbers = [re.findall(r"\d+", name) for name in material.form.ids]
+    if not material.form.names_rows or not all(numbers):
+        return None
+    return np.array([float(each[-1][-15:]) for each in numbers])
+
+
+def _words_of_names(material: Material) -> FloatArray | None:
+    """The beginning of each name, up to the first digit or separator, as a number."""
+    return _kinds_of(material, [re.split(r"[\d_\-./ ]", name, maxsplit=1)[0] for name in material.form.ids])
+
+
+def _kinds_of(material: Material, words: Sequence[str]) -> FloatArray | None:
+    """A number for each word; None if all words are equal, or all are different."""
+    distinct = sorted(set(words))
+    if not material.form.names_rows or not 1 < len(distinct) < len(words):
+        return None
+    return np.array([float(distinct.index(word)) for word in words])
+
+
+def _of_files(measured: Callable[[os.stat_result], float]) -> Fact:
+    """A number for each item's file; None if an item has no public file with its name, or all numbers are equal."""
+
+    def fact(material: Material) -> FloatArray | None:
+        files = [material.public.get(name) for name in material.form.ids]
+        known = [file for file in files if file is not None]
+        if len(known) < len(files):
+            return None
+        values = np.array([float(measured(file.stat())) for file in known])
+        return values if len(set(values.tolist())) > 1 else None
+
+    return fact
+
+
+LEAKS = [
+    _leak(
+        "order of the items",
+        lambda material: np.arange(len(material.form.ids), dtype=np.float64),
+        "near vectors for items that are near in the list",
+    ),
+    _leak("numbers in names", _numbers_in_names, "near vectors for items with near numbers in their names"),
+    _leak("words in names", _words_of_names, "equal vectors for items whose names begin with the same word"),
+    _leak(
+        "first letters",
+        lambda material: _kinds_of(material, [name[:1] for name in material.form.ids]),
+        "equal vectors for items whose names begin with the same letter",
+    ),
+    _leak(
+        "file sizes",
+        _of_files(lambda status: status.st_size),
+        "near vectors for items whose files have about the same size",
+    ),
+    _leak(
+        "file dates",
+        _of_files(lambda status: status.st_mtime),
+        "near vectors for items whose files were changed at about the same time",
+    ),
+]
+"""The attacks by one public fact."""

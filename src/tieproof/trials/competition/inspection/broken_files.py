@@ -1,0 +1,239 @@
+"""Attacks by invalid files and by a changed sample: a submission may be refused, but must not gain."""
+
+import io
+import os
+import pickle
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tieproof.ties import Array
+from tieproof.trials.competition.inspection.attacks import FileAttack, Kind, Material, WriteSubmission
+
+KEPT = 10
+"""One in this many items is kept."""
+
+WIDE, MOST_NUMBERS = 100_000, 50_000_000
+"""The dimensions of vectors that are too wide, and the most numbers in all of them together."""
+
+Change = Callable[[Material], tuple[Sequence[str], Array] | None]
+"""A function that returns other ids and rows; None if the form of the sample does not allow them."""
+
+
+def _broken_sample(name: str, change: Change, does: str, why: str, kind: Kind = "damage") -> FileAttack:
+    """An attack by the sample with other ids or rows."""
+
+    def make(material: Material) -> WriteSubmission | None:
+        changed = change(material)
+        return None if changed is None else lambda folder: material.form.write_into(folder, *changed)
+
+    return FileAttack(name, kind, does, why, make)
+
+
+def _missing(material: Material) -> tuple[Sequence[str], Array]:
+    """One in ten of the items or, in a run, of the queries."""
+    form = material.form
+    units = [name.partition(" ")[0] if form.is_run else name for name in form.ids]
+    distinct = sorted(set(units))
+    kept = set(distinct[:: max(1, min(KEPT, len(distinct) // 2))])
+    rows = [at for at, unit in enumerate(units) if unit in kept]
+    return [form.ids[at] for at in rows], form.rows[rows]
+
+
+def _contradicting(material: Material) -> tuple[Sequence[str], Array] | None:
+    form = material.form
+    if not form.names_rows:
+        return None
+    return [*form.ids, *form.ids], np.concatenate([form.rows, -form.rows[::-1]])
+
+
+def _strangers(material: Material) -> tuple[Sequence[str], Array] | None:
+    """The rows, and as many more for items or queries that are not in the test set."""
+    form = material.form
+    if not form.names_rows:
+        return None
+    count = len(form.ids)
+    digits = all(name.isdigit() for name in form.ids)
+    longest = max(map(int, form.ids)) + 1 if digits else 0
+    names = [
+        str(longest + at) if digits else f"stranger{at} d{at}" if form.is_run else f"stranger{at}"
+        for at in range(count)
+    ]
+    return [*form.ids, *names], np.concatenate([form.rows, form.rows[::-1]])
+
+
+def _shuffled(material: Material) -> tuple[Sequence[str], Array] | None:
+    form = material.form
+    if not form.names_rows:
+        return None
+    order = material.random.permutation(len(form.ids))
+    return [form.ids[at] for at in order], form.rows[order]
+
+
+def _copy(material: Material) -> tuple[Sequence[str], Array]:
+    """The rows in another order, if they have ids, with all numbers times two."""
+    ids, rows = _shuffled(material) or (material.form.ids, material.form.rows)
+    return ids, rows * 2
+
+
+def _rotated(material: Material) -> tuple[Sequence[str], Array] | None:
+    form = material.form
+    return None if form.is_run else (form.ids, form.rows[:, ::-1])
+
+
+def _texts(material: Material) -> tuple[Sequence[str], Array] | None:
+    form = material.form
+    return None if form.is_run else (form.ids, np.full(form.rows.shape, "one"))
+
+
+def _wide(material: Material) -> tuple[Sequence[str], Array] | None:
+    """The sample with zeros appended to every vector."""
+    form = material.form
+    if form.is_run or not form.place.endswith((".npy", ".npz")):
+        return None
+    zeros = np.zeros((len(form.ids), min(WIDE, MOST_NUMBERS // len(form.ids))), dtype=form.rows.dtype)
+    return form.ids, np.concatenate([form.rows, zeros], axis=1)
+
+
+MARK = "was_executed_by_a_submission"
+"""The file that the pickle creates if it is loaded."""
+
+EXECUTED = f"""
+import os
+for folder in ("/app/output", "/output", "."):
+    try:
+        open(os.path.join(folder, {MARK!r}), "w").close()
+    except OSError:
+        pass
+"""
+
+GIANT = 64 * 10**9
+"""The apparent size of a giant file in bytes; they are not stored."""
+
+CLIMBED, INSIDE = "climbed_out_of_a_submission", "stayed_in_a_submission"
+"""Two files of an archive: the path of the first leads out of its folder."""
+
+STEPS = "../" * 8
+
+
+class Payload:
+    """An object that creates a file when it is unpickled; a real attack could do anything instead."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Create a file in the folder where the program runs, and in its output folders."""
+        return exec, (EXECUTED,)
+
+
+def _broken_file(name: str, content: Callable[[Material], bytes | None], does: str, why: str) -> FileAttack:
+    """An attack by a file with other content."""
+
+    def make(material: Material) -> WriteSubmission | None:
+        written = content(material)
+        return None if written is None else lambda folder: material.form.place_in(folder).write_bytes(written)
+
+    return FileAttack(name, "damage", does, why, make)
+
+
+def _as_sample(material: Material) -> bytes:
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder, Path(material.form.place).name)
+        material.form.write(place, material.form.ids, material.form.rows)
+        return place.read_bytes()
+
+
+def _pickled(material: Material) -> bytes | None:
+    """An array of Python objects, which run code when they are unpickled, or a pickle of such an object."""
+    place, written = material.form.place, io.BytesIO()
+    objects = np.array([[Payload()] for _ in material.form.ids], dtype=object)
+    if place.endswith(".npz"):
+        np.savez(written, ids=np.array(material.form.ids), embeddings=objects)
+    elif place.endswith(".npy"):
+        np.save(written, objects, allow_pickle=True)
+    else:
+        return pickle.dumps(Payload())
+    return written.getvalue()
+
+
+def _climbing(material: Material) -> bytes:
+    """An archive with files whose names lead out of its folder, and a link to the truth."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w") as archive:
+        archive.writestr(Path(material.form.place).name, _as_sample(material))
+        archive.writestr(INSIDE, "")
+        for place in ("../", "../../", f"{STEPS}app/output/", f"{STEPS}output/", f"{STEPS}challenge_work/"):
+            archive.writestr(place + CLIMBED, "")
+        link = zipfile.ZipInfo("link")
+        link.external_attr = 0o120777 << 16
+        archive.writestr(link, f"{STEPS}app/input/ref")
+    return written.getvalue()
+
+
+def _lying(material: Material) -> bytes | None:
+    """An array whose header announces far more data than the file has."""
+    if not material.form.place.endswith(".npy"):
+        return None
+    written = io.BytesIO()
+    header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**4)}
+    np.lib.format.write_array_header_1_0(written, header)
+    return written.getvalue()
+
+
+def _giant(material: Material) -> WriteSubmission:
+    """A file whose apparent size is far larger than any memory."""
+
+    def write(folder: Path) -> None:
+        place = material.form.place_in(folder)
+        place.write_bytes(_as_sample(material))
+        os.truncate(place, GIANT)
+
+    return write
+
+
+FEWER = "Among fewer items, relevant items are easier to find; leaving items out must not gain."
+TWICE = "An item that occurs twice finds its own copy; that must not gain."
+ASKED = "The competition does not ask for this."
+NEVER = "Nothing in a submission may be executed."
+WHOLE = "An incomplete file is not a submission."
+
+ATTACKS = [
+    _broken_sample("missing ids", _missing, "one in ten of the items or queries", FEWER),
+    _broken_sample(
+        "one missing", lambda material: (material.form.ids[:-1], material.form.rows[:-1]), "all rows but one", FEWER
+    ),
+    _broken_sample(
+        "duplicate ids",
+        lambda material: (material.form.ids * 2, np.concatenate([material.form.rows] * 2)),
+        "every row twice",
+        TWICE,
+    ),
+    _broken_sample("contradicting ids", _contradicting, "every id twice, with other numbers", TWICE),
+    _broken_sample("additional ids", _strangers, "as many more ids that are not in the test set", ASKED),
+    _broken_sample("wrong types", _texts, "texts instead of numbers", ASKED),
+    _broken_sample("too wide", _wide, f"vectors of {WIDE:,} dimensions, almost all of them zeros", ASKED),
+    _broken_sample(
+        "other order", _shuffled, "the rows in another order", "The order of rows must not matter.", "same"
+    ),
+    _broken_sample(
+        "copy", _copy, "a copy in another order, with all numbers doubled", "A copy must not gain.", "same"
+    ),
+    _broken_sample(
+        "other dimensions", _rotated, "the dimensions in reverse order", "Distances do not change.", "same"
+    ),
+    _broken_file("pickle", _pickled, "an array of Python objects that run code when they are unpickled", NEVER),
+    _broken_file(
+        "climbing archive", _climbing, "an archive with files that would be written outside of its folder", NEVER
+    ),
+    _broken_file(
+        "cut short", lambda material: _as_sample(material)[:-20], "the sample without its last 20 bytes", WHOLE
+    ),
+    _broken_file("empty file", lambda material: b"", "an empty file", WHOLE),
+    _broken_file("no text", lambda material: bytes(range(256)) * 4, "bytes in no known file format", WHOLE),
+    _broken_file("lying header", _lying, "an array whose header announces 40 TB", ASKED),
+    FileAttack("giant file", "damage", "a file with an apparent size of 64 GB", ASKED, _giant),
+    FileAttack("no file", "damage", "a submission without a file", WHOLE, lambda material: lambda folder: None),
+]
+"""The attacks by invalid files and by a changed sample."""

@@ -1,0 +1,296 @@
+"""The task of a bundle: the program that a platform runs for a submission to one phase, and its score.
+
+The program runs in a separate process, in the folders of its platform, and without network if possible. With
+bubblewrap, the folders have the same names as on the platform, and the program can write to no others. Without
+bubblewrap, the folders have other names, which replace the platform's names in the command, and the program is free
+to write elsewhere and to use the network.
+"""
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.location import reading
+from tieproof.trials.sandbox import bubblewrap
+from tieproof.trials.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
+from tieproof.trials.sandbox.limits import FILES, Limits, group, launched
+from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
+from tieproof.trials.sandbox.trees import DEEPEST, below
+
+MOST_LETTERS = 1_000_000
+MOST_MEMORY = 16 * 2**30
+MOST_WRITTEN = 2**30
+"""The most bytes of memory that a program may use, and that it may write into one file."""
+
+PAUSE, LONG_PAUSE = 0.01, 0.25
+"""Seconds between two looks at a process, and between two looks at its folders."""
+
+
+class Program(NamedTuple):
+    """A program and its folders.
+
+    command : the command, as on the platform
+    folders : the folders on this machine, by their names on the platform
+    within : the folder in which the program runs, by its name on the platform
+    """
+
+    command: Sequence[str]
+    folders: Mapping[str, Path]
+    within: str
+
+    def here(self, name: str) -> Path:
+        """The path on this machine of a file or folder with this name on the platform."""
+        folder = max((each for each in self.folders if f"{name}/".startswith(f"{each}/")), key=len)
+        return self.folders[folder] / name[len(folder) :].lstrip("/")
+
+
+class ProgramRun(NamedTuple):
+    """How a program ended, and what it printed; `status` is None if it exceeded a limit."""
+
+    status: int | None
+    out: str
+    err: str
+
+
+def run(program: Program, seconds: float) -> ProgramRun:
+    """Run the program until it ends or exceeds a limit; all processes that it started are ended with it."""
+    if any("\0" in word for word in program.command):
+        raise InputError(f"The command {[*program.command]} has a null character. Remove it.", "bundle")
+    words, variables, within = [_python_of(word) for word in program.command], environment("/tmp"), None
+    if bubblewrap.works():
+        for folder in program.folders.values():
+            hand_over(folder)
+        shown = {str(place): place for place in outermost(python_folders())}
+        words = sealed(words, Room(program.within, shown, program.folders), variables, MOST_WRITTEN)
+    else:
+        words, within = _replaced(words, program), program.here(program.within)
+        variables["HOME"] = variables["TMPDIR"] = tempfile.gettempdir()
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, group(MOST_MEMORY) as joined:
+        with undisturbed():
+            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "cwd": within}
+            if os.name == "posix":
+                tree = launched(words, variables, Limits(MOST_MEMORY, MOST_WRITTEN), joined, **streams)
+            else:
+                tree = ProcessTree(words, **streams)
+        try:
+            in_time = _wait(tree, seconds, (out.fileno(), err.fileno()), program)
+        finally:
+            status = tree.end()
+        printed = []
+        for stream in (out, err):
+            stream.seek(0)
+            printed.append(stream.read(MOST_LETTERS).decode(errors="replace"))
+    if in_time and status is not None and status < 0:
+        printed[1] += f"\nit ended {how(status)}"
+    return ProgramRun(status if in_time else None, *printed)
+
+
+def _wait(tree: ProcessTree, seconds: float, printed: Sequence[int], program: Program) -> bool:
+    """Wait until the program ends; False if it takes too long, or prints or writes too much."""
+    deadline = looked = time.monotonic()
+    deadline += seconds
+    usage = Usage(tree, bubblewrap.SCRATCH if bubblewrap.works() else ())
+    size, count = _on_disk(program)
+    while not tree.has_ended():
+        now = time.monotonic()
+        if now > deadline or max(size_by(os.fstat(each)) for each in printed) > MOST_LETTERS:
+            return False
+        if now > looked + LONG_PAUSE:
+            looked = now
+            size_now, count_now = _on_disk(program)
+            if max(usage(), size_now - size) > MOST_WRITTEN or count_now - count > FILES:
+                return False
+        time.sleep(PAUSE)
+    return True
+
+
+def _on_disk(program: Program) -> tuple[int, float]:
+    """The bytes on disk, without the holes of sparse files, and the number of files in the folders of a program.
+
+    A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
+    """
+    size, count, left = 0, 0.0, list(program.folders.values())
+    while left:
+        try:
+            entries = list(os.scandir(left.pop()))
+        except FileNotFoundError:  # it was removed meanwhile
+            continue
+        except OSError:
+            return size, math.inf
+        count += len(entries)
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                if entry.is_dir(follow_symlinks=False):
+                    left.append(Path(entry.path))
+                else:
+                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
+    return size, count
+
+
+def _python_of(word: str) -> str:
+    """The path of this Python if a word of a command names any Python; otherwise the word."""
+    return sys.executable if re.fullmatch(r"(/usr/bin/|/usr/local/bin/)?python(3(\.\d+)?)?", word) else word
+
+
+def _replaced(words: Sequence[str], program: Program) -> list[str]:
+    """A command in which the platform's names of folders are replaced by their paths on this machine."""
+    names = sorted(program.folders, key=len, reverse=True)
+    pattern = re.compile("|".join(f"{re.escape(name)}(?=/|$)" for name in names))
+    return [pattern.sub(lambda name: str(program.folders[name[0]]), word) for word in words]
+
+
+def refuse_fixed_names(program: Path, names: Sequence[str]) -> None:
+    """Raise InputError if bubblewrap is missing and a program contains fixed names of the platform's folders."""
+    if bubblewrap.works():
+        return
+    for path in sorted(program.rglob("*.py")):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for name in names:
+            if f'"{name}' in text or f"'{name}" in text:
+                raise InputError(
+                    f"{path} reads or writes {name}, a folder that only bubblewrap (bwrap) can provide here. Install "
+                    "bubblewrap, or let the program take its folders from the command line."
+                )
+
+
+Numbers = dict[str, float]
+
+MOST_BYTES = 2**20
+"""The most bytes of a file of scores."""
+
+MOST_SHOWN = 2**25
+"""The most bytes of all files that a platform shows to participants."""
+
+
+class Task(NamedTuple):
+    """A phase as its platform scores it.
+
+    name : the name of the phase
+    sample : a valid submission, a file or a folder; None if the bundle has none
+    lay : (a new folder, the folder of a submission, the path of its file within) → the layout to run; it copies files
+        into the new folder as the platform would
+    numbers : reads all numbers that a run has left, by name
+    key : the name of the number by which submissions are ranked; None for the first one
+    larger : whether larger is better
+    public : the files that participants get, by name without extension
+    truth : the folder of the truth, by its name on the platform
+    shown : all text of a run that a participant sees, printed or in files
+    submissions : the most submissions of a participant; None if the bundle does not say
+    """
+
+    name: str
+    sample: Path | None
+    lay: Callable[[Path, Path, str], Program]
+    numbers: Callable[[Program, str], Numbers]
+    key: str | None
+    larger: bool
+    public: Mapping[str, Path]
+    truth: str
+    shown: Callable[[Program, ProgramRun], str]
+    submissions: int | None = None
+
+
+def part_of(bundle: Path, name: str) -> Path:
+    """A file or folder of a bundle; InputError if its path or a link leads out of the bundle."""
+    target = Path(os.path.realpath(bundle / name))
+    if not target.is_relative_to(os.path.realpath(bundle)):
+        raise InputError(
+            f"{bundle / name} leads to {target}, outside of the bundle, whose program must not read it. Put a copy "
+            "into the bundle.",
+            "bundle",
+        )
+    return bundle / name
+
+
+class Unpacker:
+    """Unpacks the archives of a bundle into new folders of a room, which all of them together must not fill.
+
+    bytes, files : how many may still be unpacked
+    """
+
+    def __init__(self, room: Path, most_bytes: int, most_files: int) -> None:
+        self.room, self.bytes, self.files = room, most_bytes, most_files
+        self.most = f"{most_files:,} files or {most_bytes / 2**30:.3g} GiB"
+
+    def __call__(self, archive: Path) -> Path:
+        """The folder with the content of an archive; InputError if it is damaged, or too large or deep."""
+        folder = Path(tempfile.mkdtemp(dir=self.room))
+        with reading(archive, "a bundle (.zip)"), zipfile.ZipFile(archive) as file:
+            members = file.infolist()
+            self.files -= sum(member.filename.count("/") + 1 for member in members)
+            self.bytes -= sum(member.file_size for member in members)
+            if self.files < 0 or self.bytes < 0:
+                raise InputError(
+                    f"{archive} holds more than {self.most}. Unpack it and give the folder. All archives of a bundle "
+                    "count together.",
+                    "bundle",
+                )
+            if any(member.filename.count("/") > DEEPEST for member in members):
+                raise InputError(f"{archive} has folders below more than {DEEPEST} others. Flatten it.", "bundle")
+            file.extractall(folder)
+        return folder
+
+
+def most_submissions(phase: Mapping[str, Any]) -> int | None:
+    """The most submissions of a participant that a phase tells, if it tells any."""
+    most = phase.get("max_submissions")
+    if most is not None and type(most) is not int:
+        raise InputError(f"max_submissions must be a whole number, not {most!r:.100}.", "bundle")
+    return most
+
+
+def files_by_name(folders: list[Path]) -> dict[str, Path]:
+    """All files below some folders, by name without extension; empty if two files have the same name."""
+    files: dict[str, Path] = {}
+    paths = [path for folder in folders for path in sorted(folder.rglob("*")) if path.is_file()]
+    for path in paths:
+        files[path.stem] = path
+    return files if len(files) == len(paths) else {}
+
+
+def written_text(path: Path) -> str:
+    """The text of a file that a scoring program wrote; OSError unless it is a regular file, not a link, and short."""
+    file = opened_file(path, MOST_BYTES)
+    if file is None:
+        raise OSError(f"{path.name} is not a regular file of at most {MOST_BYTES:,} bytes")
+    with file:
+        return file.read().decode("utf-8")
+
+
+def written_texts(folder: Path) -> Iterator[str]:
+    """The texts of all files in a folder that a scoring program wrote; OSError if they are long, or no plain files.
+
+    Links are left out: the program cannot read what they lead to here.
+    """
+    left = MOST_SHOWN
+    for path in sorted(path for path in below(folder) if not path.is_symlink() and not path.is_dir()):
+        file = opened_file(path, left)
+        if file is None:
+            raise OSError(f"{path.name} has another name, or the files have more than {MOST_SHOWN:,} bytes")
+        with file:
+            content = file.read(left)
+        left -= len(content)
+        yield content.decode("utf-8", "replace")
+
+
+def as_numbers(content: object, prefix: str = "") -> Numbers:
+    """The numbers in nested dicts, by their path.
+
+    >>> as_numbers({"aggregates": {"ap": 0.5}, "title": "x"})
+    {'aggregates.ap': 0.5}
+    """
+    if isinstance(content, dict):
+        parts = [as_numbers(value, f"{prefix}.{key}" if prefix else str(key)) for key, value in content.items()]
+        return {key: value for part in parts for key, value in part.items()}
+    return {prefix: float(content)} if isinstance(content, int | float) and not isinstance(content, bool) else {}

@@ -1,0 +1,225 @@
+"""Codabench: a bundle for it, and its bundles run as its worker runs them."""
+
+import json
+import shlex
+import shutil
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tieproof.errors import InputError
+from tieproof.trials.competition import texts
+from tieproof.trials.competition.hosting import Hosted, HostedPhase
+from tieproof.trials.competition.inspection.tasks import (
+    Numbers,
+    Program,
+    ProgramRun,
+    Task,
+    Unpacker,
+    as_numbers,
+    files_by_name,
+    most_submissions,
+    part_of,
+    refuse_fixed_names,
+    written_text,
+    written_texts,
+)
+from tieproof.trials.competition.platforms.files import (
+    Files,
+    as_yaml,
+    baseline_of,
+    columns_of,
+    logo,
+    logo_name,
+    pages,
+    public_files,
+    read_yaml,
+    starting_kit,
+)
+from tieproof.trials.competition.scoring import TRUTH
+
+PAGES = ("overview", "evaluation", "data")
+COMMAND = "python3 /app/program/score.py /app/input /app/output"
+
+
+def files(settings: Hosted) -> Files:
+    """All files of the bundle, by their paths in it."""
+    if not settings.platform.image:
+        raise InputError(
+            "Codabench runs the scoring program in a container image: build one from image/Dockerfile, push it, and "
+            "give its name as the key image, such as image = 'docker.io/you/scoring:1'.",
+            "image",
+        )
+    program = texts.filled("codabench.py.txt", texts.program_values(settings))
+    made: Files = {
+        "competition.yaml": as_yaml(_competition(settings)),
+        logo_name(settings.platform.logo): settings.platform.logo or logo(),
+        **pages(settings, "codabench", ["terms"]),
+        "scoring_program/score.py": program,
+        "scoring_program/metadata.yaml": as_yaml({"command": COMMAND}),
+        "image/Dockerfile": texts.filled("Dockerfile.txt", texts.program_values(settings)),
+        **pages(settings, "codabench", PAGES),
+        **starting_kit(settings, "starting_kit", "codabench"),
+    }
+    for phase in settings.phases:
+        name, content = baseline_of(settings.scoring, phase)
+        made[f"baseline_{phase.codename}/{name}"] = content
+        made[f"reference_data_{phase.codename}/{TRUTH[settings.scoring.task]}"] = phase.content
+        made |= public_files(phase, f"public_data_{phase.codename}")
+    return made
+
+
+def _competition(settings: Hosted) -> dict[str, Any]:
+    places = list(enumerate(settings.phases))
+    return {
+        "version": 2,
+        "title": settings.title,
+        "description": settings.platform.description,
+        "image": logo_name(settings.platform.logo),
+        "terms": "pages/terms.html",
+        "docker_image": settings.platform.image,
+        "registration_auto_approve": False,
+        "enable_detailed_results": True,
+        "make_programs_available": False,
+        "make_input_data_available": False,
+        "contact_email": settings.platform.contact or None,
+        "pages": [{"title": name.title(), "file": f"pages/{name}.html"} for name in PAGES],
+        "tasks": [
+            {
+                "index": at,
+                "name": phase.name,
+                "scoring_program": "scoring_program/",
+                "reference_data": f"reference_data_{phase.codename}/",
+            }
+            for at, phase in places
+        ],
+        "solutions": [
+            {"index": at, "name": f"Baseline, {phase.name}", "path": f"baseline_{phase.codename}/", "tasks": [at]}
+            for at, phase in places
+        ],
+        "phases": [_phase_of(settings, at, phase) for at, phase in places],
+        "leaderboards": [
+            {
+                "title": "Results",
+                "key": "main",
+                "submission_rule": "Force_Last",
+                "columns": [
+                    {"title": title, "key": key, "index": at, "sorting": "desc", "precision": settings.scoring.digits}
+                    for at, (title, key) in enumerate(columns_of(settings.scoring))
+                ],
+            }
+        ],
+    }
+
+
+def _phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
+    """A phase with its task. Times are texts, because Codabench drops the hours of YAML timestamps."""
+    described = {
+        "index": at,
+        "name": phase.name,
+        "start": f"{phase.start:%Y-%m-%d %H:%M:%S}",
+        "end": f"{phase.end:%Y-%m-%d %H:%M:%S}",
+        "max_submissions": settings.platform.submissions,
+        "max_submissions_per_day": settings.platform.submissions_per_day,
+        "execution_time_limit": settings.platform.seconds,
+        "starting_kit": "starting_kit/",
+        "tasks": [at],
+    }
+    return described | ({"public_data": f"public_data_{phase.codename}/"} if phase.public else {})
+
+
+OLD_NAMES = {
+    "$input": "/app/input",
+    "$output": "/app/output",
+    "$program": "/app/program",
+    "$hidden": "/app/input/ref",
+    "$shared": "/app/shared",
+    "$tmp": "/app/output",
+    "$predictions": "/app/input/res",
+}
+"""The names of folders in the commands of older bundles."""
+
+METADATA = ("metadata.yaml", "metadata")
+
+
+def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
+    """The tasks of competition.yaml, each with the name of the first phase that has it."""
+    settings = read_yaml(bundle / "competition.yaml")
+    board = settings["leaderboards"][0]
+    columns = sorted(board["columns"], key=lambda column: column["index"])
+    first = board.get("primary_index", 0)
+    column = next((column for column in columns if column["index"] == first), columns[0])
+    return [_task_of(bundle, unpack, settings, task, column) for task in settings["tasks"]]
+
+
+def _task_of(
+    bundle: Path, unpack: Unpacker, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
+) -> Task:
+    def folder_of(name: str) -> Path:
+        """A folder of the bundle; an archive is unpacked."""
+        place = part_of(bundle, name)
+        if not place.exists():
+            raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
+        return unpack(place) if place.is_file() and zipfile.is_zipfile(place) else place
+
+    index = task["index"]
+    phases = [phase for phase in settings["phases"] if index in phase["tasks"]]
+    name = str(phases[0]["name"] if phases else task.get("name", index))
+    program = folder_of(task["scoring_program"])
+    refuse_fixed_names(program, ("/app/",))
+    reference = task.get("reference_data")
+    truth = folder_of(reference) if reference else None
+    samples = [each["path"] for each in settings.get("solutions") or () if index in each["tasks"] and "path" in each]
+    sample = folder_of(samples[0]) if samples else None
+    public = [folder_of(phase["public_data"]) for phase in phases if "public_data" in phase]
+    return Task(
+        name,
+        sample,
+        partial(_lay, program, truth, _command_of(program)),
+        _numbers,
+        str(column["key"]),
+        column.get("sorting", "desc") == "desc",
+        files_by_name(public),
+        "/app/input/ref",
+        shown,
+        most_submissions(phases[0]) if phases else None,
+    )
+
+
+def _command_of(program: Path) -> list[str]:
+    for name in METADATA:
+        if (program / name).is_file():
+            command = str(read_yaml(program / name).get("command", ""))
+            for old, new in OLD_NAMES.items():
+                command = command.replace(old, new)
+            if command:
+                return shlex.split(command)
+    raise InputError(f"{program} has no metadata.yaml with a command. Add it, or Codabench runs nothing.")
+
+
+def _lay(program: Path, truth: Path | None, command: list[str], room: Path, submission: Path, place: str) -> Program:
+    """The folders of a scoring run; an archive that was handed in as a file is not unpacked."""
+    shutil.copytree(program, room / "program")
+    shutil.copytree(submission, room / "input" / "res", copy_function=shutil.move)  # a copy of a giant file is large
+    if truth is not None:
+        shutil.copytree(truth, room / "input" / "ref")
+    for name in ("output", "shared"):
+        (room / name).mkdir()
+    folders = {f"/app/{name}": room / name for name in ("program", "input", "output", "shared")}
+    return Program(command, folders, "/app/program")
+
+
+def shown(program: Program, run: ProgramRun) -> str:
+    """What the program printed, and the files in its output folder, all of which participants can download."""
+    return "\n".join([run.out, run.err, *written_texts(program.here("/app/output"))])
+
+
+def _numbers(program: Program, out: str) -> Numbers:
+    """The scores that the program wrote, in scores.json or as lines of scores.txt."""
+    output = program.here("/app/output")
+    if (output / "scores.json").is_file():
+        return as_numbers(json.loads(written_text(output / "scores.json")))
+    lines = written_text(output / "scores.txt").splitlines()
+    pairs = (line.partition(":") for line in lines if ":" in line)
+    return {key.strip(): float(value) for key, _, value in pairs}

@@ -1,0 +1,319 @@
+"""The answers of a system, as text or as an array, which become embeddings or distances, or are refused.
+
+docs/judge.md describes the protocol for participants. Answers are read only here; whatever they contain, they become
+numbers or refusals, and nothing in them is ever executed. They are read as a stream, so that neither the time nor the
+memory that this takes grows with what a system was not asked for.
+"""
+
+import os
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import IO, Literal, NamedTuple
+
+import numpy as np
+
+from tieproof.inputs.readers.location import Location
+from tieproof.inputs.readers.npy import read_header
+from tieproof.ties import Array, FloatArray
+from tieproof.trials.judge.batches import ANSWERS, Batch
+
+_NPY = b"\x93NUMPY"
+
+MOST_OTHER_LINES = 100_000
+"""The number of lines that a text may have in addition to one for each question."""
+
+BYTES_OF_NUMBER = 400
+"""The number of bytes of a line for each number that it may have; the largest float has 316 without an exponent."""
+
+BYTES_OF_NAMES = 1000
+"""The number of bytes of a line for its names and for spaces."""
+
+MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
+    "missing",
+    "duplicate",
+    "not finite",
+    "no numbers",
+    "wrong shape",
+)
+LATE, CRASHED, TOO_MUCH, NO_BITS = "late", "crashed", "too much output", "no bits"
+OUT_OF_RANGE = "out of range"
+REFUSALS = {
+    MISSING: "There was no answer under the name.",
+    DUPLICATE: "There were several answers under the same name; none of them counts.",
+    NOT_FINITE: "The answer contains NaN or infinity.",
+    NOT_NUMBERS: "The answer contains something other than numbers.",
+    WRONG_SHAPE: "The answer does not have as many numbers as most other answers, or has more than allowed.",
+    OUT_OF_RANGE: "The embedding contains a number beyond float32: of 2^128 or more, or nearer to 0 than 2^-149.",
+    NO_BITS: "The answer must be bits, but contains numbers other than 0 and 1.",
+    LATE: "The time limit of the batch, of the run or of its evaluation was exceeded.",
+    CRASHED: "The system ended with an error on the batch, or returned an array without a row for each question.",
+    TOO_MUCH: "The system printed or wrote more than allowed on the batch.",
+}
+"""The reasons why an answer is refused."""
+
+
+class Answers(NamedTuple):
+    """The answers to the questions of a batch.
+
+    vectors : the numbers of each answer; empty if it was refused
+    refused : the reason for each refusal; "" if the answer was not refused
+    unknown : the number of answers under names that were not asked about
+    """
+
+    vectors: list[FloatArray]
+    refused: list[str]
+    unknown: int = 0
+
+
+NOTHING: FloatArray = np.zeros(0)
+
+
+def all_refused(batch: Batch, reason: str) -> Answers:
+    """Refusals of all questions of a batch, for one reason."""
+    return Answers([NOTHING] * len(batch.questions), [reason] * len(batch.questions))
+
+
+def read_answers(stream: IO[bytes], batch: Batch, most: int) -> Answers:
+    """The answers, from an array (.npy) in the order of the questions, or from lines of names and numbers.
+
+    stream : a file that can be read from its start
+    most : the most numbers of an answer; longer answers are dropped, because they could fill the judge's memory
+    """
+    size = stream.seek(0, os.SEEK_END)
+    stream.seek(0)
+    is_array = stream.read(len(_NPY)) == _NPY
+    stream.seek(0)
+    return _from_array(stream, size, batch, most) if is_array else _from_lines(stream, size, batch, most)
+
+
+def _from_array(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answers:
+    """The answers from an array with a row for each question, in order; its numbers are read if they can count."""
+    count = len(batch.questions)
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            header = read_header(stream, size, Location(Path(ANSWERS)))
+            if header.dtype.kind not in "fiub" or header.shape[:1] != (count,):
+                return all_refused(batch, CRASHED)
+            numbers_of_each = prod(header.shape[1:])
+            if not 0 < numbers_of_each <= most:
+                return all_refused(batch, WRONG_SHAPE)
+            content = stream.read(count * numbers_of_each * header.dtype.itemsize)
+            order: Literal["F", "C"] = "F" if header.by_columns else "C"
+            array = np.frombuffer(content, header.dtype).reshape(header.shape, order=order)
+    except Exception:  # a header is parsed as Python, which may raise anything, and no answer may stop the judge
+        return all_refused(batch, CRASHED)
+    with np.errstate(over="ignore"):
+        numbers = array.reshape(count, numbers_of_each).astype(np.float64)
+    return Answers(list(numbers), [_unless_finite(row) for row in numbers])
+
+
+def _from_lines(stream: IO[bytes], size: int, batch: Batch, most: int) -> Answers:
+    """The answers from lines of one or two names and numbers, separated by commas.
+
+    If there are too many lines, all answers are refused; a line that is too long is refused, and never kept whole.
+    """
+    width = len(batch.questions[0])
+    answers: dict[tuple[str, ...], tuple[FloatArray, str]] = dict.fromkeys(batch.questions, (NOTHING, MISSING))
+    unknown = 0
+    longest = BYTES_OF_NAMES + most * BYTES_OF_NUMBER
+    for number, line in enumerate(_lines_of(stream, size, longest + 1)):
+        if number == len(batch.questions) + MOST_OTHER_LINES:
+            return all_refused(batch, TOO_MUCH)
+        parts = line.split(b",", width)
+        names = tuple(
+            part.decode("utf-8", "replace").strip() for part in parts[:width] if len(part) <= BYTES_OF_NAMES
+        )
+        if names not in answers:
+            unknown += bool(line.strip())
+        elif answers[names][1] != MISSING:
+            answers[names] = NOTHING, DUPLICATE
+        elif len(line) > longest:
+            answers[names] = NOTHING, WRONG_SHAPE
+        else:
+            answers[names] = _as_numbers(b"".join(parts[width:]), most)
+    vectors, refused = (list(column) for column in zip(*answers.values(), strict=True))
+    return Answers(vectors, refused, unknown)
+
+
+def _lines_of(stream: IO[bytes], size: int, most: int) -> Iterator[bytes]:
+    """The lines in the first `size` bytes of a stream, of which a longer line is cut to `most` bytes."""
+    left, is_rest = size, False
+    while left > 0 and (part := stream.readline(min(most, left))):
+        if not is_rest:
+            yield part
+        left -= len(part)
+        is_rest = not part.endswith(b"\n")
+
+
+def _as_numbers(line: bytes, most: int) -> tuple[FloatArray, str]:
+    """The numbers of a text in UTF-8, separated by commas, and the reason why they are refused, or ""."""
+    if not line.strip() or line.count(b",") >= most:
+        return NOTHING, WRONG_SHAPE
+    try:
+        vector = np.array([float(part) for part in line.decode("utf-8").split(",")])
+    except ValueError:  # of a number, or of bytes that are not UTF-8
+        return NOTHING, NOT_NUMBERS
+    return vector, _unless_finite(vector)
+
+
+def _unless_finite(vector: FloatArray) -> str:
+    return "" if np.isfinite(vector).all() else NOT_FINITE
+
+
+def only_bits(answers: Answers) -> Answers:
+    """The answers, where those with numbers other than 0 and 1 are refused.
+
+    >>> only_bits(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""])).refused
+    ['', 'no bits']
+    """
+    return _refusing(answers, lambda vector: not np.isin(vector, (0, 1)).all(), NO_BITS)
+
+
+SMALLEST, LARGEST = 2.0**-149, 2.0**128
+"""The range of float32: embeddings with much smaller or larger numbers would take hours to order exactly."""
+
+
+def in_range(answers: Answers) -> Answers:
+    """The answers, where those with numbers that are too large or too near to 0 are refused.
+
+    >>> in_range(Answers([np.array([0.0, -1e38]), np.array([1e-60, 1.0])], ["", ""])).refused
+    ['', 'out of range']
+    """
+
+    def is_out(vector: FloatArray) -> bool:
+        sizes = np.abs(vector)
+        return bool(((sizes >= LARGEST) | ((sizes > 0) & (sizes < SMALLEST))).any())
+
+    return _refusing(answers, is_out, OUT_OF_RANGE)
+
+
+def _refusing(answers: Answers, refuses: Callable[[FloatArray], bool], why: str) -> Answers:
+    """The answers, where those that were not yet refused, but now are, have a reason."""
+    pairs = zip(answers.vectors, answers.refused, strict=True)
+    return answers._replace(refused=[reason or (why if refuses(vector) else "") for vector, reason in pairs])
+
+
+FARTHEST = float(np.finfo(np.float64).max)
+"""The distance of a pair whose answer was refused: the largest finite number, or its negative."""
+
+Asked = tuple[int, ...]
+"""The items of a question: one or two."""
+
+
+@dataclass(frozen=True)
+class Repeats:
+    """The items, or pairs, that the system was asked about twice, under other names and in another batch.
+
+    asked : how many items or pairs were asked about twice and have two valid answers
+    differ : how many of them got another answer the second time
+    largest : the largest difference divided by the length of the first answer; 0 if none differs
+    """
+
+    asked: int
+    differ: int
+    largest: float
+
+
+class Assembled(NamedTuple):
+    """All answers of a run.
+
+    answers : the numbers of each answer that counts
+    refused : the refused questions, by reason
+    repeats : a summary of the questions that were asked twice
+    unknown : the number of answers under names that were not asked about
+    """
+
+    answers: dict[Asked, FloatArray]
+    refused: dict[str, list[Asked]]
+    repeats: Repeats
+    unknown: int
+
+
+def assembled(batches: Iterable[tuple[Batch, Answers]], symmetric: bool) -> Assembled:
+    """Assemble the answers of all batches; the first of two answers to the same question counts.
+
+    symmetric : whether a pair is the same question in either order
+    """
+    first: dict[Asked, tuple[FloatArray, str]] = {}
+    again: list[tuple[Asked, FloatArray, str]] = []
+    unknown = 0
+    for batch, of_batch in batches:
+        unknown += of_batch.unknown
+        for asked, vector, reason in zip(batch.asked, of_batch.vectors, of_batch.refused, strict=True):
+            asked = tuple(sorted(asked)) if symmetric else asked
+            if asked in first:
+                again.append((asked, vector, reason))
+            else:
+                first[asked] = (vector, reason)
+    answers = {asked: vector for asked, (vector, reason) in first.items() if not reason}
+    refused: dict[str, list[Asked]] = {reason: [] for reason in REFUSALS}
+    for asked, (_, reason) in first.items():
+        if reason:
+            refused[reason].append(asked)
+    if answers:
+        # Of equally frequent lengths, the smaller one is the usual one.
+        usual = np.argmax(np.bincount([len(vector) for vector in answers.values()]))
+        for asked in [asked for asked, vector in answers.items() if len(vector) != usual]:
+            del answers[asked]
+            refused[WRONG_SHAPE].append(asked)
+    both = [(answers[asked], vector) for asked, vector, reason in again if asked in answers and not reason]
+    return Assembled(
+        dict(sorted(answers.items())),
+        {reason: sorted(items) for reason, items in refused.items() if items},
+        repeats_of(both),
+        unknown,
+    )
+
+
+def repeats_of(pairs: list[tuple[FloatArray, FloatArray]]) -> Repeats:
+    """A summary of how far second answers are from first answers.
+
+    >>> repeats_of([(np.array([1.0, 0.0]), np.array([1.0, 0.5])), (np.ones(2), np.ones(2))])
+    Repeats(asked=2, differ=1, largest=0.5)
+    """
+    differing = [(one, other) for one, other in pairs if not np.array_equal(one, other)]
+    return Repeats(len(pairs), len(differing), max((_apart(one, other) for one, other in differing), default=0.0))
+
+
+def _apart(one: FloatArray, other: FloatArray) -> float:
+    """The length of the difference of two answers, divided by the length of the first, at most the largest float.
+
+    It is 1 if the answers have different numbers of numbers, or the first is zero.
+    """
+    if len(one) != len(other) or not one.any():
+        return 1.0
+    own, scale = float(np.abs(one).max()), max(float(np.abs(one).max()), float(np.abs(other).max()))
+    difference = float(np.linalg.norm(one / scale - other / scale)) / float(np.linalg.norm(one / own))
+    with np.errstate(over="ignore"):
+        return min(float(np.float64(difference) * (np.float64(scale) / own)), FARTHEST)
+
+
+def embeddings_of(answers: dict[Asked, FloatArray], count: int) -> FloatArray:
+    """An embedding for each item; NaN if it has no answer."""
+    width = len(next(iter(answers.values()))) if answers else 1
+    rows = np.full((count, width), np.nan)
+    for (item,), vector in answers.items():
+        rows[item] = vector
+    return rows
+
+
+def distances_of(
+    answers: dict[Asked, FloatArray], labels: Array, gallery_labels: Array | None, symmetric: bool, worst: bool
+) -> FloatArray:
+    """A distance for each query (row) and item (column).
+
+    worst : whether an item is nearer than all others to a query for which it has no answer and is not relevant;
+        otherwise every item without an answer is farther than all others
+    """
+    relevant = labels[:, None] == (labels if gallery_labels is None else gallery_labels)
+    matrix = np.where(relevant | (not worst), FARTHEST, -FARTHEST)
+    if gallery_labels is None:
+        np.fill_diagonal(matrix, 0.0)
+    for (query, item), vector in answers.items():
+        matrix[query, item if gallery_labels is None else item - len(labels)] = vector[0]
+        if symmetric:
+            matrix[item, query] = vector[0]
+    return matrix

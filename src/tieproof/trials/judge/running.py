@@ -1,0 +1,285 @@
+"""One batch, as a process or as a request, under its seal and limits, and always ended; the journal of answers."""
+
+import base64
+import json
+import os
+import subprocess
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from http.client import HTTPException
+from pathlib import Path
+from shutil import which
+from tempfile import TemporaryFile
+from typing import IO, Any, NamedTuple
+
+import numpy as np
+
+from tieproof.errors import InputError
+from tieproof.inputs.readers.location import reading
+from tieproof.trials.judge.answers import CRASHED, LATE, NOTHING, TOO_MUCH, Answers, all_refused, read_answers
+from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
+from tieproof.trials.judge.items import Limits, Sequestered
+from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
+from tieproof.trials.sandbox import bubblewrap
+from tieproof.trials.sandbox import limits as sandbox
+from tieproof.trials.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.trials.sandbox.folders import hand_over, opened_file, remove, size_of, temporary_folder
+from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
+from tieproof.whole_files import UNFINISHED, atomic_write
+
+_PAUSES = (0.002, 0.1)
+"""The shortest and longest pause between two looks at a process, in seconds."""
+
+_PART = 2**16
+"""The number of bytes of an endpoint's answer that are read at a time."""
+
+_LAST_WORDS = 300
+"""The number of characters that are kept of a system's error output."""
+
+_SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
+"""The folders in memory that a sealed system may write to."""
+
+
+class Outcome(NamedTuple):
+    """The outcome of a batch.
+
+    answers : the answers to its questions
+    seconds : the time that it took
+    said : the end of the system's error output, or the status of its address, if it failed
+    """
+
+    answers: Answers
+    seconds: float
+    said: str = ""
+
+
+class Runner(NamedTuple):
+    """Runs batches.
+
+    shown : the files and folders that a sealed system may read, by the paths that they have for it
+    """
+
+    system: System
+    seal: Seal
+    shown: Mapping[str, Path]
+    limits: Limits
+    test_set: Sequestered
+
+    def run(self, batch: Batch, seconds: float) -> Outcome:
+        """Ask the system about a batch, for at most a number of seconds."""
+        started = time.monotonic()
+        if self.system.is_endpoint:
+            answers, said = self._request(batch, seconds)
+        else:
+            with temporary_folder() as folder:
+                answers, said = self._process(batch, folder, seconds)
+        return Outcome(answers, time.monotonic() - started, said)
+
+    def _process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
+        """Run a command in a separate folder."""
+        folder = around / around.name
+        folder.mkdir()
+        batch.write(folder, self.test_set)
+        inside = str(folder) if self.seal.by == "nothing" else FOLDER
+        command = self.system.filled({field: f"{inside}/{name}" for field, name in FIELDS.items()})
+        variables = environment(inside, self.system.path)
+        memory: int | None = self.limits.memory
+        if self.system.engine:
+            engine = which(self.system.engine) or self.system.engine
+            command = [engine, *engine_options(folder, self.limits), *command]
+            variables, memory = dict(os.environ), None  # the container is limited, not the client
+        elif self.seal.by != "nothing":
+            command = sealed(command, self._room(folder), variables, self.limits.output)
+        given = size_of(around)
+        with (
+            sandbox.group(memory) as joined,
+            (around / "out").open("w+b") as out,
+            (around / "errors").open("w+b") as errors,
+        ):
+            tree = None
+            try:
+                with undisturbed():
+                    tree = sandbox.launched(
+                        command,
+                        variables,
+                        sandbox.Limits(memory, self.limits.output),
+                        joined,
+                        cwd=folder,
+                        stdin=subprocess.DEVNULL,
+                        stdout=out,
+                        stderr=errors,
+                    )
+                usage = Usage(tree, () if self.seal.by == "nothing" or self.system.engine else _SCRATCH)
+                reason = _wait(tree, lambda: size_of(around) - given + usage(), seconds, self.limits.output)
+            finally:
+                status = tree.end() if tree else None
+                if self.system.engine:  # a container may go on after its client has ended
+                    with suppress(OSError, subprocess.TimeoutExpired):
+                        removal = [self.system.engine, "rm", "--force", folder.name]
+                        subprocess.run(
+                            removal, capture_output=True, stdin=subprocess.DEVNULL, timeout=60, check=False
+                        )
+            if reason is None and status != 0:
+                reason = CRASHED
+            if reason:
+                return all_refused(batch, reason), _last_words(around / "errors", str(around))
+            writes_file = self.system.has("answers")  # otherwise it prints its answers
+            answer = opened_file(folder / ANSWERS if writes_file else around / "out", self.limits.output)
+            if answer is None:
+                return all_refused(batch, CRASHED), ""
+            with answer:
+                if writes_file and not os.fstat(answer.fileno()).st_size:
+                    return all_refused(batch, CRASHED), ""
+                return read_answers(answer, batch, self.limits.dimensions), ""
+
+    def _room(self, folder: Path) -> Room:
+        """What a sealed system sees: its input, what it is shown, and a file for its answer."""
+        (folder / ANSWERS).touch()
+        hand_over(folder)
+        given = {f"{FOLDER}/{place.name}": place for place in folder.iterdir() if place.name != ANSWERS}
+        return Room(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, _SCRATCH)
+
+    def _request(self, batch: Batch, seconds: float) -> tuple[Answers, str]:
+        """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""
+        items = [
+            {"name": name, "content": base64.b64encode(self.test_set.content(item)).decode()}
+            for name, item in batch.items.items()
+        ]
+        body = json.dumps({"items": items, "questions": batch.questions}).encode()
+        came: list[tuple[str, str]] = []
+        with TemporaryFile() as answer:
+            asking = threading.Thread(
+                target=lambda: came.append(_posted(self.system.spelled, body, seconds, self.limits.output, answer)),
+                daemon=True,
+            )
+            asking.start()
+            asking.join(seconds)
+            reason, said = came[0] if came else (LATE, "")
+            if reason:
+                return all_refused(batch, reason), said
+            return read_answers(answer, batch, self.limits.dimensions), ""
+
+
+class _Unredirected(urllib.request.HTTPRedirectHandler):
+    """Follows no redirection: items are sent to no other address than the one that the organizer named."""
+
+    def redirect_request(self, *_: object) -> None:
+        """Return no request, so that the redirection is an error."""
+
+
+def _posted(address: str, body: bytes, seconds: float, most: int, kept: IO[bytes]) -> tuple[str, str]:
+    """Write the answer of an endpoint to a file; return the reason why it is refused, or "", and what went wrong."""
+    asked = urllib.request.Request(address, body, {"Content-Type": "application/json"})
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}), _Unredirected)
+    try:
+        with opener.open(asked, timeout=2 * seconds) as answer:
+            while part := answer.read(_PART):
+                if kept.tell() + len(part) > most:
+                    return TOO_MUCH, ""
+                kept.write(part)
+    except urllib.error.HTTPError as error:
+        advice = "; redirections are not followed" if 300 <= error.code < 400 else ""
+        return CRASHED, f"The address answered with the status {error.code}{advice}."
+    except (OSError, ValueError, HTTPException):
+        return CRASHED, ""
+    return "", ""
+
+
+def _wait(tree: ProcessTree, size: Callable[[], float], seconds: float, most: int) -> str | None:
+    """Wait until the program ends or exceeds a limit; return why its answers are refused, or None."""
+    deadline, pause = time.monotonic() + seconds, _PAUSES[0]
+    while not tree.has_ended():
+        if size() >= most:
+            return TOO_MUCH
+        if time.monotonic() > deadline:
+            return LATE
+        time.sleep(pause)
+        pause = min(2 * pause, _PAUSES[1])
+    return TOO_MUCH if size() >= most else None
+
+
+def _last_words(path: Path, folder: str) -> str:
+    """The end of the error output, in one line, without the name of the folder, which is different each time."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 4 * _LAST_WORDS))
+        text = file.read().decode("utf-8", "replace")
+    return " ".join(text.replace(f"{folder}/{Path(folder).name}", "…").split())[-_LAST_WORDS:]
+
+
+class Journal:
+    """The answers of one system so far, in a separate folder; `opened` creates it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def _place(self, run: int, number: int) -> Path:
+        return self.folder / f"run-{run}-batch-{number}.npz"
+
+    def has(self, run: int, number: int) -> bool:
+        """Whether a batch is done."""
+        return self._place(run, number).exists()
+
+    def write(self, run: int, number: int, outcome: Outcome) -> None:
+        """Save the outcome of a batch."""
+        vectors, refused, unknown = outcome.answers
+        with atomic_write(self._place(run, number)) as unfinished:
+            np.savez(
+                unfinished,
+                lengths=np.array([len(vector) for vector in vectors], dtype=np.int64),
+                numbers=np.concatenate([NOTHING, *vectors]),
+                refused=np.array(refused),
+                unknown=np.int64(unknown),
+                seconds=np.float64(outcome.seconds),
+                said=np.array(outcome.said),
+            )
+
+    def read(self, run: int, number: int) -> Outcome:
+        """Load the outcome of a batch."""
+        place = self._place(run, number)
+        with reading(place, "a batch of an unfinished judgment"), np.load(place, allow_pickle=False) as kept:
+            ends = np.cumsum(kept["lengths"])
+            vectors = np.split(kept["numbers"], ends[:-1])
+            refused = [str(reason) for reason in kept["refused"]]
+            return Outcome(Answers(vectors, refused, int(kept["unknown"])), float(kept["seconds"]), str(kept["said"]))
+
+    def remove(self) -> None:
+        """Remove the journal, after the records have been written."""
+        remove(self.folder)
+
+
+@contextmanager
+def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
+    """Open the journal of a judgment, a new or an unfinished one, and lock it.
+
+    plan : everything that decides what is asked; InputError if the folder has a journal with another plan
+    """
+    import fcntl  # not available on every system
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise InputError(f"Another judge is running in {folder}; wait for it, or take another name.") from None
+        place, text = folder / "plan.json", json.dumps(plan, indent=1)
+        if not place.exists():
+            with atomic_write(place) as unfinished:
+                unfinished.write_text(text, encoding="utf-8")
+        elif place.read_bytes() != text.encode():
+            try:
+                old = json.loads(place.read_text(encoding="utf-8"))
+            except (ValueError, RecursionError):
+                old = None
+            old = old if isinstance(old, dict) else {}
+            other = next((name for name in plan if old.get(name) != plan[name]), "plan")
+            raise InputError(
+                f"{folder} was begun with another '{other}'. Judge with the same one to continue, or remove the "
+                "folder to start again."
+            )
+        for left in folder.glob(f"{UNFINISHED}*"):  # unfinished files of a killed judge
+            os.unlink(left)
+        yield Journal(folder)

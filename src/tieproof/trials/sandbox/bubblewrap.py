@@ -1,0 +1,220 @@
+"""The command that seals a program: bubblewrap, with only the folders that it needs.
+
+docs/judge.md lists the ways out that this closes.
+
+a user:  bubblewrap ──► the program
+root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody from here on) ──► bubblewrap ──► the program
+"""
+
+import math
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
+from tieproof.trials.sandbox.launcher import FILTER
+from tieproof.trials.sandbox.limits import (
+    FILES,
+    PROCESSES,
+    Limits,
+    counts_processes,
+    launched,
+    place_for_groups,
+    seccomp,
+)
+from tieproof.trials.sandbox.processes import ProcessTree
+
+SCRATCH = ("/tmp", "/dev/shm")
+"""Folders in memory that every program may write to."""
+
+_PATH = "/usr/local/bin:/usr/bin:/bin"
+_SIZE, _NO_NAMESPACES = "--size", "--disable-userns"
+"""Options that older versions of bubblewrap lack."""
+
+ONE_PROCESS = "The memory limit applies to each process, not to all of them together."
+_MANY_PROCESSES = "The number of processes was not limited, because the system is too old."
+_OLD = "This version of bubblewrap is too old to limit temporary folders and to forbid further namespaces."
+_TIMES = "The times of device nodes could be set, because mounts could not be made read-only."
+_UNFILTERED = "System calls were not filtered, because there is no filter for this processor."
+
+_LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec "$@"'
+"""A script that limits the number of processes in the sandbox; shells spell it in two ways."""
+
+
+class Room(NamedTuple):
+    """What a sealed program sees in addition to the system folders.
+
+    within : the folder in which it starts
+    shown : paths on this machine by paths in the sandbox, which it may read
+    writable : the same, which it may write to; a file can be written, but neither removed nor replaced
+    scratch : empty folders in memory
+    """
+
+    within: str
+    shown: Mapping[str, Path]
+    writable: Mapping[str, Path]
+    scratch: tuple[str, ...] = SCRATCH
+
+    @property
+    def bound(self) -> list[tuple[str, Path, str]]:
+        """The option of bubblewrap, the path on this machine, and the path in the sandbox."""
+        shown = [("--ro-bind", place, inside) for inside, place in self.shown.items()]
+        return shown + [("--bind", place, inside) for inside, place in self.writable.items()]
+
+
+@cache
+def works() -> bool:
+    """Whether bubblewrap is installed and works here, found out by trying."""
+    return shutil.which("bwrap") is not None and _ends_well("true")
+
+
+@cache
+def _keeps_nodes() -> bool:
+    """Whether the device nodes are read-only in the sandbox, found out by looking."""
+    return _ends_well("grep", "-q", " /dev/zero ro", "/proc/self/mountinfo")
+
+
+def _ends_well(*command: str) -> bool:
+    """Whether a command in the sandbox ends with the status 0."""
+    try:
+        tree = launched(
+            sealed(command, Room("/", {}, {}), environment("/tmp"), 2**20),
+            os.environ,
+            Limits(2**32, 2**20),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError:
+        return False
+    with suppress(subprocess.TimeoutExpired):
+        tree.process.wait(20)
+    return tree.end() == 0
+
+
+@cache
+def _knows(program: str, option: str) -> bool:
+    """Whether bubblewrap has an option, which older versions lack."""
+    try:
+        help_text = subprocess.run(
+            [program, "--help"], capture_output=True, text=True, timeout=20, check=False
+        ).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return option in help_text.split()
+
+
+def gaps() -> list[str]:
+    """What is open in this sandbox on this machine, in sentences."""
+    open_ways = []
+    if place_for_groups() is None:
+        open_ways += [ONE_PROCESS] + ([] if counts_processes() else [_MANY_PROCESSES])
+    if not all(_knows(shutil.which("bwrap") or "bwrap", option) for option in (_SIZE, _NO_NAMESPACES)):
+        open_ways.append(_OLD)
+    open_ways += [] if _keeps_nodes() else [_TIMES]
+    return open_ways + ([] if seccomp() else [_UNFILTERED])
+
+
+def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], size: int) -> list[str]:
+    """The command that runs a command in a room, with this environment.
+
+    size : the most bytes in each folder of `room.scratch`
+    """
+    program = shutil.which("bwrap") or "bwrap"
+    inside = [program, "--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--cap-drop", "ALL"]
+    inside += [option for option in ("--clearenv", _NO_NAMESPACES) if _knows(program, option)]
+    inside += [*_system_folders(), "--proc", "/proc", "--dev", "/dev"]
+    for place in room.scratch:
+        inside += [*([_SIZE, str(size)] if _knows(program, _SIZE) else []), "--tmpfs", place]
+    for option, source, place in sorted(room.bound, key=lambda each: each[2]):
+        inside += [option, str(source), place]
+    for name, value in variables.items():
+        inside += ["--setenv", name, value]
+    inside += ["--remount-ro", "/proc", "--remount-ro", "/dev", "--remount-ro", "/", "--chdir", room.within]
+    if seccomp():
+        inside += ["--seccomp", str(FILTER)]
+    limited = ["/bin/sh", "-c", _LIMITING, "sh", str(PROCESSES), *command] if counts_processes() else command
+    first = [sys.executable, "-I", "-S", str(Path(__file__).with_name("nodes.py"))]
+    return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
+
+
+def as_nobody(program: str, room: Room) -> list[str]:
+    """What to put before a command of root, so that nobody runs it.
+
+    What is bound is visible to the command, whatever the modes of the folders around it are.
+    """
+    prefix = [program, "--die-with-parent", *_system_folders(), "--tmpfs", "/tmp"]
+    prefix += ["--bind", "/proc", "/proc", "--dev-bind", "/dev", "/dev"]
+    sources = [(Path(program), "--ro-bind"), *((place, option) for option, place, _ in room.bound)]
+    for place, option in sorted(sources):
+        if not any(place.is_relative_to(folder) for folder in SYSTEM_FOLDERS):
+            for folder in reversed(place.parents):
+                prefix += ["--dir", str(folder)]
+            prefix += [option, str(place), str(place)]
+    user = [f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
+    return [*prefix, "--", "setpriv", *user, "--no-new-privs", "--"]
+
+
+def _system_folders() -> list[str]:
+    """The options that show the system folders."""
+    options = ["--dir", "/etc"]
+    for folder in SYSTEM_FOLDERS:
+        if os.path.islink(folder):
+            options += ["--symlink", os.readlink(folder), folder]
+        elif os.path.exists(folder):
+            options += ["--ro-bind", folder, folder]
+    return options
+
+
+def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
+    """The whole environment of a program.
+
+    path : the folders where Python finds modules
+    """
+    variables = {
+        "PATH": _PATH,
+        "HOME": home,
+        "TMPDIR": home,
+        "LANG": "C.UTF-8",
+        "USER": "judge",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    return variables | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})
+
+
+class Usage:
+    """The use of the temporary folders of a sandbox, while it runs.
+
+    scratch : their paths in the sandbox; none without a sandbox
+    """
+
+    def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
+        self._tree, self._scratch = tree, scratch
+        self._first: int | None = None
+
+    def __call__(self) -> float:
+        """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
+        if self._first is None and self._scratch:
+            self._first = next(filter(is_first_in_its_namespace, self._tree.alive()), None)
+        root = f"/proc/{self._first}/root"
+        with suppress(OSError):
+            if self._first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
+                folders = [os.statvfs(root + place) for place in self._scratch]
+                if sum(each.f_files - each.f_ffree for each in folders) > FILES:
+                    return math.inf
+                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in folders)
+        return 0
+
+
+def is_first_in_its_namespace(number: int) -> bool:
+    """Whether a process has the number 1 in a namespace of its own, which ends with it."""
+    with suppress(OSError), open(f"/proc/{number}/status", encoding="utf-8", errors="replace") as file:
+        numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
+        return len(numbers) > 1 and numbers[-1] == "1"
+    return False
