@@ -114,5 +114,6 @@ if TYPE_CHECKING:
     from tieproof.ties import Ties as Ties
     from tieproof.trials.audit import audit as audit
     from tieproof.trials.audit.report import AuditReport as AuditReport
+    from tieproof.trials.judge import judge as judge
 else:
     __getattr__, __dir__ = exports(__name__)

@@ -2,11 +2,9 @@
 
 import sys
 from collections.abc import Callable
-from functools import cache, update_wrapper
+from functools import cache
 from importlib import import_module
-from typing import Any, TypeVar
-
-F = TypeVar("F", bound=Callable[..., Any])
+from typing import Any
 
 
 def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
@@ -61,41 +59,3 @@ def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable
         return sorted({*vars(sys.modules[package]), *modules(), "__all__"})
 
     return get, names
-
-
-class AsPackage:
-    """A function that has the name of a package and hides it; its attributes are those of the package."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        update_wrapper(self, function)
-
-    def __call__(self, *arguments: Any, **options: Any) -> Any:
-        """Call the function."""
-        return self.__wrapped__(*arguments, **options)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return the attribute or module of the package with this name."""
-        package = self.__dict__["__module__"]
-        try:
-            return getattr(sys.modules[package], name)
-        except AttributeError:
-            if name.startswith("_"):
-                raise
-        try:
-            return import_module(f"{package}.{name}")
-        except ModuleNotFoundError:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}") from None
-
-    def __repr__(self) -> str:
-        """Return the representation of the function."""
-        return repr(self.__wrapped__)
-
-
-def as_package(function: F) -> F:
-    """Return the function with the attributes of its package.
-
-    >>> import tieproof
-    >>> tieproof.trials.audit.ATTACKS is tieproof.trials.audit.driver.ATTACKS
-    True
-    """
-    return AsPackage(function)  # type: ignore[return-value]  # it is called as the function is

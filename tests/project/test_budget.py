@@ -25,20 +25,20 @@ ROOMS = {
     "show": 1_629,
     "evaluation": 8_170,
     "analyses": 9_136,
-    "trials": 13_327,
+    "trials": 13_323,
     "compat": 3_086,
     "integrations": 3_368,
     "cli": 3_280,
     "data": 22,
-    "tieproof": 810,
+    "tieproof": 771,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 68_034
+LINES_OF_SOURCE = 67_991
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 92_806
-PUBLIC_NAMES = 108
-LINES_OF_TESTS = 63_302
+WORDS_OF_DOCS = 92_805
+PUBLIC_NAMES = 109
+LINES_OF_TESTS = 63_301
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -60,7 +60,7 @@ MAY_IMPORT = {
     "integrations": "errors whole_files ties inputs distances show measures evaluation",
     "tieproof": "lazy installed errors ties inputs measures measures.distribution measures.confidence evaluation "
     "evaluation.records analyses.rates analyses.collisions analyses.neighbors analyses.recall analyses.compare "
-    "trials.audit",
+    "trials.audit trials.judge",
     "cli": "errors data native inputs distances show measures evaluation evaluation.records analyses.rates "
     "analyses.collisions analyses.neighbors analyses.recall analyses.compare trials.sandbox trials.audit "
     "trials.competition trials.judge integrations tieproof",

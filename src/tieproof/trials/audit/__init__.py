@@ -3,18 +3,15 @@
 The docstring of driver.py shows which module calls which; luck.py defines when a difference counts. Each attack is a
 record in blind.py, order_search.py, invariances.py, truth.py or, for evaluators of recall, recall_attacks.py.
 
-`tieproof.audit` is the function. The other public names are its attributes, and can also be imported from here.
-
->>> import tieproof
 >>> from tieproof.trials.audit import ATTACKS
->>> ATTACKS["zeros"].kind, tieproof.trials.audit.ATTACKS is ATTACKS
-('blind', True)
+>>> ATTACKS["zeros"].kind
+'blind'
 """
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tieproof.lazy import as_package, exports
+from tieproof.lazy import exports
 
 if TYPE_CHECKING:
     from tieproof.measures import Measure
@@ -30,7 +27,6 @@ else:
     __getattr__, __dir__ = exports(__name__, "audit")
 
 
-@as_package
 def audit(
     evaluator: "EvaluatorFunction | str",
     *,
