@@ -26,12 +26,14 @@ class JudgedDocuments(NamedTuple):
 
     ids : the ids of the documents; None if they were read from a file, as bytes
     sought : which documents are looked up in the run
+    without_own : whether a document with the id of its query is left out of the run
     """
 
     documents: Documents
     grade: FloatArray
     ids: Sequence[str] | None
     sought: BoolArray
+    without_own: bool = False
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
         """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
@@ -78,17 +80,19 @@ def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -
     """
     source, _ = checked(values, QRELS, queries)
     sought = source.value >= 0 if with_not_relevant else source.value > 0
-    return JudgedDocuments(source.documents, source.value, source.ids, sought)
+    return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
     values, of_qrels = of_responses(values), len(queries)
-    ranked_by_dictionary = _from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
+    ranked_by_dictionary = None
+    if isinstance(values, Mapping) and not judged.without_own:
+        ranked_by_dictionary = _from_plain_dictionary(values, judged, queries)
     if ranked_by_dictionary is not None:
         _check_queries(judged, ranked_by_dictionary.query, queries, of_qrels)
         return ranked_by_dictionary
-    source, table = checked(values, RUN, queries)
+    source, table = documents_of_run(values, judged, queries)
     ranked = ranked_of(source, table, judged)
     _check_queries(judged, ranked.query, queries, of_qrels)
     _check_documents(table, judged, queries)
@@ -99,6 +103,21 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked
+
+
+def documents_of_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> tuple[Source, DocumentTable]:
+    """Read and check the documents of a run, without those that have the id of their query if the task says so."""
+    source, table = checked(values, RUN, queries)
+    if not judged.without_own:
+        return source, table
+    kept = np.ones(len(source.value), dtype=np.bool_)
+    own = table.find(documents_of(list(queries), np.arange(len(queries))))
+    kept[own[own >= 0]] = False
+    text, *columns = source.documents
+    documents = Documents(text, *(column[kept] for column in columns))
+    rank = None if source.rank is None else source.rank[kept]
+    rest = source._replace(documents=documents, value=source.value[kept], ids=None, rank=rank)
+    return rest, DocumentTable(documents, len(queries))
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:

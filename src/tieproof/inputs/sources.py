@@ -16,9 +16,9 @@ from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.frames import as_frame, column_called, column_for
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
-from tieproof.inputs.readers import ir_datasets, predictions, trec
+from tieproof.inputs.readers import ir_datasets, mteb, predictions, trec
 from tieproof.inputs.readers.lines import line_at
-from tieproof.inputs.readers.location import Piped
+from tieproof.inputs.readers.location import Location, Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import of_responses
 from tieproof.ties import FloatArray, IntArray
@@ -44,6 +44,7 @@ class Source(NamedTuple):
     place : returns the position of given rows in words, such as ", on line 3"
     ids : the ids of the documents; None for a file, where they are bytes
     rank : the ranks of a run, if it has ranks that may contradict its scores
+    without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
     """
 
     documents: Documents
@@ -52,6 +53,7 @@ class Source(NamedTuple):
     place: Callable[[Sequence[int]], str]
     ids: list[str] | None = None
     rank: FloatArray | None = None
+    without_own: bool = False
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
@@ -59,15 +61,16 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
     if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
         source = _from_dictionary(ir_datasets.read(values), role, queries, values)
+    elif role is QRELS and isinstance(values, str) and values.startswith(mteb.PREFIX):
+        source = _of_split(mteb.read(values), role, queries, values)
     elif isinstance(values, str | os.PathLike):
-        name = os.fsdecode(values).lower()
-        if role.value == "score" and name.endswith(predictions.EXTENSIONS):
+        where = Location(values) if isinstance(values, Piped) else split(values)
+        if role.value == "score" and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
-        elif name.endswith(predictions.DICTIONARIES) or (
+        elif where.path.name.lower().endswith(predictions.DICTIONARIES) or (
             isinstance(values, Piped) and predictions.is_dictionary(values)
         ):
-            read = predictions.read_dictionary(values, role.value)
-            source = _from_dictionary(read, role, queries, os.fsdecode(values))
+            source = _from_json(where, role, queries)
         else:
             source = _from_trec(values, role, queries)
     elif isinstance(values, Mapping):
@@ -173,6 +176,17 @@ def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, ca
     given = [value for inner in values.values() for value in inner.values()]
     source = Source(documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names)
     return source._replace(value=_as_values(given, role, source, queries))
+
+
+def _from_json(where: Location, role: Role, queries: Numbers) -> Source:
+    read, called = predictions.read_dictionary(where.path, role.value), str(where)
+    if where.entry is not None or mteb.has_splits(read):
+        return _of_split(mteb.of_split(read, str(where.path), where.entry, role.value), role, queries, called)
+    return _from_dictionary(read, role, queries, called)
+
+
+def _of_split(found: mteb.OfSplit, role: Role, queries: Numbers, called: str) -> Source:
+    return _from_dictionary(found.lists, role, queries, called)._replace(without_own=found.without_own)
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
