@@ -22,7 +22,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
-from tieproof.inputs.arrays import paths_of
+from tieproof.inputs.mapped import paths_of
 from tieproof.inputs.readers import (
     FILE_FORMATS,
     contents,

@@ -13,11 +13,11 @@ from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
 from tieproof.evaluation.scoring import reads_judged
-from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
 from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
 from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64
+from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import Source, decoded

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import unchanged
 from tieproof.inputs.documents import Bytes
+from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
 from tieproof.native.threads import for_each, in_order
