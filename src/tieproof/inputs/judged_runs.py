@@ -131,7 +131,7 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
 def _from_plain_dictionary(
     values: Mapping[Any, Any], judged: JudgedDocuments, queries: Numbers
 ) -> RankedDocuments | None:
-    """Return a run whose queries are dictionaries from names of one type to finite floats; None for any other run.
+    """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
     It is also None if no document that is looked up is in the run.
 
@@ -139,8 +139,7 @@ def _from_plain_dictionary(
     This is done query by query, while the names of a query are in a fast cache.
     """
     inner = list(values.values())
-    kind = next((type(name) for scores in inner if type(scores) is dict for name in scores), None)
-    if kind not in (str, int) or not all(type(scores) is dict for scores in inner):
+    if not all(type(scores) is dict for scores in inner):
         return None
     of_query = numbered(list(values), queries, RUN)
     if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
@@ -151,15 +150,11 @@ def _from_plain_dictionary(
     names: list[Any] = judged.names(rows.tolist())
     if None in names:  # bytes that are not UTF-8
         return None
-    if kind is int:
-        names = list(map(_as_integer, names))
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
     ends = np.cumsum([0, *map(len, inner)])
-    score, looked_up, kinds, none = np.empty(ends[-1]), [np.nan] * len(rows), {kind}, repeat(np.nan)
+    score, looked_up, none = np.empty(ends[-1]), [np.nan] * len(rows), repeat(np.nan)
     for query, scores, (start, stop) in zip(of_query.tolist(), inner, pairwise(ends.tolist()), strict=True):
-        kinds.update(map(type, scores))
-        of_values = set(map(type, scores.values()))
-        if len(kinds) > 1 or not of_values <= {float}:
+        if not set(map(type, scores)) <= {str} or not set(map(type, scores.values())) <= {float}:
             return None
         score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
         wanted = slice(*spans[query])
@@ -270,16 +265,3 @@ def _as_text(name: bytes) -> str | None:
         return name.decode(errors="surrogatepass")
     except UnicodeDecodeError:
         return None
-
-
-def _as_integer(name: str | None) -> int | None:
-    """Return the integer that has this id; None if there is none.
-
-    >>> _as_integer("7"), _as_integer("07")
-    (7, None)
-    """
-    try:
-        number = int(name or "")
-    except ValueError:
-        return None
-    return number if str(number) == name else None

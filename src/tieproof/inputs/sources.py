@@ -6,6 +6,7 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.frames import as_frame, column_called, column_for
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
-from tieproof.inputs.readers import ir_datasets, mteb, predictions, trec
+from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.lines import line_at
 from tieproof.inputs.readers.location import Location, Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
@@ -32,6 +33,9 @@ class Role(NamedTuple):
     layout: TrecLayout
     value: Literal["grade", "score"]
 
+
+LIBRARIES = ("ir_datasets:", "mteb:")
+"""What names judgments that a library loads, before the name of the data set or the task."""
 
 QRELS = Role("The qrels", "are", trec.QRELS, "grade")
 RUN = Role("The run", "is", trec.RUN, "score")
@@ -59,10 +63,10 @@ class Source(NamedTuple):
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
-    if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
-        source = _from_dictionary(ir_datasets.read(values), role, queries, values)
-    elif role is QRELS and isinstance(values, str) and values.startswith(mteb.PREFIX):
-        source = _of_split(mteb.read(values), role, queries, values)
+    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
+        library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
+        lists, without_own = library.read(values)
+        source = _from_dictionary(lists, role, queries, values, without_own)
     elif isinstance(values, str | os.PathLike):
         where = Location(values) if isinstance(values, Piped) else split(values)
         if role.value == "score" and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
@@ -163,7 +167,9 @@ def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers
     return Source(documents, np.array(lines.score), os.fsdecode(location), place, lines.document)
 
 
-def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "") -> Source:
+def _from_dictionary(
+    values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "", without_own: bool = False
+) -> Source:
     for name, inner in values.items():
         if not isinstance(inner, Mapping):
             raise InputError(
@@ -174,19 +180,19 @@ def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, ca
     query = np.repeat(numbered(list(values), queries, role), lengths)
     names = as_ids([name for inner in values.values() for name in inner], role, "document")
     given = [value for inner in values.values() for value in inner.values()]
-    source = Source(documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names)
+    source = Source(
+        documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names, None, without_own
+    )
     return source._replace(value=_as_values(given, role, source, queries))
 
 
 def _from_json(where: Location, role: Role, queries: Numbers) -> Source:
-    read, called = predictions.read_dictionary(where.path, role.value), str(where)
-    if where.entry is not None or mteb.has_splits(read):
-        return _of_split(mteb.of_split(read, str(where.path), where.entry, role.value), role, queries, called)
-    return _from_dictionary(read, role, queries, called)
+    from tieproof.inputs.readers import mteb
 
-
-def _of_split(found: mteb.OfSplit, role: Role, queries: Numbers, called: str) -> Source:
-    return _from_dictionary(found.lists, role, queries, called)._replace(without_own=found.without_own)
+    lists, without_own = predictions.read_dictionary(where.path, role.value), False
+    if where.entry is not None or mteb.has_splits(lists):
+        lists, without_own = mteb.of_split(lists, str(where.path), where.entry, role.value)
+    return _from_dictionary(lists, role, queries, str(where), without_own)
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:

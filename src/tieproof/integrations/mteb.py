@@ -319,7 +319,7 @@ class SavedPredictions:
     def search(self, queries: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **options: Any) -> Lists:
         """Return the saved lists of a split."""
         path = self.folder / f"{task_metadata.name}_predictions.json"
-        return of_split(_read(path), str(path), f"{hf_subset}/{hf_split}", "score").lists
+        return of_split(_read(path), str(path), f"{hf_subset}/{hf_split}", "score")[0]
 
 
 @lru_cache(maxsize=1)

@@ -6,7 +6,7 @@ mteb:{Task}               the judgments of a task, whose data MTEB downloads if 
 """
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tieproof.errors import InputError, MissingExtraError
 
@@ -20,11 +20,8 @@ RULES = ("ignore_identical_ids", "skip_first_result")
 """How a task treats its lists: whether documents with the id of the query, or first documents, are left out."""
 
 
-class OfSplit(NamedTuple):
-    """The scores or grades of a split; `without_own`: a document with the id of its query is left out of its list."""
-
-    lists: Mapping[str, Mapping[str, float]]
-    without_own: bool = False
+OfSplit = tuple[Mapping[str, Mapping[str, float]], bool]
+"""The scores or grades of a split, and whether a document with the id of its query is left out of its list."""
 
 
 def has_splits(found: Mapping[str, Any]) -> bool:
@@ -68,7 +65,7 @@ def of_split(found: Mapping[str, Any], place: str, wanted: str | None, value: st
             "Score its predictions by mteb.evaluate(SavedPredictions(folder), with_intervals(task)) of "
             "tieproof.integrations.mteb."
         )
-    return OfSplit(splits[wanted], without_own)
+    return splits[wanted], without_own
 
 
 def _are_lists(lists: Any) -> bool:
