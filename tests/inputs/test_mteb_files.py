@@ -54,7 +54,7 @@ def test_a_split_is_named_behind_a_colon(tmp_path: Path) -> None:
     assert scores(qrels, f"{path}:eng/test") == scores(qrels, run) != scores(qrels, f"{path}:fra/test")
     for wanted in ("", ":deu/test"):
         with pytest.raises(
-            tp.InputError, match=r"Toy_predictions\.json.* eng/dev, eng/test, fra/test\. Name one of them"
+            tp.InputError, match=r"Toy_predictions\.json.* eng/dev, eng/test, fra/test\. Name a split"
         ):
             scores(qrels, path + wanted)
 

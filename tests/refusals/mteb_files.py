@@ -47,7 +47,7 @@ CASES: dict[str, Case] = {
     ),
     "MTEB predictions of several splits": Case(
         predictions('{"default": {"dev": {"q1": {"d1": 1}}, "test": {"q1": {"d1": 1}}}}'),
-        r"has the splits default/dev, default/test\. Name one of them behind a colon, such as .*json:default/dev",
+        r"has the splits default/dev, default/test\. Name a split behind a colon, such as .*json:default/dev",
         in_folder=True,
     ),
     "MTEB predictions of a task other than retrieval and reranking": Case(

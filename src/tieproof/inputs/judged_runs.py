@@ -113,8 +113,8 @@ def documents_of_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> 
     kept = np.ones(len(source.value), dtype=np.bool_)
     own = table.find(documents_of(list(queries), np.arange(len(queries))))
     kept[own[own >= 0]] = False
-    text, *columns = source.documents
-    documents = Documents(text, *(column[kept] for column in columns))
+    text, at, length, query = source.documents
+    documents = Documents(text, at[kept], length[kept], query[kept])
     rank = None if source.rank is None else source.rank[kept]
     rest = source._replace(documents=documents, value=source.value[kept], ids=None, rank=rank)
     return rest, DocumentTable(documents, len(queries))

@@ -19,7 +19,7 @@ from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.lines import line_at
-from tieproof.inputs.readers.location import Location, Piped, split
+from tieproof.inputs.readers.location import File, Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import of_responses
 from tieproof.ties import FloatArray, IntArray
@@ -68,13 +68,13 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
         lists, without_own = library.read(values)
         source = _from_dictionary(lists, role, queries, values, without_own)
     elif isinstance(values, str | os.PathLike):
-        where = Location(values) if isinstance(values, Piped) else split(values)
+        path, entry = (values, None) if isinstance(values, Piped) else split(values)
         if role.value == "score" and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
-        elif where.path.name.lower().endswith(predictions.DICTIONARIES) or (
+        elif path.name.lower().endswith(predictions.DICTIONARIES) or (
             isinstance(values, Piped) and predictions.is_dictionary(values)
         ):
-            source = _from_json(where, role, queries)
+            source = _from_json(path, entry, role, queries)
         else:
             source = _from_trec(values, role, queries)
     elif isinstance(values, Mapping):
@@ -186,13 +186,15 @@ def _from_dictionary(
     return source._replace(value=_as_values(given, role, source, queries))
 
 
-def _from_json(where: Location, role: Role, queries: Numbers) -> Source:
+def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import mteb
 
-    lists, without_own = predictions.read_dictionary(where.path, role.value), False
-    if where.entry is not None or mteb.has_splits(lists):
-        lists, without_own = mteb.of_split(lists, str(where.path), where.entry, role.value)
-    return _from_dictionary(lists, role, queries, str(where), without_own)
+    read = predictions.read_dictionary(path, role.value)
+    if entry is None and not mteb.has_splits(read):
+        return _from_dictionary(read, role, queries, str(path))
+    lists, without_own = mteb.of_split(read, str(path), entry, role.value)
+    called = str(path) if entry is None else f"{path}:{entry}"
+    return _from_dictionary(lists, role, queries, called, without_own)
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:

@@ -173,8 +173,6 @@ def _mixed(values: FloatArray, weights: FloatArray) -> FloatArray:
 
     An alternative with probability 0 repeats another one.
     """
-    if len(values) == 1:
-        return values[0]
     lower, expected, upper, variance = np.moveaxis(values, 2, 0)
     shares = weights[:, None, :]
     lowest, highest = lower.min(axis=0), upper.max(axis=0)

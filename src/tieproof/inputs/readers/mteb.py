@@ -50,7 +50,7 @@ def of_split(found: Mapping[str, Any], place: str, wanted: str | None, value: st
         (wanted,) = names
     if wanted not in splits:
         has = f"the split{'s' if len(names) > 1 else ''} {', '.join(names)}" if names else "no split"
-        advice = f" Name one of them behind a colon, such as {place}:{names[0]}." if names else ""
+        advice = f" Name a split behind a colon, such as {place}:{names[0]}." if names else ""
         raise InputError(f"{place} has {has}.{advice}")
     rules = found.get(CONVENTIONS, dict.fromkeys(RULES, False))
     if not isinstance(rules, dict) or any(type(rules.get(rule)) is not bool for rule in RULES):
