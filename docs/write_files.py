@@ -91,8 +91,10 @@ columns. Ids may contain blanks where tabs separate all columns, lines may end i
 both files must have the same encoding. Ranks beside scores are not read, but if they contradict the scores in most
 lists, a warning has the score by both. Files with the extension `.jsonl` are read as predictions of
 sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
-it. Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
-`ir_datasets:msmarco-passage/trec-dl-2019/judged`, which that library downloads (extra `ir-datasets`). The commands
+it, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
+Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as
+`ir_datasets:msmarco-passage/trec-dl-2019/judged`, or a task of MTEB, such as `mteb:SciFact`, which that library
+downloads (extra `ir-datasets` or `mteb`). The commands
 `run`, `compare`, `verify`, `agree` and `diversity` also read qrels and runs from standard input, written `-`, and
 from pipes, in TREC format or as such a dictionary. `compare` calls a system as its file is called, unless
 `NAME=FILE` gives it another name:

@@ -60,7 +60,6 @@ RUN = "q1 Q0 d1 1 0.5 t\nq1 Q0 d2 2 0.5 t\nq2 Q0 d3 1 0.9 t\nq2 Q0 d9 2 0.5 t\nq
 PREDICTIONS = '{"query_id": "q1", "query": "?", "results": [{"corpus_id": "d1", "score": 0.5}]}\n'
 RUN_OF_MTEB = {"q1": {"d1": 0.5, "d2": 0.5}, "q2": {"d3": 0.9, "d9": 0.5}}
 QRELS_OF_MTEB = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2, "d4": 1}}
-CONVENTIONS = {"longest": 1000, "ignore_identical_ids": False, "skip_first_result": False}
 
 CATEGORIES = "q1 short\nq2 long\nq3 short\nq4 long\n"
 
@@ -95,11 +94,8 @@ def write_examples() -> None:
     Path("run.txt").write_text(RUN)
     Path("predictions.jsonl").write_text(PREDICTIONS)
     Path("categories.txt").write_text(CATEGORIES)
-    for name, scores in (("predictions", RUN_OF_MTEB), ("qrels", QRELS_OF_MTEB), ("results", {})):
-        Path(name).mkdir()
-        for folder in {name, "predictions"}:
-            content = {"tieproof_conventions": CONVENTIONS, "default": {"test": scores}}
-            Path(folder, f"SciFact_{name}.json").write_text(json.dumps(content))
+    for name, scores in (("predictions", RUN_OF_MTEB), ("qrels", QRELS_OF_MTEB)):
+        Path(f"SciFact_{name}.json").write_text(json.dumps({"default": {"test": scores}}))
     for name in ("base.run", "ours.run", "theirs.run"):
         Path(name).write_text(RUN)
     shard_files.write(Path("gallery"), ".parquet", GALLERY, GALLERY_LABELS, cuts=[7])

@@ -14,8 +14,7 @@ import pytest
 import tieproof as tp
 from tieproof import engine
 from tieproof.cli import main
-from tieproof.inputs.arrays import unchanged_files
-from tieproof.inputs.mapped import Copies
+from tieproof.inputs.mapped import Copies, unchanged_files
 from tieproof.inputs.readers import npy
 
 VALUES = np.arange(24.0, dtype=np.float32).reshape(12, 2) ** 2

@@ -22,7 +22,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from tieproof.errors import InputError, InputWarning, MissingExtraError
-from tieproof.inputs.arrays import paths_of
+from tieproof.inputs.mapped import paths_of
 from tieproof.inputs.readers import (
     FILE_FORMATS,
     contents,
@@ -702,9 +702,9 @@ def test_bad_label_columns(tmp_path: Path, text: str, expected: str) -> None:
 
 BAD_FRAMES: dict[str, tuple[dict[str, Any], str]] = {
     "a null": ({"a": [1.0, None]}, "data.parquet:a has a null in row 2 of 2"),
-    "a null list": ({"embeddings": [[1.0], None]}, "null in row 2"),
-    "a null in a list": ({"embeddings": [[1.0, 2.0], [3.0, None]]}, "null in row 4 of 4"),
-    "lists of different lengths": ({"v": [[1.0], [2.0, 3.0]]}, "1 numbers in row 1 and 2 in row 2"),
+    "a null list": ({"embeddings": [[1.0], None]}, "null in row 1"),
+    "a null in a list": ({"embeddings": [[1.0, 2.0], [3.0, None]]}, "null in row 1"),
+    "lists of different lengths": ({"v": [[1.0], [2.0, 3.0]]}, "1 numbers in row 0 and 2 in row 1"),
     "lists of strings": ({"v": [["a"], ["b"]]}, "embeddings are numbers"),
     "lists of lists": ({"v": [[[1.0]], [[2.0]]]}, "embeddings are numbers"),
     "two columns of lists": ({"v": [[1.0]], "w": [[1.0]]}, "'v' (list<"),

@@ -25,8 +25,7 @@ from mteb._evaluators.retrieval_metrics import (  # noqa: E402
 from mteb.abstasks import AbsTaskRetrieval  # noqa: E402
 
 from mteb_tasks import Encoder, loaded, scores_of, task_class  # noqa: E402
-from tieproof.integrations.mteb import TieIntervals, with_intervals  # noqa: E402
-from tieproof.integrations.mteb_lists.scores import NAMES  # noqa: E402
+from tieproof.integrations.mteb import NAMES, TieIntervals, with_intervals  # noqa: E402
 
 K_VALUES = (1, 3, 5, 10, 20)
 BOUNDS = ("lower", "expected", "upper")

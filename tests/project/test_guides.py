@@ -158,7 +158,7 @@ def test_text_retrieval(follow: Any) -> None:
     values = names["result"].per_query("AP")
     assert values.lower.tolist() == pytest.approx([(1 / 2 + 2 / 3) / 2] * 2, rel=1e-12)
     assert values.upper.tolist() == pytest.approx([(1 + 2 / 3) / 2, 1], rel=1e-12)
-    assert "Toy" in said
+    assert re.search(r"^nDCG@10 +0\.", said, re.MULTILINE)
     assert "Too few queries to tell" in said
 
 

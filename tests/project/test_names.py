@@ -24,7 +24,6 @@ SHARED: dict[str, int] = {
     "Columns": 2,
     "Command": 2,
     "Contest": 2,
-    "Conversion": 2,
     "Desk": 2,
     "Entry": 2,
     "Form": 2,

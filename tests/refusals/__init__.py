@@ -7,7 +7,7 @@ from refusals import (
     embeddings,
     files,
     labels,
-    mteb_lists,
+    mteb_files,
     neighbors,
     noises,
     pages,
@@ -32,7 +32,7 @@ SECTIONS: dict[str, dict[str, Case]] = {
     "Records": records.CASES,
     "Pages": pages.CASES,
     "Competitions, systems and their answers": competitions.CASES,
-    "Predictions of MTEB": mteb_lists.CASES,
+    "Predictions of MTEB": mteb_files.CASES,
     "Competitions and their bundles": bundles.CASES,
     "Warnings: input that is probably a mistake": warned.CASES,
 }

@@ -183,7 +183,7 @@ CASES: dict[str, Case] = {
     ),
     "truncated= that is neither true nor false": Case(
         lambda: tp.evaluate_run(QRELS, {"q": {"a": 1.0}}, truncated="no"),  # type: ignore[arg-type]
-        r"truncated must be True or False, not 'no'",
+        r"truncated must be True or False, or the number of documents from which on a list was cut off, not 'no'",
     ),
     "scores in three dimensions": Case(lambda: tp.evaluate_scores(np.zeros((1, 2, 3)), []), r"shape \(1, 2, 3\)"),
     "scores of one dimension": Case(

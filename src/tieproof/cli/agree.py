@@ -1,11 +1,9 @@
 """`tieproof agree`."""
 
-from pathlib import Path
-
 import tieproof
 from tieproof.cli.options import BETWEEN_0_AND_1, Option, command, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.inputs.readers.location import with_pipes_read
+from tieproof.inputs.readers.location import split, with_pipes_read
 
 HELP = (
     "Compare the rankings of two runs by rank-biased overlap, with its bounds over all orders of tied documents.\n\n"
@@ -36,4 +34,4 @@ EXAMPLES = (
 def agree(outputs: Outputs, first: str, second: str, p: float) -> None:
     """Read the runs, compare them, write and show the overlap."""
     runs = with_pipes_read(first, second)
-    answer(outputs, written(lambda: tieproof.agreement(*runs, p=p), [Path(first), Path(second)], outputs))
+    answer(outputs, written(lambda: tieproof.agreement(*runs, p=p), [split(first).path, split(second).path], outputs))

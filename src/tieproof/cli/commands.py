@@ -30,7 +30,6 @@ COMMANDS = {
     "audit": "audit",
     "judge": "judge",
     "leaderboard": "judge",
-    "mteb": "mteb",
     "competition": "competition",
     "measures": "measures",
     "demo": "demo",

@@ -2,7 +2,6 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -31,7 +30,7 @@ from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
-from tieproof.inputs.readers.location import Piped, with_pipes_read
+from tieproof.inputs.readers.location import Piped, split, with_pipes_read
 from tieproof.measures.base import Measure, parse, parts_of
 from tieproof.measures.trec_eval import SETS, members
 from tieproof.show.parts import HEADLINE, count
@@ -50,9 +49,10 @@ def _deepest(text: str) -> None:
 HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
-    "header, or ir_datasets:NAME, which downloads the judgments of a data set of ir_datasets. RUN has lines of "
-    "query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of sentence-transformers "
-    "(.jsonl). Both may be compressed by gzip. One of them may be -, which is standard input, "
+    "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
+    "lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
+    "sentence-transformers (.jsonl) or of MTEB (TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
+    "may be compressed by gzip. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
     "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, "
@@ -69,6 +69,7 @@ EXAMPLES = (
     "tieproof run qrels.txt run.txt --categories categories.txt --average macro",
     "tieproof run qrels.txt run.txt --truncated --n-items 100000 --json result.json",
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
+    "tieproof run SciFact_qrels.json SciFact_predictions.json --longest 1000",
     "tieproof run qrels.txt run.txt --noise 0.001",
     "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
     "tieproof run qrels.txt run.txt --save run.tieproof",
@@ -103,8 +104,12 @@ EXAMPLES = (
         "-c",
     ),
     deepest=Option("Refused, with the reason.", Kind("NUMBER", _deepest), ("-M",), more={"hidden": True}),
-    truncated="Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds "
-    "cover every possible continuation.",
+    truncated=flag(
+        "Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds cover "
+        "every possible continuation.",
+        "--truncated",
+    ),
+    longest=Option("--truncated for lists of so many documents, or more; shorter ones are complete.", COUNT),
     n_items=Option(
         "The number of documents in the collection, which limits how far the last tie can continue.", COUNT
     ),
@@ -131,6 +136,7 @@ def run(
     lines: bool,
     rule: Text,
     complete: bool,
+    longest: int | None,
     deepest: None,
     ci: float | None,
     distribution: Text,
@@ -145,6 +151,8 @@ def run(
             f"--as adds a column to the table, which {'--lines (-q)' if lines else '--distribution'} replaces; leave "
             "one of them out."
         )
+    if longest is not None:
+        settings["truncated"] = longest
     if settings["n_items"] is not None and not settings["truncated"]:
         raise InputError("--n-items applies only to lists that were cut off; add --truncated, or leave it out.")
     check_lines(lines, outputs)
@@ -167,7 +175,7 @@ def run(
     categories = settings.pop("categories")
     result = written(
         lambda: evaluated_files(evaluated, *read_pipes(qrels, run, categories=categories), **settings),
-        [Path(path) for path in (qrels, run, categories, items, gallery_items) if path],
+        [split(path).path for path in (qrels, run, categories, items, gallery_items) if path],
         [*outputs, (report, page)],
     )
     if lines:

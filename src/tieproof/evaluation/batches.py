@@ -13,10 +13,11 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, check_empty, parse_measures
-from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name, unchanged_files
+from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, type_name
 from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import find_format
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count

@@ -25,8 +25,8 @@ from tieproof.evaluation.problems import (
 )
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score, warn_of_recall
-from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column

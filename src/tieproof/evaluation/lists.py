@@ -6,8 +6,8 @@ from typing import Any
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
-from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import Average
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 

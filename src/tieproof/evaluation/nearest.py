@@ -13,14 +13,14 @@ from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
 from tieproof.evaluation.scoring import reads_judged
-from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
+from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
 from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64
+from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import RUN, Source, checked, decoded
+from tieproof.inputs.sources import Source, decoded
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -228,7 +228,7 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
     _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
     judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=reads_judged(result.evaluated.per_query))
-    ranked, table = checked(given["run"], RUN, numbers)
+    ranked, table = documents_of_run(given["run"], judged, numbers)
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)

@@ -15,10 +15,10 @@ from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
-from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
 from tieproof.inputs.lookalikes import FEWEST, ITSELF, NEAR, some_of
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, judged, spans_of_queries
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
 from tieproof.inputs.relevance import Relevance

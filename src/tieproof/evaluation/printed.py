@@ -15,9 +15,9 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.nearest import data_of, lists_of, run_of
 from tieproof.evaluation.run_ties import join, join_judged, run_parts
 from tieproof.evaluation.scoring import by_policy, reads_judged, score
-from tieproof.inputs.arrays import paths_of, unchanged
 from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
+from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.sources import Source
 from tieproof.measures import Measure

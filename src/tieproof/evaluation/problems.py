@@ -1,7 +1,7 @@
 """Makes a `Problem` from the arguments of users: checks queries, gallery, distance and relevance together."""
 
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -232,7 +232,8 @@ def _ranked_by(
     return convert(rows) if isinstance(rows, np.ndarray) else RankedRows.of(rows, convert)
 
 
-class Conversion(NamedTuple):
+@dataclass(frozen=True)
+class Conversion:
     """Converts embeddings to the form that a distance ranks; errors call them `name`."""
 
     kind: Distance | DistanceFunction

@@ -92,43 +92,51 @@ def join_judged(
 def run_parts(
     scores: RelevantScores,
     names: npt.NDArray[np.str_],
-    truncated: bool,
+    truncated: int,
     n_items: int | None,
     judged: tuple[RelevantScores, IntArray] | None = None,
     radius: float | None = None,
     with_unjudged: bool = False,
 ) -> Parts:
-    """Yield the ties of all queries: first of those with documents in the run, then of the others.
+    """Yield the ties of all queries: of those with documents in the run, then of the others.
 
+    truncated : True or False for all lists, or the number of documents from which on a list was cut off
     judged : what `join_judged` returns, for measures of only the judged documents, or of the unjudged ones
     radius : the largest error of each score; None: there is no noise
     with_unjudged : whether the ties of unjudged documents are needed
     """
-    answered = np.diff(scores.start) > 0
-    listed, absent = np.flatnonzero(answered), np.flatnonzero(~answered)
-    ranked = _only_of(answered, scores)
-    smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
+    length = np.diff(scores.start)
+    complete = (length > 0) & (length < (truncated or np.inf))
 
-    def ties_of(some: RelevantScores, sizes: IntArray | None) -> Ties:
-        ties = _ties_of_run(some)
-        if radius is not None:
-            ties = replace(ties, noise=_extremes_of_run(some, ties, radius))
-        if not truncated:
+    def ties_of(which: BoolArray) -> Ties:
+        """Return the ties of some lists, which are all complete or all cut off."""
+        listed, ranked = np.flatnonzero(which), _only_of(which, scores)
+        smallest = np.minimum.reduceat(ranked.score, ranked.start[:-1])
+
+        def ties_among(some: RelevantScores, sizes: IntArray | None) -> Ties:
+            ties = _ties_of_run(some)
+            if radius is not None:
+                ties = replace(ties, noise=_extremes_of_run(some, ties, radius))
+            if complete[listed[0]]:
+                return ties
+            return cut_off(ties, _last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
+
+        ties = ties_among(ranked, None if n_items is None else np.full(len(listed), n_items))
+        if judged is None:
             return ties
-        return cut_off(ties, _last_ties_of_run(some, smallest), ties.n_relevant, sizes, names[listed])
-
-    ties = ties_of(ranked, None if n_items is None else np.full(len(listed), n_items))
-    if judged is not None:
-        of_judged, n_others = judged[0], judged[1][listed]
-        sizes = ties.n_relevant + n_others
-        of_judged_alone = JudgedTies(ties_of(_only_of(answered, of_judged), sizes), n_others)
+        of_judged, n_others = _only_of(which, judged[0]), judged[1][listed]
+        alone = JudgedTies(ties_among(of_judged, ties.n_relevant + n_others), n_others)
         noise = ties.noise
-        if noise is not None and of_judged_alone.ties.noise is not None:
-            both = zip(noise, of_judged_alone.ties.noise, strict=True)
+        if noise is not None and alone.ties.noise is not None:
+            both = zip(noise, alone.ties.noise, strict=True)
             noise = ExtremeRankings(*(replace(one, judged=JudgedTies(own, n_others)) for one, own in both))
-        unjudged = _ties_of_unjudged(ranked, _only_of(answered, of_judged)) if with_unjudged else None
-        ties = replace(ties, judged=of_judged_alone, noise=noise, unjudged=unjudged)
-    yield listed, ties
+        unjudged = _ties_of_unjudged(ranked, of_judged) if with_unjudged else None
+        return replace(ties, judged=alone, noise=noise, unjudged=unjudged)
+
+    for which in (complete, (length > 0) & ~complete):
+        if which.any():
+            yield np.flatnonzero(which), ties_of(which)
+    absent = np.flatnonzero(length == 0)
     if len(absent):
         # Empty rankings: all their measures are 0.
         n_relevant, none = np.bincount(scores.missing_query, minlength=len(names))[absent], np.zeros(0, np.int64)
@@ -136,13 +144,17 @@ def run_parts(
         yield absent, nothing if radius is None else replace(nothing, noise=ExtremeRankings(nothing, nothing))
 
 
-def _only_of(answered: BoolArray, scores: RelevantScores) -> RelevantScores:
-    """Return the scores of the queries that have documents in the run."""
-    position = np.cumsum(answered) - 1
-    known = answered[scores.missing_query]
-    return scores._replace(
-        start=np.append(scores.start[:-1][answered], scores.start[-1]),
-        query=position[scores.query],
+def _only_of(which: BoolArray, scores: RelevantScores) -> RelevantScores:
+    """Return the scores of some queries."""
+    position, length = np.cumsum(which) - 1, np.diff(scores.start)
+    kept = np.repeat(which, length)
+    relevant, known = which[scores.query], which[scores.missing_query]
+    return RelevantScores(
+        start=np.append(0, np.cumsum(length[which])),
+        score=scores.score if kept.all() else scores.score[kept],
+        query=position[scores.query[relevant]],
+        at=scores.at[relevant],
+        grade=scores.grade[relevant],
         missing_query=position[scores.missing_query[known]],
         missing_grade=scores.missing_grade[known],
     )

@@ -61,7 +61,7 @@ def evaluate_run(
     average: Average = "micro",
     missing: Missing = "zero",
     empty: Empty = "skip",
-    truncated: bool = False,
+    truncated: bool | int = False,
     n_items: int | None = None,
     noise: float | None = None,
 ) -> Result:
@@ -79,7 +79,8 @@ def evaluate_run(
         grades, and counts only documents of grade 0 as not relevant. Relevant documents that are missing from the run
         count in R and were never retrieved. A line of a file is `query iteration document grade`, or, in a file of
         BEIR with its header, `query document grade`. "ir_datasets:trec-robust04" are the qrels of that data set of
-        ir_datasets, which downloads them (extra `ir-datasets`).
+        ir_datasets, and "mteb:SciFact" those of that task of MTEB; the libraries download them (extras `ir-datasets`
+        and `mteb`). If an MTEB task leaves a document with the id of its query out of the list, it is left out.
     run : path of a TREC file or of predictions, {query: {document: score}}, a data frame, or a Run of ranx
         Also {query: response} with the responses of Elasticsearch or OpenSearch, or their lists of hits with _id and
         _score, or results of LlamaIndex, Haystack or Qdrant, lists of objects with node_id or id, and score; they are
@@ -88,7 +89,9 @@ def evaluate_run(
         are `query document rank` if the ranks of every list go from 0 or 1 to its length, and otherwise
         `query document score`. A file whose
         name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
-        line; their lists are cut off, so pass truncated=True, too. Files may be compressed by gzip. Data frames have
+        line; their lists are cut off, so pass truncated=True, too. Of a file {Task}_predictions.json of MTEB with
+        several splits, the path and "subset/split", with a colon between them, name one; qrels that `write_qrels`
+        wrote are read in the same way. Files may be compressed by gzip. Data frames have
         columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
         is relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
@@ -109,9 +112,10 @@ def evaluate_run(
         is refused.
     empty : as in `evaluate`
         How a query of the qrels with nothing relevant scores, in the run or not.
-    truncated : bool
+    truncated : bool or int
         By default a run is a complete ranking. True means that the list of each query was cut off at its length, so
-        that documents outside it may be tied with its last one. `Judged`, `Unjudged` and `RBPResidual` describe the
+        that documents outside it may be tied with its last one; 1000 means this of the lists of 1000 or more
+        documents, and shorter lists are complete. `Judged`, `Unjudged` and `RBPResidual` describe the
         list as it is, and are then refused, as with `noise`. `lower` and `upper` then cover every continuation of
         the last tie, as in `evaluate_scores(n_relevant=)`, and `ties.queries_with_open_last_tie` counts the queries
         whose last tie may continue. Queries without any document in the run are still treated as `missing` says.
@@ -218,7 +222,7 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(wanted: list[Measure], truncated: bool, scores: RelevantScores = scores) -> Result:
+    def evaluated(wanted: list[Measure], truncated: int, scores: RelevantScores = scores) -> Result:
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
         scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
@@ -231,6 +235,8 @@ def evaluate_run(
             )
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
+    if judged.without_own and truncated > 1:
+        truncated -= 1  # the length of a list that was cut off, without the query's own document
     result = evaluated(wanted, truncated)
     bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
     if not truncated and bounded and is_cut_off(scores):
@@ -238,7 +244,7 @@ def evaluate_run(
     if ranked.by_ranks is not None:
         said, other = ranked.by_ranks
         for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
-            by_rank = evaluated([measure], bool(truncated), join(judged, other, number, len(ids)))[measure]
+            by_rank = evaluated([measure], truncated, join(judged, other, number, len(ids)))[measure]
             said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
         warn(f"{said} {BY_RANKS}")
     return result
@@ -298,10 +304,14 @@ def _warn_of_cut(
         start = 2 * start + 1
 
 
-def _check_collection(truncated: bool, n_items: int | None) -> int | None:
+def _check_collection(truncated: int, n_items: int | None) -> int | None:
     """Return the number of documents in the collection, if it is given; it is refused without `truncated`."""
-    if not isinstance(truncated, int | np.bool_):
-        raise InputError(f"truncated must be True or False, not {truncated!r}.", "truncated")
+    if not isinstance(truncated, int | np.bool_) or truncated < 0:
+        raise InputError(
+            "truncated must be True or False, or the number of documents from which on a list was cut off, not "
+            f"{truncated!r}.",
+            "truncated",
+        )
     if n_items is None:
         return None
     if not truncated:

@@ -1,32 +1,17 @@
-"""Arrays from whatever libraries call an array, the checks of numbers that every input needs, and mapped files.
+"""Arrays from whatever libraries call an array, and the checks of numbers that every input needs."""
 
-A memory-mapped file is refused if its size or its time of change differs between the start and the end, or if at the
-start it is shorter than the array that maps it. Three cases cannot be detected: a file that is cut short during the
-evaluation may end the process if more of it is mapped than a quarter of `memory`, which is not copied, because the
-operating system cannot read the missing part; a writer may reset the time of change; and an array may not tell which
-file it maps (`numpy.memmap` and its views do).
-"""
-
-import mmap
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
-from functools import wraps
-from inspect import signature
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import numpy as np
 
 from tieproof.errors import CountError, InputError
-from tieproof.inputs.mapped import Copies
-from tieproof.inputs.options import parse_memory
 from tieproof.ties import Array, FloatArray
 
 Embeddings = Array
-Arguments = ParamSpec("Arguments")
-Answer = TypeVar("Answer")
 
 LARGEST = 2.0**53
 """float64 represents every integer up to this size."""
@@ -298,85 +283,3 @@ def check_finite(array: Array, name: str) -> None:
             f"The {name} must contain only finite numbers, but contain {array[place]} at {list(place)}. Find out "
             "where it comes from, and leave the item out or repair it."
         )
-
-
-def unchanged_files(function: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Make a function refuse memory-mapped arguments whose files change before it returns.
-
-    Mapped arrays are copied first if they fit into a quarter of the memory, of which less is then left for the rest:
-    a file that is cut short meanwhile cannot end the process.
-    """
-    default: Any = getattr(signature(function).parameters.get("memory"), "default", None)
-
-    @wraps(function)
-    def watching(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        paths = {path for value in (*args, *kwargs.values()) for path in paths_of(value)}
-        if not paths:
-            return function(*args, **kwargs)
-        with unchanged(paths):
-            asked: Any = kwargs.get("memory", default or "1GiB")
-            memory = parse_memory(asked)
-            copies = Copies(memory // 4)
-            given: Any = [*map(copies.of, args)], {name: copies.of(value) for name, value in kwargs.items()}
-            if default is not None:
-                given[1]["memory"] = memory - memory // 4 + copies.room
-            return function(*given[0], **given[1])
-
-    return watching
-
-
-@contextmanager
-def unchanged(paths: Iterable[str]) -> Iterator[None]:
-    """Refuse files that change within the block."""
-    with ExitStack() as stack:
-        states = []
-        for path in paths:
-            try:
-                descriptor = os.open(path, os.O_RDONLY)  # kept open, so that a new file of this name is another one
-            except OSError:
-                continue  # it was removed, and keeps its mapped content
-            stack.callback(os.close, descriptor)
-            states.append((path, descriptor, _state_of(descriptor)))
-        try:
-            yield
-        except Exception as error:
-            try:
-                _check(states)
-            except InputError as changed:  # the change explains the first error
-                raise changed from error
-            raise
-        _check(states)
-
-
-def _state_of(descriptor: int) -> tuple[int, int]:
-    status = os.fstat(descriptor)
-    return status.st_size, status.st_mtime_ns
-
-
-def _check(states: Iterable[tuple[str, int, tuple[int, int]]]) -> None:
-    """Refuse an open file whose size or time of change differs from what it was."""
-    for path, descriptor, before in states:
-        if _state_of(descriptor) != before:
-            raise InputError(
-                f"The file {path} changed while it was evaluated, so that the result would belong to neither "
-                "version. Evaluate it again when nothing writes to it, or pass a copy in memory."
-            )
-
-
-def paths_of(value: Any) -> Iterator[str]:
-    """Yield the files that an array, or a list of arrays, maps; refuse one that was cut short since."""
-    if isinstance(value, list | tuple):
-        for each in value:
-            if isinstance(each, np.ndarray):
-                yield from paths_of(each)
-    while isinstance(value, np.ndarray):
-        if isinstance(value, np.memmap) and isinstance(value.base, mmap.mmap):
-            needed, present = value.offset + value.nbytes, value.base.size()
-            if present < needed:
-                raise InputError(
-                    f"The file {value.filename} was cut short after it was mapped: the array needs {needed} bytes, "
-                    f"but the file has {present}. Write or copy the file again, and map it again."
-                )
-            if value.filename is not None:
-                yield os.fspath(value.filename)
-        value = value.base

@@ -26,12 +26,14 @@ class JudgedDocuments(NamedTuple):
 
     ids : the ids of the documents; None if they were read from a file, as bytes
     sought : which documents are looked up in the run
+    without_own : whether a document with the id of its query is left out of the run
     """
 
     documents: Documents
     grade: FloatArray
     ids: Sequence[str] | None
     sought: BoolArray
+    without_own: bool = False
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
         """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
@@ -78,17 +80,19 @@ def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -
     """
     source, _ = checked(values, QRELS, queries)
     sought = source.value >= 0 if with_not_relevant else source.value > 0
-    return JudgedDocuments(source.documents, source.value, source.ids, sought)
+    return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
     values, of_qrels = of_responses(values), len(queries)
-    ranked_by_dictionary = _from_plain_dictionary(values, judged, queries) if isinstance(values, Mapping) else None
+    ranked_by_dictionary = None
+    if isinstance(values, Mapping) and not judged.without_own:
+        ranked_by_dictionary = _from_plain_dictionary(values, judged, queries)
     if ranked_by_dictionary is not None:
         _check_queries(judged, ranked_by_dictionary.query, queries, of_qrels)
         return ranked_by_dictionary
-    source, table = checked(values, RUN, queries)
+    source, table = documents_of_run(values, judged, queries)
     ranked = ranked_of(source, table, judged)
     _check_queries(judged, ranked.query, queries, of_qrels)
     _check_documents(table, judged, queries)
@@ -99,6 +103,21 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked
+
+
+def documents_of_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> tuple[Source, DocumentTable]:
+    """Read and check the documents of a run, without those that have the id of their query if the task says so."""
+    source, table = checked(values, RUN, queries)
+    if not judged.without_own:
+        return source, table
+    kept = np.ones(len(source.value), dtype=np.bool_)
+    own = table.find(documents_of(list(queries), np.arange(len(queries))))
+    kept[own[own >= 0]] = False
+    text, at, length, query = source.documents
+    documents = Documents(text, at[kept], length[kept], query[kept])
+    rank = None if source.rank is None else source.rank[kept]
+    rest = source._replace(documents=documents, value=source.value[kept], ids=None, rank=rank)
+    return rest, DocumentTable(documents, len(queries))
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
@@ -112,7 +131,7 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
 def _from_plain_dictionary(
     values: Mapping[Any, Any], judged: JudgedDocuments, queries: Numbers
 ) -> RankedDocuments | None:
-    """Return a run whose queries are dictionaries from names of one type to finite floats; None for any other run.
+    """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
     It is also None if no document that is looked up is in the run.
 
@@ -120,8 +139,7 @@ def _from_plain_dictionary(
     This is done query by query, while the names of a query are in a fast cache.
     """
     inner = list(values.values())
-    kind = next((type(name) for scores in inner if type(scores) is dict for name in scores), None)
-    if kind not in (str, int) or not all(type(scores) is dict for scores in inner):
+    if not all(type(scores) is dict for scores in inner):
         return None
     of_query = numbered(list(values), queries, RUN)
     if len(np.unique(of_query)) < len(of_query):  # 7 and "7"
@@ -132,15 +150,11 @@ def _from_plain_dictionary(
     names: list[Any] = judged.names(rows.tolist())
     if None in names:  # bytes that are not UTF-8
         return None
-    if kind is int:
-        names = list(map(_as_integer, names))
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
     ends = np.cumsum([0, *map(len, inner)])
-    score, looked_up, kinds, none = np.empty(ends[-1]), [np.nan] * len(rows), {kind}, repeat(np.nan)
+    score, looked_up, none = np.empty(ends[-1]), [np.nan] * len(rows), repeat(np.nan)
     for query, scores, (start, stop) in zip(of_query.tolist(), inner, pairwise(ends.tolist()), strict=True):
-        kinds.update(map(type, scores))
-        of_values = set(map(type, scores.values()))
-        if len(kinds) > 1 or not of_values <= {float}:
+        if not set(map(type, scores)) <= {str} or not set(map(type, scores.values())) <= {float}:
             return None
         score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
         wanted = slice(*spans[query])
@@ -251,16 +265,3 @@ def _as_text(name: bytes) -> str | None:
         return name.decode(errors="surrogatepass")
     except UnicodeDecodeError:
         return None
-
-
-def _as_integer(name: str | None) -> int | None:
-    """Return the integer that has this id; None if there is none.
-
-    >>> _as_integer("7"), _as_integer("07")
-    (7, None)
-    """
-    try:
-        number = int(name or "")
-    except ValueError:
-        return None
-    return number if str(number) == name else None

@@ -6,6 +6,7 @@ Both come as a file, a dictionary, a data frame, a table of Arrow or an object o
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -16,9 +17,9 @@ from tieproof.inputs.documents import Documents, DocumentTable, documents_called
 from tieproof.inputs.frames import as_frame, column_called, column_for
 from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
-from tieproof.inputs.readers import ir_datasets, predictions, trec
+from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.lines import line_at
-from tieproof.inputs.readers.location import Piped
+from tieproof.inputs.readers.location import File, Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import of_responses
 from tieproof.ties import FloatArray, IntArray
@@ -33,6 +34,9 @@ class Role(NamedTuple):
     value: Literal["grade", "score"]
 
 
+LIBRARIES = ("ir_datasets:", "mteb:")
+"""What names judgments that a library loads, before the name of the data set or the task."""
+
 QRELS = Role("The qrels", "are", trec.QRELS, "grade")
 RUN = Role("The run", "is", trec.RUN, "score")
 
@@ -44,6 +48,7 @@ class Source(NamedTuple):
     place : returns the position of given rows in words, such as ", on line 3"
     ids : the ids of the documents; None for a file, where they are bytes
     rank : the ranks of a run, if it has ranks that may contradict its scores
+    without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
     """
 
     documents: Documents
@@ -52,22 +57,24 @@ class Source(NamedTuple):
     place: Callable[[Sequence[int]], str]
     ids: list[str] | None = None
     rank: FloatArray | None = None
+    without_own: bool = False
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
-    if role is QRELS and isinstance(values, str) and values.startswith(ir_datasets.PREFIX):
-        source = _from_dictionary(ir_datasets.read(values), role, queries, values)
+    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
+        library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
+        lists, without_own = library.read(values)
+        source = _from_dictionary(lists, role, queries, values, without_own)
     elif isinstance(values, str | os.PathLike):
-        name = os.fsdecode(values).lower()
-        if role.value == "score" and name.endswith(predictions.EXTENSIONS):
+        path, entry = (values, None) if isinstance(values, Piped) else split(values)
+        if role.value == "score" and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
             source = _from_predictions(values, queries)
-        elif name.endswith(predictions.DICTIONARIES) or (
+        elif path.name.lower().endswith(predictions.DICTIONARIES) or (
             isinstance(values, Piped) and predictions.is_dictionary(values)
         ):
-            read = predictions.read_dictionary(values, role.value)
-            source = _from_dictionary(read, role, queries, os.fsdecode(values))
+            source = _from_json(path, entry, role, queries)
         else:
             source = _from_trec(values, role, queries)
     elif isinstance(values, Mapping):
@@ -160,7 +167,9 @@ def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers
     return Source(documents, np.array(lines.score), os.fsdecode(location), place, lines.document)
 
 
-def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "") -> Source:
+def _from_dictionary(
+    values: Mapping[Any, Any], role: Role, queries: Numbers, called: str = "", without_own: bool = False
+) -> Source:
     for name, inner in values.items():
         if not isinstance(inner, Mapping):
             raise InputError(
@@ -171,8 +180,21 @@ def _from_dictionary(values: Mapping[Any, Any], role: Role, queries: Numbers, ca
     query = np.repeat(numbered(list(values), queries, role), lengths)
     names = as_ids([name for inner in values.values() for name in inner], role, "document")
     given = [value for inner in values.values() for value in inner.values()]
-    source = Source(documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names)
+    source = Source(
+        documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names, None, without_own
+    )
     return source._replace(value=_as_values(given, role, source, queries))
+
+
+def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbers) -> Source:
+    from tieproof.inputs.readers import mteb
+
+    read = predictions.read_dictionary(path, role.value)
+    if entry is None and not mteb.has_splits(read):
+        return _from_dictionary(read, role, queries, str(path))
+    lists, without_own = mteb.of_split(read, str(path), entry, role.value)
+    called = str(path) if entry is None else f"{path}:{entry}"
+    return _from_dictionary(lists, role, queries, called, without_own)
 
 
 def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:

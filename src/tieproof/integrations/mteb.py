@@ -1,7 +1,12 @@
 """Tasks of MTEB whose scores include the interval of every measure, next to MTEB's own number (extra `mteb`).
 
 The scores of `mteb.evaluate(model, with_intervals(task))` include `ndcg_at_10_lower` and so on; `TieIntervals` is the
-mixin for tasks of your own. `write_qrels` saves the judgments for `tieproof mteb predictions/`.
+mixin for tasks of your own. `SavedPredictions` is a model that returns the lists which another one found, and
+`write_qrels` saves the judgments of a task for `tieproof run`.
+
+For each query, MTEB keeps the `max(k_values)` documents with the largest scores and passes these lists to
+pytrec_eval, which sorts equal scores by the name of the document. Its means are over the queries with a list; a query
+without any document scores 0, and so does a query whose judgments are all 0.
 """
 
 from importlib.util import find_spec
@@ -15,23 +20,38 @@ import copy
 import json
 import math
 import os
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import FunctionType
 from typing import Any, get_args
 
-import mteb
 import numpy as np
 from mteb._evaluators.retrieval_metrics import evaluate_abstention
 from mteb.abstasks import AbsTaskRetrieval
+from mteb.models import ModelMeta
 
+from tieproof.errors import InputWarning
+from tieproof.evaluation.evaluated import mean
 from tieproof.evaluation.intervals import Bound
-from tieproof.integrations.mteb_lists.files import CONVENTIONS, Conventions, Judgments, Lists, file_of
-from tieproof.integrations.mteb_lists.scores import ListScores, name_of, names_at
-from tieproof.measures import parse
+from tieproof.evaluation.runs import evaluate_run
+from tieproof.inputs.readers.mteb import MODEL, contents, of_split
+from tieproof.inputs.readers.predictions import read_dictionary
+from tieproof.ties import FloatArray
 from tieproof.whole_files import atomic_write
 
-__all__ = ["TieIntervals", "with_intervals", "write_qrels"]
+__all__ = ["SavedPredictions", "TieIntervals", "with_intervals", "write_qrels"]
+
+NAMES = {"ndcg": "nDCG", "map": "AP", "recall": "R", "precision": "P", "mrr": "RR", "hit_rate": "Success"}
+"""The measures that MTEB prints at each of its `k_values`: MTEB's names and tieproof's names."""
+
+Documents = Mapping[str, float]
+Lists = Mapping[str, Documents]
+"""The score of each listed document, by query: `results` of MTEB."""
+
+Judgments = Mapping[str, Mapping[str, int]]
+"""The grade of each judged document, by query: `qrels` or `relevant_docs` of MTEB."""
 
 
 class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
@@ -67,7 +87,7 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
         hf_subset: str,
     ) -> dict[str, float]:
         """Return what the task adds by itself, the interval of each measure, and each nAUC of expected values."""
-        conventions = self.conventions_of(hf_split, hf_subset)
+        longest, skips = self._longest(hf_split, hf_subset), self.skip_first_result
 
         def of_instructions(
             qrels: Judgments, results: Lists, changed: Mapping[str, Sequence[str]], k_values: Sequence[int]
@@ -76,53 +96,111 @@ class TieIntervals(AbsTaskRetrieval):  # type: ignore[misc]
             found: dict[str, Any] = theirs(qrels, results, changed, k_values)
             for name in ("og", "changed"):
                 part = {query: each for query, each in results.items() if query.endswith("-og") is (name == "og")}
-                found[name] |= _intervals(_scored(part, qrels, k_values, conventions))
+                found[name] |= _intervals(_scored(part, qrels, k_values, longest, skips)[1])
             return {**found, **_p_mrr(results, changed)}
 
         of_task: Any = super().task_specific_scores
         if (theirs := of_task.__func__.__globals__.get("evaluate_p_mrr_change")) is not None:
             of_task = _with_global(of_task, "evaluate_p_mrr_change", of_instructions)
         own = of_task(scores, qrels, results, hf_split=hf_split, hf_subset=hf_subset)
-        scored = _scored(results, qrels, self.k_values, conventions)
-        return {**own, **_intervals(scored), **_abstention(scored, results, self.skip_first_result)}
+        queries, values = _scored(results, qrels, self.k_values, longest, skips)
+        return {**own, **_intervals(values), **_abstention(queries, values, results, skips)}
 
-    def conventions_of(self, hf_split: str, hf_subset: str) -> Conventions:
-        """How the lists of this split are treated; MTEB has already removed identical ids from them."""
+    def _longest(self, hf_split: str, hf_subset: str) -> int:
+        """The number of documents from which on a list of this split was cut off, without identical ids; 0: none was.
+
+        MTEB has already removed identical ids from the lists.
+        """
         data = self.dataset[hf_split] if hf_subset not in self.dataset else self.dataset[hf_subset][hf_split]
         ranked = data["top_ranked"]
         candidates = len(data["corpus"]) if ranked is None else max(map(len, ranked.values()), default=0)
-        longest = self._top_k - self.ignore_identical_ids if candidates > self._top_k else None
-        return Conventions(longest, skip_first_result=self.skip_first_result)
+        return self._top_k - self.ignore_identical_ids if candidates > self._top_k else 0
 
 
-def _scored(results: Lists, qrels: Judgments, k_values: Sequence[int], conventions: Conventions) -> ListScores:
-    """The lists, scored by all measures that MTEB prints."""
-    scored = ListScores([parse(name) for name in names_at(k_values).values()], conventions)
-    scored.add(results, qrels)
-    return scored
+def _scored(
+    results: Lists, qrels: Judgments, k_values: Sequence[int], longest: int, skips_first: bool
+) -> tuple[list[str], dict[str, FloatArray]]:
+    """The queries with a list and judgments, and the estimates of all measures that MTEB prints, (4, Q) by its name.
+
+    longest : the number of documents from which on a list was cut off; 0: none was
+    skips_first : whether the first document of every list is left out, over all orders of those tied at the top
+    """
+    names = {f"{theirs}_at_{k}": f"{ours}@{k}" for theirs, ours in NAMES.items() for k in k_values}
+    queries = sorted(query for query in results if qrels.get(query))
+    choices = [_firsts(results[query], qrels[query]) if skips_first else [(None, 1.0)] for query in queries]
+    most = max(map(len, choices), default=0)
+    weights = np.zeros((most, len(queries)))
+    values = np.zeros((most, len(names), 4, len(queries)))
+    for which in range(most):
+        lists = {}
+        for place, (query, choice) in enumerate(zip(queries, choices, strict=True)):
+            first, weights[which, place] = choice[which] if which < len(choice) else (choice[0][0], 0.0)
+            lists[query] = {name: score for name, score in results[query].items() if name != first}
+        if any(lists.values()):
+            cut = max(longest - skips_first, 1) if longest else False
+            values[which] = _of_lists(lists, {query: qrels[query] for query in queries}, names.values(), cut)
+    return queries, dict(zip(names, _mixed(values, weights), strict=True)) if most else {}
 
 
-def _intervals(scored: ListScores) -> dict[str, float]:
+def _of_lists(lists: Lists, qrels: Judgments, measures: Iterable[str], truncated: int) -> list[FloatArray]:
+    """The estimates of each measure for all queries of the judgments; a query without documents scores 0."""
+    with warnings.catch_warnings():  # about whole runs, of which the task knows what was cut off
+        warnings.simplefilter("ignore", InputWarning)
+        result = evaluate_run(qrels, lists, measures=[*measures], missing="zero", empty="zero", truncated=truncated)
+    return [*result.evaluated.per_query.values()]
+
+
+def _firsts(documents: Documents, grades: Mapping[str, int]) -> list[tuple[str | None, float]]:
+    """The possible first documents of a list: for each grade among those tied at the top, one document and its share.
+
+    >>> _firsts({"a": 0.5, "b": 0.5, "c": 0.5, "d": 0.1}, {"a": 1})
+    [('b', 0.6666666666666666), ('a', 0.3333333333333333)]
+    >>> _firsts({}, {"a": 1})
+    [(None, 1.0)]
+    """
+    top = max(documents.values(), default=math.nan)
+    tied = [name for name, score in documents.items() if score == top]
+    if not tied:  # or NaN is the largest, which the evaluation refuses
+        return [(None, 1.0)]
+    by_grade: dict[int, list[str]] = {}
+    for name in tied:
+        by_grade.setdefault(max(grades.get(name, 0), 0), []).append(name)
+    return [(names[0], len(names) / len(tied)) for _, names in sorted(by_grade.items())]
+
+
+def _mixed(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Mix the estimates of P alternatives (P, M, 4, Q) with probabilities (P, Q) into one array (M, 4, Q).
+
+    An alternative with probability 0 repeats another one.
+    """
+    lower, expected, upper, variance = np.moveaxis(values, 2, 0)
+    shares = weights[:, None, :]
+    lowest, highest = lower.min(axis=0), upper.max(axis=0)
+    middle = np.clip((shares * expected).sum(axis=0), lowest, highest)  # rounding could exceed the bounds
+    spread = (shares * (variance + (expected - middle) ** 2)).sum(axis=0)
+    return np.stack([lowest, middle, highest, spread], axis=1)
+
+
+def _intervals(values: Mapping[str, FloatArray]) -> dict[str, float]:
     """The interval of each measure, by MTEB's names of measures with the bounds' names behind them."""
-    return {
-        f"{name_of(parse(ours))}_{bound}": getattr(estimate, bound)
-        for ours, estimate in scored.estimates().items()
-        for bound in get_args(Bound)
-    }
+    means = {name: mean(each) for name, each in values.items()}
+    return {f"{name}_{bound}": getattr(each, bound) for name, each in means.items() for bound in get_args(Bound)}
 
 
-def _abstention(scored: ListScores, results: Lists, skip_first_result: bool) -> dict[str, float]:
-    """MTEB's nAUC of the expected values; sorted, so that its floating-point sums are in one order."""
-    queries = sorted(scored.queries)
+def _abstention(
+    queries: Sequence[str], values: Mapping[str, FloatArray], results: Lists, skips_first: bool
+) -> dict[str, float]:
+    """MTEB's nAUC of the expected values; sorted, so that its floating-point sums are in one order.
+
+    As in MTEB, there is none of the hit rate.
+    """
     scores = {query: dict(enumerate(sorted(results[query].values(), reverse=True))) for query in queries}
-    if skip_first_result:
+    if skips_first:
         scores = {query: {rank: each[rank] for rank in each if rank} for query, each in scores.items()}
-    values = {
-        name_of(parse(ours)): [found[query] for query in queries]
-        for ours, found in scored.expected().items()
-        if not ours.startswith("Success")  # as in MTEB
-    }
-    found = evaluate_abstention(scores, values)
+    without = {
+        name: each[1].tolist() for name, each in values.items() if not name.startswith("hit_rate")
+    }  # as in MTEB
+    found = evaluate_abstention(scores, without)
     return {f"{name.replace('nAUC', 'nauc')}_of_expected": float(value) for name, value in found.items()}
 
 
@@ -208,8 +286,48 @@ def _check_ranks(task: Any) -> None:
         )
 
 
+class SavedPredictions:
+    """A model whose lists are those of saved predictions: to score them anew, without encoding anything.
+
+    `mteb.evaluate(SavedPredictions("predictions"), with_intervals(task), cache=None)` returns the numbers of MTEB and
+    the interval of each, as if they had been computed with the predictions. It has the name of the model that made
+    the predictions: without `cache=None`, MTEB would return the results of that model that are in its cache.
+
+    folder : the `prediction_folder` of `mteb.evaluate`, with files {Task}_predictions.json of one model
+
+    Raises InputError if the folder has no such file, or a file does not contain lists of documents.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self.folder = Path(folder)
+        paths = sorted(self.folder.glob("*_predictions.json"))
+        if not paths:
+            raise InputError(
+                f"{folder} has no file that ends in _predictions.json. Pass prediction_folder= to mteb.evaluate, "
+                "which writes them.",
+                "folder",
+            )
+        model = _read(paths[0]).get(MODEL, {})
+        known = {"name": model.get("model_name"), "revision": model.get("revision")}
+        self.mteb_model_meta = ModelMeta.create_empty(overwrites={key: each for key, each in known.items() if each})
+
+    def index(self, corpus: Any, **options: Any) -> None:
+        """Do nothing: the lists are saved."""
+
+    def search(self, queries: Any, *, task_metadata: Any, hf_split: str, hf_subset: str, **options: Any) -> Lists:
+        """Return the saved lists of a split."""
+        path = self.folder / f"{task_metadata.name}_predictions.json"
+        return of_split(_read(path), str(path), f"{hf_subset}/{hf_split}", "score")[0]
+
+
+@lru_cache(maxsize=1)
+def _read(path: Path) -> dict[str, Any]:
+    """The lists of all splits of a task."""
+    return read_dictionary(path, "score")
+
+
 def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
-    """Write the judgments of a task to folder/{Task}_qrels.json, for `tieproof mteb predictions/ --qrels folder/`.
+    """Write the judgments of a task to folder/{Task}_qrels.json, for `tieproof run`.
 
     task : a task of retrieval or reranking; its data is loaded if necessary
     folder : an existing folder
@@ -223,41 +341,7 @@ def write_qrels(task: Any, folder: str | os.PathLike[str]) -> Path:
     'MockRetrievalTask_qrels.json'
     """
     _check_ranks(task)
-    _load(task)
-    content = {CONVENTIONS: _conventions_of(task)._asdict()} | {
-        subset: {split: data["relevant_docs"] for split, data in splits.items()}
-        for subset, splits in task.dataset.items()
-    }
-    path = file_of(Path(folder), task.metadata.name)
+    path = Path(folder) / f"{task.metadata.name}_qrels.json"
     with atomic_write(path) as unfinished:
-        unfinished.write_text(json.dumps(content), encoding="utf-8")
+        unfinished.write_text(json.dumps(contents(task)), encoding="utf-8")
     return path
-
-
-def _load(task: Any) -> None:
-    """Load the data of a task unless it is loaded, and convert it to the current format."""
-    if not task.data_loaded:
-        task.load_data()
-    task.convert_v1_dataset_format_to_v2(None)
-
-
-def _conventions_of(task: Any) -> Conventions:
-    """How a task treats the lists in its predictions."""
-    return Conventions(max(task.k_values), task.ignore_identical_ids, task.skip_first_result)
-
-
-def library_conventions(name: str) -> Conventions | None:
-    """How the task of MTEB with this name treats the lists in its predictions; None if there is none that ranks."""
-    try:
-        task = mteb.get_task(name)
-    except KeyError:
-        return None
-    return _conventions_of(task) if isinstance(task, AbsTaskRetrieval) else None
-
-
-def library_judgments(name: str, subset: str, split: str) -> Judgments:
-    """The judgments of a split of the task of MTEB with this name; any error of the libraries that load its data."""
-    task = mteb.get_task(name, eval_splits=[split], hf_subsets=[subset])
-    _load(task)
-    grades: Judgments = task.dataset[subset][split]["relevant_docs"]
-    return grades

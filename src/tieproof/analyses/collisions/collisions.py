@@ -14,7 +14,7 @@ from tieproof.analyses.collisions.widest_ties import WidestTies
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.relevant_ranks import tie_widths
 from tieproof.ties import Array, BoolArray, IntArray

@@ -15,8 +15,8 @@ from tieproof.analyses.neighbors.votes import Lead, Rival, by_exponential, by_in
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import mean
-from tieproof.inputs.arrays import unchanged_files
 from tieproof.inputs.labels import checked_labels
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray

@@ -16,8 +16,9 @@ from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
-from tieproof.inputs.arrays import as_array, type_name, unchanged_files
+from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import as_item_numbers
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table

@@ -15,7 +15,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.problem import Problem, Watch
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
 from tieproof.inputs.unjudged import UNJUDGED

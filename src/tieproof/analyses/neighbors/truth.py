@@ -23,7 +23,7 @@ from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.problems import watched
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
 from tieproof.installed import __version__
 from tieproof.show.parts import count

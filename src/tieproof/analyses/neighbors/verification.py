@@ -19,7 +19,7 @@ from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.errors import InputError
 from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
-from tieproof.inputs.arrays import unchanged_files
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.installed import __version__

@@ -7,8 +7,9 @@ import numpy as np
 from tieproof.analyses.rates.curve import DetCurve, OfSubjects
 from tieproof.analyses.rates.fnmr import as_both_distances
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array, check_count, unchanged_files
+from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.labels import as_labels
+from tieproof.inputs.mapped import unchanged_files
 
 
 @unchanged_files

@@ -18,7 +18,8 @@ from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError, about
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.arrays import as_numbers, check_finite, unchanged_files
+from tieproof.inputs.arrays import as_numbers, check_finite
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
 from tieproof.ties import Estimate, FloatArray
 

@@ -14,7 +14,8 @@ from tieproof.analyses.recall.truths import FoundLists, ListedTruth, RankedTruth
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
-from tieproof.inputs.arrays import as_array, unchanged_files
+from tieproof.inputs.arrays import as_array
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
 from tieproof.ties import Estimate

@@ -10,8 +10,9 @@ import numpy as np
 
 from tieproof.analyses.recall.certified import CertifiedTruth
 from tieproof.errors import CountError, InputError, about
-from tieproof.inputs.arrays import as_array, type_name, unchanged_files
+from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import as_int64
+from tieproof.inputs.mapped import unchanged_files
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, FloatArray, IntArray

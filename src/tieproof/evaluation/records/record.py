@@ -60,7 +60,7 @@ _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate_scores": {},
     "evaluate_distances": {},
     "evaluate_neighbors": {"search": (str,)},
-    "evaluate_run": {"missing": (str,), "truncated": (bool,), "n_items": (int, NoneType)},
+    "evaluate_run": {"missing": (str,), "truncated": (bool, int), "n_items": (int, NoneType)},
 }
 """The calls whose results have records, and the options of each call with their types."""
 

@@ -12,12 +12,13 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.columns import NAMES, ROWS, Entry
-from tieproof.inputs.readers.contents import MOST_SHOWN, from_text
+from tieproof.inputs.readers.contents import from_text
+from tieproof.inputs.readers.lines import MOST_SHOWN, is_number
 from tieproof.inputs.readers.location import File, Location, broken, reading
+from tieproof.inputs.readers.text import ENCODING
 from tieproof.ties import Array
 
 KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv)"}
-ENCODING = "utf-8-sig"  # UTF-8, with or without the byte order mark that some editors write
 
 SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # may also be a label that means "yes"
@@ -91,7 +92,7 @@ def _find_fault(table: _Table, left_out: Sequence[int]) -> None:
     """Raise for the first ragged row, or the first cell that is not a number."""
     for line, cells in table.rows():
         for at, cell in enumerate(cells):
-            if at not in left_out and not _is_number(cell):
+            if at not in left_out and not is_number(cell):
                 _check_no_vector(table, at, line, cell)
                 raise InputError(
                     f"{table.path} has {_shown(cell)} on line {line} in column {table.called(at)}, where "
@@ -102,7 +103,7 @@ def _find_fault(table: _Table, left_out: Sequence[int]) -> None:
 def _check_no_vector(table: _Table, at: int, line: int, cell: str) -> None:
     """Refuse a vector as text, as pandas writes a column of lists or arrays."""
     numbers = cell.strip().removeprefix("[").removesuffix("]").replace(",", " ").split()
-    if len(numbers) < 2 or not all(map(_is_number, numbers)):
+    if len(numbers) < 2 or not all(map(is_number, numbers)):
         return
     split = ".str.strip('[]').str.replace(',', ' ').str.split().map(lambda cells: [*map(float, cells)])"
     name, path = repr(table.columns[at]), str(table.path)
@@ -136,7 +137,7 @@ def _entry(table: _Table, at: int) -> Entry:
 
 def _check_labels(table: _Table, at: int, labels: Sequence[str]) -> None:
     """Refuse NaN among numbers, and a first label above integers that may be a header."""
-    if all(_is_number(label) for label in labels):
+    if all(is_number(label) for label in labels):
         missing = [row for row, label in enumerate(labels, 1) if label.lower().lstrip("+-") == "nan"]
         if missing:
             raise InputError(
@@ -144,7 +145,7 @@ def _check_labels(table: _Table, at: int, labels: Sequence[str]) -> None:
                 "give every item a label, or leave the item out."
             )
     first, rest = labels[0], labels[1:]
-    if not table.header and rest and not _is_number(first) and all(_is_integer(label) for label in rest):
+    if not table.header and rest and not is_number(first) and all(_is_integer(label) for label in rest):
         raise InputError(
             f"{table.path} has {_shown(first)} on line 1 above integers, which may be a header or a label; "
             f"if it is a header, choose '{table.path}:{first}' or write 'label' instead."
@@ -192,12 +193,12 @@ def _check_delimiter(path: File, delimiter: str, first: str, second: str) -> Non
         parts, below = ([part.strip() for part in line.split(other)] for line in (first, second))
         if len(parts) != len(below) or first.count(other) < max(1, first.count(delimiter)):
             continue
-        numbers = [part for part in below if _is_number(part.replace(",", "."))]
+        numbers = [part for part in below if is_number(part.replace(",", "."))]
         if SURE.isdisjoint(part.lower() for part in parts) and not (len(parts) > 2 and numbers):
             continue
         read = f"sep={other!r}" + (", decimal=','" if other != "," and any("," in part for part in numbers) else "")
         wrote = "index=False" + ("" if delimiter == "," else f", sep={delimiter!r}")
-        if any(_is_number(part.replace(",", ".")) for part in parts):
+        if any(is_number(part.replace(",", ".")) for part in parts):
             read, wrote = f"{read}, header=None", f"{wrote}, header=False"
         raise InputError(
             f"{path} has columns that are separated by {other!r}, but {delimiter!r} is expected. Write it again: "
@@ -216,13 +217,13 @@ def _is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Coll
     be data, and is refused.
     """
     names = [cell.lower() for cell in cells]
-    if any(name in SURE for name in names) or any(cell in named and not _is_number(cell) for cell in cells):
+    if any(name in SURE for name in names) or any(cell in named and not is_number(cell) for cell in cells):
         return True
-    if below and any(name == SHORT and _is_number(under) for name, under in zip(names, below[0], strict=False)):
+    if below and any(name == SHORT and is_number(under) for name, under in zip(names, below[0], strict=False)):
         return True
     if len(names) == 1:
         return False
-    if not any(_is_number(name) for name in names):
+    if not any(is_number(name) for name in names):
         return True
     if not _counts(names):
         return False
@@ -247,17 +248,6 @@ def _counts_on(cells: Sequence[str]) -> bool:
         return False
     numbers = list(map(int, cells))
     return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
-
-
-def _is_number(cell: str) -> bool:
-    """Whether NumPy's reader accepts a cell; Python also accepts 1_000 and the digits of other scripts."""
-    if "_" in cell or not cell.isascii():
-        return False
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _is_integer(cell: str) -> bool:

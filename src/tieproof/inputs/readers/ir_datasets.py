@@ -6,8 +6,11 @@ PREFIX = "ir_datasets:"
 """What the location of judgments begins with, before the name of the data set."""
 
 
-def read(location: str) -> dict[str, dict[str, float]]:
-    """Return the grade of each judged document of each query; a document judged twice for a query is refused."""
+def read(location: str) -> tuple[dict[str, dict[str, float]], bool]:
+    """Return the grade of each judged document of each query; a document judged twice for a query is refused.
+
+    Also return whether a document with the id of its query is left out of its list: never.
+    """
     name = location.removeprefix(PREFIX)
     try:
         import ir_datasets
@@ -34,4 +37,4 @@ def read(location: str) -> dict[str, dict[str, float]]:
                 "several subtopics. Keep one grade of each document, and pass {query: {document: grade}}."
             )
         documents[judged.doc_id] = judged.relevance
-    return found
+    return found, False

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import unchanged
 from tieproof.inputs.documents import Bytes
+from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
 from tieproof.native.threads import for_each, in_order
@@ -33,6 +33,7 @@ CACHED_BYTES = 2**18
 LONGEST_LINE = 2**20
 
 MOST_SHOWN = 60
+"""The letters of a line or a cell that a message shows."""
 
 
 def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, Bytes]:
@@ -140,6 +141,15 @@ def _count_of_lines(text: Bytes) -> int:
     """Return the number of line ends."""
     blocks = (text[start : start + CACHED_BYTES] for start in range(0, len(text), CACHED_BYTES))
     return sum(int(np.count_nonzero(block == NEWLINE)) for block in blocks)
+
+
+def is_number(cell: str | bytes) -> bool:
+    """Whether other programs read a cell as a number; Python also accepts 1_000 and the digits of other scripts."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return cell.isascii() and (b"_" if isinstance(cell, bytes) else "_") not in cell  # type: ignore[operator]
 
 
 def shown(line: bytes) -> str:

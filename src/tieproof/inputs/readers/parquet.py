@@ -130,8 +130,7 @@ class _ListRows:
         values = column.flatten()
         if values.null_count:
             raise self.null(row + int(np.argmax(values.is_null().to_numpy(zero_copy_only=False))) // width)
-        rows: Array = values.to_numpy(zero_copy_only=False)
-        return rows.reshape(len(column), width)
+        return _plain(self.path, values, self.name).reshape(len(column), width)
 
     def null(self, row: int) -> InputError:
         return InputError(f"{self.where} has a null in row {row}; fill it in, or leave the item out.")
@@ -145,17 +144,16 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 def _entry(path: File, field: Any, count: int) -> Entry:
     types = library("pyarrow.types", path, "parquet")
-    is_list = any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list))
-    convert = _from_lists if is_list else _as_numpy
+    if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
+        rows = _ListRows(path, field.name)
+        whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
+        return Entry(field.name, (count, None), str(field.type), whole, rows=rows)
 
     def load() -> Array:
         with _opened(path) as file:
-            column = file.read(columns=[field.name]).column(field.name)
-            return convert(path, column, field.name)
+            return _as_numpy(path, file.read(columns=[field.name]).column(field.name), field.name)
 
-    shape = (count, None) if is_list else (count,)
-    rows = _ListRows(path, field.name) if is_list else None
-    return Entry(field.name, shape, str(field.type), load, rows=rows)
+    return Entry(field.name, (count,), str(field.type), load)
 
 
 def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
@@ -184,8 +182,18 @@ def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
 
 
 def _as_numpy(path: File, column: Any, name: str) -> Array:
+    """Return the values of a column; a null is refused."""
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy())) + 1
+        raise InputError(
+            f"{Location(path, name)} has a null in row {row} of {len(column)}; fill it in, or leave the item out."
+        )
+    return _plain(path, column, name)
+
+
+def _plain(path: File, column: Any, name: str) -> Array:
+    """Return values without nulls."""
     types = library("pyarrow.types", path, "parquet")
-    _check_nulls(path, column, name)
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_string(column.type) or types.is_large_string(column.type):
@@ -195,27 +203,5 @@ def _as_numpy(path: File, column: Any, name: str) -> Array:
             binary = library("pyarrow", path, "parquet").large_binary()
             return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
         return from_strings(strings, Location(path, name))
-    array: Array = column.to_numpy()
+    array: Array = np.asarray(column)
     return array
-
-
-def _from_lists(path: File, column: Any, name: str) -> Array:
-    compute = library("pyarrow.compute", path, "parquet")
-    _check_nulls(path, column, name)
-    lengths = compute.list_value_length(column).to_numpy()
-    wrong = np.flatnonzero(lengths != lengths[:1])
-    if wrong.size:
-        raise InputError(
-            f"{Location(path, name)} has lists of different lengths: {lengths[0]} numbers in row 1 and "
-            f"{lengths[wrong[0]]} in row {wrong[0] + 1}; give all vectors the same length."
-        )
-    values = _as_numpy(path, compute.list_flatten(column), name)
-    return values.reshape(len(lengths), -1) if len(lengths) else values.reshape(0, 0)
-
-
-def _check_nulls(path: File, column: Any, name: str) -> None:
-    if column.null_count:
-        row = int(np.argmax(column.is_null().to_numpy())) + 1
-        raise InputError(
-            f"{Location(path, name)} has a null in row {row} of {len(column)}; fill it in, or leave the item out."
-        )

@@ -26,6 +26,7 @@ from tieproof.inputs.readers.lines import (
     LONGEST_LINE,
     NEWLINE,
     comments,
+    is_number,
     line_at,
     pieces_of,
     shown,
@@ -218,7 +219,7 @@ def _columns(layout: TrecLayout, value: str) -> LineLayout:
 def _has_three_columns(first: bytes) -> bool:
     """Whether the first line of a run has three columns, of which an id may contain blanks between tabs."""
     cells = first.split()
-    by_tabs = first.count(b"\t") == 2 and not (len(cells) >= len(RUN.columns) and _is_number(cells[4]))
+    by_tabs = first.count(b"\t") == 2 and not (len(cells) >= len(RUN.columns) and is_number(cells[4]))
     return len(cells) == len(THREE.columns) or by_tabs
 
 
@@ -243,7 +244,7 @@ def _warn_of_comments(path: Path | Piped, layout: TrecLayout, text: Bytes, piece
     for line in comments(text, pieces):
         cells = line.split(b"\t") if line.count(b"\t") >= least - 1 else line.split()
         fits = len(cells) == least or (layout.more and len(cells) > least)
-        if fits and len(cells[0]) > 1 and _is_number(cells[value]):
+        if fits and len(cells[0]) > 1 and is_number(cells[value]):
             found.append(line)
     if found:
         name = found[0].split()[0].decode(errors="replace")
@@ -268,21 +269,12 @@ def _read_numbers(path: Path | Piped, layout: TrecLayout, text: Bytes, room: Lin
         *(part[: lines.open] for part in (room.open, room.open_at, room.open_length)), strict=True
     ):
         cell = text[at : at + length].tobytes()
-        if not _is_number(cell):
+        if not is_number(cell):
             raise InputError(
                 f"{path} has '{shown(cell)}' as the {layout.value} on line {line_at(text, at)}, where a number is "
                 f"expected. {_expected(layout)}"
             )
         room.value[row] = float(cell)
-
-
-def _is_number(cell: bytes) -> bool:
-    """Whether a cell is a number as other programs write it."""
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return b"_" not in cell
 
 
 def _refuse_line(path: Path | Piped, layout: TrecLayout, text: Bytes, split: Bytes, lines: LinesRead) -> NoReturn:

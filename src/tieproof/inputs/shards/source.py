@@ -1,6 +1,6 @@
 """Sources of rows: embeddings that are read when they are needed, an array in place of them, and converted rows."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -88,28 +88,21 @@ def _piece_rows(source: RowSource, most: int = BLOCK_BYTES) -> int:
     return max(1, most // max(1, source.shape[1] * source.dtype.itemsize))
 
 
-class Conversion(Protocol):
-    """Converts stored rows to the same number of rows in the form that a distance ranks."""
-
-    def __call__(self, rows: Array, /) -> Embeddings:
-        """Return the converted rows."""
-        ...
-
-
 @dataclass(frozen=True, eq=False)
 class RankedRows:
     """A source whose rows are converted when they are read; it has a length and slices, as an array has.
 
+    convert : converts stored rows to the same number of rows in the form that a distance ranks
     shape, dtype : the shape and type of the converted rows
     """
 
     source: RowSource
-    convert: Conversion
+    convert: Callable[[Array], Embeddings]
     shape: tuple[int, int]
     dtype: np.dtype[Any]
 
     @classmethod
-    def of(cls, source: RowSource, convert: Conversion) -> "RankedRows":
+    def of(cls, source: RowSource, convert: Callable[[Array], Embeddings]) -> "RankedRows":
         """Make the converted rows of a source; the first row is converted, and may be refused, immediately."""
         first = convert(source.read(0, min(1, source.shape[0])))
         return cls(source, convert, (source.shape[0], first.shape[1]), first.dtype)
