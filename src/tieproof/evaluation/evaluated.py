@@ -53,8 +53,8 @@ class Origin(NamedTuple):
         the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
         name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
         relevant items. In the result of a record it is a single hash of all these
-    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,), or
-        None before version 3 of the format
+    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,); in
+        the result of one category None
     version : the version of tieproof that evaluated the result; None for the running version
     """
 
@@ -120,14 +120,14 @@ class Evaluated(NamedTuple):
             may_change |= (lower < values[0]) | (upper > values[2])
         return may_change
 
-    def query_digests(self) -> Words | None:
+    def query_digests(self) -> Words:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.
 
         With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
-        test a guess of one label. None if the result is from a record before version 3 of the format.
+        test a guess of one label.
         """
-        rows: Words | None = self.origin.queries
-        if rows is None or rows.ndim == 1:
+        rows: Words = self.origin.queries
+        if rows.ndim == 1:
             return rows
         groups = [] if self.categories is None else [self.categories.of_query]
         labels = [*groups, *([] if self.confidence is None else [self.confidence])]

@@ -173,8 +173,8 @@ class Result(Measured, Shown, AsFrame):
         The file contains the scores of every query. Whoever has it and the embeddings, or the run, can infer from the
         scores which items are relevant: do not publish the record of a test set whose labels are secret.
 
-        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, for the
-        result of one category, and for a result of a record in version 1 or 2 of the format.
+        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, and for
+        the result of one category.
         """
         from tieproof.evaluation.saving import save  # slow to import, as is the page
 
