@@ -18,6 +18,7 @@ from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
 from tieproof.inputs.identities import as_item_numbers
+from tieproof.inputs.neighbor_lists import repeated_in_rows
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
@@ -252,13 +253,7 @@ def _faults(
     """
     n_items = found.n_items
     inside = (listed >= 0) & (listed < n_items)
-    order = np.argsort(listed, axis=1, kind="stable")
-    ranked = np.take_along_axis(listed, order, axis=1)
-    again = np.zeros(listed.shape, dtype=np.bool_)
-    again[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-    repeated = np.empty_like(again)
-    np.put_along_axis(repeated, order, again, axis=1)
-    repeated &= inside
+    repeated = repeated_in_rows(listed) & inside
     counted = inside & ~repeated
     level = np.full(listed.shape, -1)
     level[inside] = found.level(np.nonzero(inside)[0], listed[inside])

@@ -5,7 +5,7 @@ record ──► its call, options and measures ──► the call again, with t
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -20,8 +20,7 @@ from tieproof.evaluation.records.record import load
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.installed import __version__
-from tieproof.show.parts import NARROWEST, WIDTH, paragraph
-from tieproof.show.shown import AsJson
+from tieproof.show.shown import Verified
 
 _LISTS = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "categories")
 _NEIGHBORS = (
@@ -46,7 +45,7 @@ _FUNCTION = "function "
 
 
 @dataclass(frozen=True)
-class Verification(AsJson):
+class Verification(Verified):
     """The findings of `tp.verify`.
 
     agrees : every bit of the values of the record's queries and of its means was found again
@@ -64,29 +63,7 @@ class Verification(AsJson):
     record: str
     evaluated: str
 
-    def __bool__(self) -> bool:
-        """Whether everything agrees."""
-        return self.agrees
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain strings, lists and dictionaries."""
-        return {**asdict(self), "differences": list(self.differences)}
-
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The answer, then the differences, as the command line shows them.
-
-        width : the number of columns to fit into; None for 80
-        color : whether to use the escape sequences of a terminal; these sentences have none
-        """
-        width = max(width or WIDTH, NARROWEST)
-        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
-
-    def __str__(self) -> str:
-        """The sentences that the command line shows, in 80 columns."""
-        return self.to_text()
-
     def _sentences(self) -> Iterator[str]:
-        """The answer, how the queries were matched, the differences, and the versions."""
         yield "Every bit agrees." if self.agrees else "The record does not agree with what was evaluated."
         if not self.same_order:
             yield (
