@@ -205,6 +205,15 @@ def mean(values: FloatArray, total: bool = False) -> Estimate[float]:
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
 
 
+def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
+    """The mean of a measure over at least one query.
+
+    >>> over_queries(Estimate(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2), np.array([0.5, 0.0])))
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([estimate.lower, estimate.expected, estimate.upper, estimate.std * estimate.std]))
+
+
 def mean_under_noise(values: FloatArray, groups: Sequence[IntArray], total: bool = False) -> Bounds[float]:
     """The mean, or the `total`, over the queries of the smallest and the largest values, (2, Q); NaN is left out.
 
