@@ -171,15 +171,12 @@ def _check_version(facts: Any, path: Path) -> None:
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is not a record of tieproof; pass a file that Result.save wrote.")
     if facts["version"] != VERSION:
-        newer = facts["version"] > VERSION
+        remedy = "Evaluate the data again and save the result."
+        if facts["version"] > VERSION:
+            remedy = "Install a newer tieproof: pip install --upgrade tieproof"
         raise InputError(
             f"{path} is a record in version {facts['version']} of the format, but this tieproof reads only version "
-            f"{VERSION}. "
-            + (
-                "Install a newer tieproof: pip install --upgrade tieproof"
-                if newer
-                else "Evaluate the data again and save the result."
-            )
+            f"{VERSION}. {remedy}"
         )
 
 
