@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.categories import Average, Categories
-from tieproof.inputs.identities import Digests, Hashed, Words, hash_of, keyed
+from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
 from tieproof.measures.distribution.kept import KeptTies
@@ -168,6 +168,13 @@ class Evaluated(NamedTuple):
             kept=self.kept and tuple(part.among(chosen, len(self.query_ids)) for part in self.kept),
             noise=None if self.noise is None else {measure: both[:, chosen] for measure, both in self.noise.items()},
         )
+
+
+def hash_of(words: Words) -> str:
+    """The SHA-256 of words in their order, in 64 digits."""
+    import hashlib
+
+    return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()
 
 
 def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[Any]:

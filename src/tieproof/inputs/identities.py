@@ -262,10 +262,3 @@ def keyed(rows: Words, key: bytes, *labels: Array) -> Words:
     words = np.empty(len(rows), dtype=np.uint64)
     words[order] = np.frombuffer(b"".join(hashed), dtype="<u8")
     return words
-
-
-def hash_of(words: Words) -> str:
-    """Return the SHA-256 of words in their order, in 64 digits."""
-    import hashlib
-
-    return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()

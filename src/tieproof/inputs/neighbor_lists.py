@@ -17,21 +17,6 @@ NOTHING = -1
 """The id that means that nothing was found."""
 
 
-def repeated_in_rows(ids: IntArray) -> BoolArray:
-    """Return which ids, (q, n), stand in their row already.
-
-    >>> repeated_in_rows(np.array([[5, 7, 5, 5]])).tolist()
-    [[False, False, True, True]]
-    """
-    order = np.argsort(ids, axis=1, kind="stable")
-    ranked = np.take_along_axis(ids, order, axis=1)
-    again = np.zeros(ids.shape, dtype=np.bool_)
-    again[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-    repeated = np.empty_like(again)
-    np.put_along_axis(repeated, order, again, axis=1)
-    return repeated
-
-
 class Returned(NamedTuple):
     """The arguments to rank, as they were passed: ids, and numbers that are called "distances" or "scores"."""
 

@@ -8,6 +8,9 @@ rank last[q] or later do not count. Terms are added up in the order of the ties.
 the lower, expected and upper value and the variance; they are zeros when a kernel is called.
 """
 
+from typing import TYPE_CHECKING
+
+from tieproof.lazy import exports
 from tieproof.measures.base import DEFAULT_MEASURES as DEFAULT_MEASURES
 from tieproof.measures.base import REGISTRY as REGISTRY
 from tieproof.measures.base import Definition as Definition
@@ -52,3 +55,6 @@ from tieproof.measures.retrieved import SetP as SetP
 from tieproof.measures.retrieved import SetR as SetR
 from tieproof.measures.retrieved import SetRelP as SetRelP
 from tieproof.measures.retrieved import Unjudged as Unjudged
+
+if not TYPE_CHECKING:
+    __getattr__, __dir__ = exports(__name__)

@@ -245,11 +245,7 @@ class Verified(AsJson):
         return {**vars(self), "differences": list(self.differences)}
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The answer, then the differences, as the command line shows them.
-
-        width : the number of columns to fit into; None for 80
-        color : whether to use the escape sequences of a terminal; these sentences have none
-        """
+        """The sentences that the command line shows, in `width` columns, or 80; `color` changes nothing."""
         width = max(width or WIDTH, NARROWEST)
         return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
 

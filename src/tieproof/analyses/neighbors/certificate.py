@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
 from tieproof.errors import InputError, about
-from tieproof.inputs.identities import Digests, Words, add_digests, hash_of
-from tieproof.inputs.neighbor_lists import repeated_in_rows
+from tieproof.evaluation.evaluated import hash_of
+from tieproof.inputs.identities import Digests, Words, add_digests
 from tieproof.inputs.readers.location import reading
 from tieproof.inputs.readers.npy import archive
 from tieproof.inputs.schemas import fits

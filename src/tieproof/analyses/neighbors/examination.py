@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
 from tieproof.analyses.neighbors.search import Search, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
@@ -18,7 +18,6 @@ from tieproof.evaluation.cluster import Local
 from tieproof.evaluation.problems import watched
 from tieproof.inputs.arrays import as_array, type_name, unchanged_files
 from tieproof.inputs.identities import as_item_numbers
-from tieproof.inputs.neighbor_lists import repeated_in_rows
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import apart, count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.analyses.neighbors.result import repeated_in_rows
 from tieproof.engine.problem import Problem, Watch
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
-from tieproof.inputs.neighbor_lists import NOTHING, repeated_in_rows
+from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
 from tieproof.measures.unseen import estimate
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray

@@ -5,8 +5,7 @@ from dataclasses import asdict, replace
 
 import numpy as np
 
-from tieproof.evaluation.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated
-from tieproof.inputs.identities import hash_of
+from tieproof.evaluation.evaluated import NOT_IN_RUN, NOTHING_RELEVANT, Evaluated, hash_of
 from tieproof.ties import Array, BoolArray, IntArray
 
 _DIGITS = 12

@@ -62,7 +62,7 @@ class Whole(NamedTuple):
 
     @property
     def slack(self) -> FloatArray:
-        """By how much two sums of n terms may differ and count as equal, (k,): rounding to the unit, and of values."""
+        """By how much two sums of n terms may differ and count as equal, (k,): by both roundings."""
         return len(self.numbers) * (1 + ROUNDING / self.unit)
 
 
