@@ -7,8 +7,9 @@ import argparse
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from tieproof.show import style
 from tieproof.whole_files import atomic_write
 
 DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -74,6 +75,12 @@ def write_report(options: Options, text: str) -> None:
     with atomic_write(options.out / "report.md") as file:
         file.write_text(text, encoding="utf-8")
     print(text, end="")
+
+
+def save(drawn: Any, path: str | Path) -> None:
+    """Write a figure as .svg, .pdf or .png, whole or not at all; the same figure gives the same bytes."""
+    with atomic_write(path) as file:
+        style.write(drawn, file)
 
 
 def progress(what: str) -> None:

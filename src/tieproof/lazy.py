@@ -11,7 +11,8 @@ def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable
     """Return `__getattr__` and `__dir__` for a package, which also give it the names of its modules and `__all__`.
 
     These names stand once, in the package's block `if TYPE_CHECKING:`, where type checkers read them, too: a line
-    `from module import name as name` exports the name. The block is read when one of the names is first used.
+    `from module import name as name` exports the name. The block is read when one of the names is first used. Where
+    such lines stand outside of a block, their names are there at once, and belong to `__all__`, too.
 
     defined : further public names, which the package itself defines
 
@@ -33,7 +34,7 @@ def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable
                 f"The names of {package} are read from its source, which is missing here; include the .py files of "
                 "tieproof in the distribution (with PyInstaller: module_collection_mode={'tieproof': 'pyz+py'})."
             ) from error
-        blocks = (statement.body for statement in tree.body if isinstance(statement, ast.If))
+        blocks = (statement.body if isinstance(statement, ast.If) else [statement] for statement in tree.body)
         return {
             alias.name: str(line.module)
             for block in blocks

@@ -1,12 +1,8 @@
-"""`Ties`: all that a measure reads of a ranking; `Estimate`: the values of a measure over the orderings of ties.
+"""`Ties`: all that a measure reads of a ranking; `Estimate`: the values of a measure over the orderings of ties."""
 
-`CutOffTies` adds what is known of the unseen items of a ranking whose first items alone are listed.
-"""
-
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -97,6 +93,37 @@ class NoisyEstimate(Estimate[Number]):
     noise: Bounds[Number]  # type: ignore[misc]  # in an estimate without noise it is None
 
 
+VALUES = ("lower", "expected", "upper", "std")
+"""The names of the values of an estimate."""
+
+
+def of_queries(estimate: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
+    """Return the values of some queries, chosen by a mask, a slice or their indices."""
+    return Estimate(*(getattr(estimate, name)[chosen] for name in VALUES))
+
+
+def by_name(estimate: Estimate[Number]) -> dict[str, Number]:
+    """Return the values of an estimate by the names of their columns, and those of its noise, if it has any."""
+    values: dict[str, Number] = {name: getattr(estimate, name) for name in VALUES}
+    noise = estimate.noise
+    return values if noise is None else values | {"noise_lower": noise.lower, "noise_upper": noise.upper}
+
+
+def columns_of(estimates: Sequence[Estimate[FloatArray]]) -> dict[str, FloatArray]:
+    """Return the columns of estimates, one below the other."""
+    named = [by_name(estimate) for estimate in estimates]
+    return {name: np.concatenate([values[name] for values in named]) for name in named[0]}
+
+
+def for_loggers(name: str, estimate: Estimate[float]) -> dict[str, float]:
+    """Return the values of an estimate for loggers of metrics, under this name with a suffix.
+
+    >>> for_loggers("rr", Estimate(0.5, 0.75, 1.0, 0.25))
+    {'rr_lower': 0.5, 'rr_expected': 0.75, 'rr_upper': 1.0, 'rr_tie_std': 0.25}
+    """
+    return {f"{name}_{'tie_std' if each == 'std' else each}": getattr(estimate, each) for each in VALUES}
+
+
 @dataclass(frozen=True)
 class Ties:
     """The T ties of Q queries that contain a relevant item, nearest first within each query.
@@ -177,7 +204,7 @@ class Ties:
         return self.n_relevant - self.listed
 
     @property
-    def open_ends(self) -> npt.NDArray[np.bool_]:
+    def open_ends(self) -> BoolArray:
         """Which queries have a last tie that may continue, with a relevant item in it or missing, (Q,)."""
         return np.zeros(self.n_queries, dtype=np.bool_)
 
@@ -250,128 +277,6 @@ class ExtremeRankings(NamedTuple):
 
     worst: Ties
     best: Ties
-
-
-@dataclass(frozen=True)
-class ListEnd:
-    """The last ties of the lists of Q queries that were cut off; each tie may continue beyond the end of its list.
-
-    k, n, l, m : (Q,) as in `Ties`; l and m may be 0
-    others : (Q,) how many more items that are not relevant the tie may contain; infinity if unknown
-    """
-
-    k: IntArray
-    n: IntArray
-    l: IntArray
-    m: IntArray
-    others: FloatArray
-
-
-Unseen = Literal["tied", "behind", "anywhere"]
-"""Where the unseen items of a ranking may stand, if only its first items are listed.
-
-tied: none is nearer than the last listed item, any of them may be as near, and no other is ranked: missing relevant
-    items that are not in the last tie were never retrieved
-behind: none is nearer than the last listed item, and all are ranked, at the last tie or behind it
-anywhere: all are ranked, at any ranks
-"""
-
-
-@dataclass(frozen=True)
-class CutOffTies(Ties):
-    """The ties of the first items of rankings, and what is known of their unseen items.
-
-    The unseen relevant items are the missing ones, and `end.others` are all others. Where they may stand is `unseen`;
-    if it is not "tied", `end.others` is finite.
-    """
-
-    end: ListEnd = field(kw_only=True)
-    unseen: Unseen = field(default="tied", kw_only=True)
-
-    @property
-    def open_ends(self) -> npt.NDArray[np.bool_]:
-        """Which queries have unseen items that may change a score, (Q,)."""
-        unseen = self.missing + self.end.others
-        among_listed = (self.n_items, self.listed) if self.unseen == "anywhere" else (self.end.l, self.end.m)
-        items, relevant = among_listed[0] + unseen, among_listed[1] + self.missing
-        # Relevant items alone matter only if they may also remain outside the ranking.
-        return np.asarray((unseen > 0) & (relevant > 0) & ((relevant < items) | (self.unseen == "tied")))
-
-    def at_level(self, level: float) -> "CutOffTies":
-        """Return the ties if only items of at least this grade are relevant; the others remain in the rankings."""
-        ties, end = super().at_level(level), self.end
-        assert isinstance(ties, CutOffTies)
-        if ties is self:
-            return self
-        last = np.zeros_like(end.m)
-        ends = ties.k == end.k[ties.query]
-        last[ties.query[ends]] = ties.m[ends]
-        nearer = np.bincount(
-            ties.query, weights=np.where(ties.k < end.k[ties.query], ties.m, 0), minlength=ties.n_queries
-        )
-        others = end.others + (self.missing - ties.missing)
-        return replace(ties, end=ListEnd(end.k, nearer.astype(np.int64), end.l, np.where(end.m, last, 0), others))
-
-    @cached_property
-    def with_others(self) -> Ties:
-        """The ties if each last tie also contained all other items: for most measures the worst continuation."""
-        return self.continued(np.zeros_like(self.missing), self.end.others)
-
-    @cached_property
-    def with_missing(self) -> Ties:
-        """The ties if each last tie also contained all missing relevant items: the best continuation."""
-        return self.continued(self.missing, np.zeros(self.n_queries))
-
-    def continued(self, relevant: IntArray, others: FloatArray) -> Ties:
-        """Return the ties if each last tie also contained so many missing relevant items and other items, (Q,) each.
-
-        The missing items with the smallest grades join the tie first. With infinitely many other items the relevant
-        items of the tie have no finite rank: they become missing items, and n_items does not count the others.
-        """
-        end = self.end
-        finite = np.isfinite(others)
-        more = relevant + np.where(finite, others, 0.0).astype(np.int64)
-        m = np.where(finite, end.m + relevant, 0)
-        rows, ends = np.flatnonzero(self.k < end.k[self.query]), np.flatnonzero(m)
-        order = np.argsort(np.concatenate([self.query[rows], ends]), kind="stable")
-
-        def joined(inside: IntArray, last: IntArray) -> IntArray:
-            return np.concatenate([inside[rows], last[ends]])[order]
-
-        grades, missing_grades = self._continued_grades(relevant, finite)
-        return Ties(
-            query=joined(self.query, np.arange(self.n_queries)),
-            k=joined(self.k, end.k),
-            n=joined(self.n, end.n),
-            l=joined(self.l, end.l + more),
-            m=joined(self.m, m),
-            n_relevant=self.n_relevant,
-            n_items=self.n_items + more,
-            grades=grades,
-            missing_grades=missing_grades,
-        )
-
-    def _continued_grades(
-        self, relevant: IntArray, finite: npt.NDArray[np.bool_]
-    ) -> tuple[FloatArray | None, FloatArray | None]:
-        """Return the grades in the ties and the missing grades, when so many missing items join the last tie."""
-        missing, grades, missing_grades = self.missing, self.grades, self.missing_grades
-        if grades is None:
-            return None, None
-        if missing_grades is None:
-            if missing.any():
-                return None, None
-            missing_grades = np.zeros(0)
-        absent = np.repeat(np.arange(self.n_queries), missing)
-        place = np.arange(len(absent)) - np.repeat(np.cumsum(missing) - missing, missing)
-        query = np.concatenate([np.repeat(self.query, self.m), absent])
-        k = np.concatenate([np.repeat(self.k, self.m), self.end.k[absent]])
-        ranked = np.concatenate([np.ones(len(grades), dtype=np.bool_), place >= (missing - relevant)[absent]])
-        ranked &= finite[query] | (k < self.end.k[query])
-        grade = np.concatenate([grades, missing_grades])
-        order = np.lexsort((-grade, np.where(ranked, k, 0), query, ~ranked))
-        count = int(ranked.sum())
-        return grade[order[:count]], grade[order[count:]]
 
 
 Parts = Iterable[tuple[IntArray, Ties]]

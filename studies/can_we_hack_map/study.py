@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import tieproof as tp
 from studies.can_we_hack_map.subjects import SUBJECTS, Subject
-from studies.common import parse, progress, table, write_report
+from studies.common import parse, progress, save, table, write_report
 from tieproof.show import style
 from tieproof.trials.attacks import worst
 from tieproof.trials.audit import ATTACKS, Finding, Verdict
@@ -240,7 +240,7 @@ def draw(audited: Sequence[Audited], path: Path) -> None:
     ax.set_xlim(left=0)
     style.legend_below(ax, 1)
     style.tidy(ax)
-    style.save(figure, path)
+    save(figure, path)
 
 
 def above_one(audited: Sequence[Audited]) -> list[str]:

@@ -8,7 +8,7 @@ repository arrrrrmin/ranking-metrics.
 
 from pathlib import Path
 
-from studies.common import parse, progress, write_report
+from studies.common import parse, progress, save, write_report
 from studies.confidence.report import SCALE, render
 from studies.confidence.scenario import MEASURES, STORED, Scenario, Scores, claimed, scenario, scores
 from tieproof.measures.confidence import RankCorrelation, rank_correlation
@@ -58,7 +58,7 @@ def draw_points(scene: Scenario, path: Path) -> None:
     ax.set(xlabel="first coordinate", ylabel="second coordinate", title="opacity: confidence")
     drawn.legend(loc="outside lower center", ncols=3)
     style.tidy(ax)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def draw_scores(found: dict[float, Scores], path: Path) -> None:
@@ -81,7 +81,7 @@ def draw_scores(found: dict[float, Scores], path: Path) -> None:
         ax.set_xlabel("confidence of the wrongly labeled points")
         style.legend_below(ax, 2)
         style.tidy(ax)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def draw_correlations(scene: Scenario, found: dict[float, RankCorrelation], path: Path) -> None:
@@ -92,7 +92,7 @@ def draw_correlations(scene: Scenario, found: dict[float, RankCorrelation], path
     ax.axvline(mean, color=style.ORANGE, linestyle="--", label=f"mean of what they deserve, {mean:,.1f}")
     ax.set_xlabel(f"sigma of the wrongly labeled points (confidence × {SCALE:,})")
     style.legend_below(ax, 2)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def draw_ties(kept: dict[str, Scores], path: Path) -> None:
@@ -101,7 +101,7 @@ def draw_ties(kept: dict[str, Scores], path: Path) -> None:
     for ax, title in zip(axes, MEASURES.values(), strict=True):
         plot_error_reject({name: kept[name].curves[title] for name in DRAWN}, ax)
         ax.set(title=f"1 - {title}", ylim=(-0.02, 1.02))
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 if __name__ == "__main__":

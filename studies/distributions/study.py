@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import tieproof as tp
-from studies.common import Options, parse, progress, table, write_report
+from studies.common import Options, parse, progress, save, table, write_report
 from studies.nicolaou2018.dynamic_program import expected_average_precision, random_ranking
 from studies.nicolaou2018.phocnet import load
 from studies.quantization.embeddings import (
@@ -85,7 +85,7 @@ def main() -> None:
     draw(rows["packages"], options.out / "intervals.svg")
     drawn, axes = style.figure("This study", height=3.8)
     next(row for row in rows["packages"] if row.name == "64 signs").distribution.plot(axes)
-    style.save(drawn, options.out / "codes.svg")
+    save(drawn, options.out / "codes.svg")
     write_report(options, render(rows, ranking, slides(options.quick)))
 
 
@@ -205,7 +205,7 @@ def draw(rows: list[Row], path: Path) -> None:
     style.tidy(ax)
     named = dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))  # each label once
     drawn.legend(named.values(), named.keys(), loc="outside upper center", ncols=4, frameon=False)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def decimals(low: float, high: float) -> int:

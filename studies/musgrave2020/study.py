@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tieproof as tp
-from studies.common import claims, parse, progress, table, write_report
+from studies.common import claims, parse, progress, save, table, write_report
 from tieproof.show import style
 from tieproof.show.drawing import draw_intervals
 
@@ -112,7 +112,7 @@ def scatter(count: int, results: dict[str, tp.Result], path: Path) -> None:
         style.tidy(ax)
     axes[0].set_ylabel("second coordinate")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, markerscale=3)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def draw(found: dict[str, dict[str, tp.Result]], path: Path) -> None:
@@ -127,7 +127,7 @@ def draw(found: dict[str, dict[str, tp.Result]], path: Path) -> None:
         style.tidy(ax)
     axes[0].set_ylabel("coordinates rounded")
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def spread(name: str, count: int) -> list[str]:

@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 import tieproof as tp
-from studies.common import claims, table
+from studies.common import claims, save, table
 from studies.nicolaou2018.phocnet import Data
 from studies.nicolaou2018.straightforward import FloatArray, distance_matrix, relevance_matrix
-from tieproof.show.style import figure, save
+from tieproof.show.style import figure
 
 DISTANCES = ("cosine", "euclidean", "cityblock")
 PHOCNET, NOISE = "PHOCNet", "white noise"

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 import tieproof as tp
-from studies.common import claims, table
+from studies.common import claims, save, table
 from studies.nicolaou2018.figure1 import TIED_DISTANCES, average_precision
 from studies.nicolaou2018.straightforward import FloatArray, estimate, mean_average_precision, relevance_matrix
-from tieproof.show.style import LOOKS, figure, save, tidy
+from tieproof.show.style import LOOKS, figure, tidy
 
 EPSILONS = tuple(10.0**power for power in range(-20, 0))
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from studies.common import claims
+from studies.common import claims, save
 from studies.nicolaou2018.straightforward import BoolArray, FloatArray, relevance_matrix
-from tieproof.show.style import figure, save
+from tieproof.show.style import figure
 
 FIRST = 900
 """The published code (`src/experiments.py`) shows the items from this one on."""

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 import tieproof as tp
-from studies.common import Options, claims, parse, progress, table, write_report
+from studies.common import Options, claims, parse, progress, save, table, write_report
 from studies.quantization.embeddings import FORMS, METHODS, Form
 from tieproof.show import style
 from tieproof.show.drawing import draw_intervals
@@ -125,7 +125,7 @@ def draw(results: Results, path: Path) -> None:
         ax.set_axisbelow(True)
         style.tidy(ax)
     drawn.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=2, frameon=False)
-    style.save(drawn, path)
+    save(drawn, path)
 
 
 def interval(estimate: "tp.Estimate[float]") -> str:

@@ -8,7 +8,7 @@ import pytest
 
 import tieproof as tp
 
-SAMPLE = Path(__file__).with_name("records") / "version-2.tieproof"
+SAMPLE = Path(__file__).with_name("records") / "version-3-answers.tieproof"
 NAN = float("nan")
 ANSWERS, LABELS = [[1.0, 0.0], [2.0, 0.1], [NAN, NAN], [0.0, 1.0], [0.1, 2.0]], ["cat", "cat", "cat", "dog", "dog"]
 
@@ -118,21 +118,9 @@ def test_a_record_is_verified(tmp_path: Path) -> None:
     assert not tp.verify(again, [*ANSWERS[:2], [0.0, 0.0], *ANSWERS[3:]], LABELS).agrees
 
 
-def test_a_record_of_version_2_is_read() -> None:
-    """A record written when version 2 was the newest. In the ranking of the third query, all items are tied.
-
-    Items without an answer were last, wherever they were not relevant, too.
-    """
-    with pytest.warns(tp.InputWarning, match="has version 2 of the format"):
-        again = tp.load(SAMPLE)
-    assert again.per_query("RR").lower.tolist() == [1, 1, 1 / 3, 1, 1]
-    assert again.evaluated.origin.options == {"unanswered": "last"}
-    assert tp.verify(again, ANSWERS, LABELS).agrees
-
-
 def test_a_record_of_version_3_is_read() -> None:
     """A record written when version 3 was the newest. For the dogs, the third item comes first."""
-    again = tp.load(SAMPLE.with_name("version-3-answers.tieproof"))
+    again = tp.load(SAMPLE)
     assert again.per_query("RR").lower.tolist() == [1, 1, 1 / 3, 1 / 2, 1 / 2]
     assert again.evaluated.origin.options == {"unanswered": "worst"}
     assert tp.verify(again, ANSWERS, LABELS).agrees

@@ -12,8 +12,9 @@ import completion_oracle
 import oracle
 from completion_oracle import Search
 from tieproof.measures import REGISTRY, parse
+from tieproof.measures.cut_off import CutOffTies, Unseen
 from tieproof.measures.unseen import estimate, first_items
-from tieproof.ties import CutOffTies, IntArray, Ties, Unseen
+from tieproof.ties import IntArray, Ties
 
 KINDS = ("exact", "order", "approximate")
 

@@ -339,7 +339,7 @@ P_1                     all     0.3333
 """
 
 
-@pytest.mark.parametrize("option", ["-q", "--per-query-lines"])
+@pytest.mark.parametrize("option", ["-q", "--lines"])
 def test_lines_of_every_query_and_the_mean(run: Run, option: str) -> None:
     outcome = run("run", "qrels.txt", "run.txt", "-m", "map", "-m", "P_1", option)
     assert (outcome.status, outcome.out.expandtabs()) == (0, LINES)
@@ -524,14 +524,6 @@ def test_a_short_option_means_one_thing_everywhere() -> None:
         "-m": {"--measure"},
         "-q": {"--lines"},
     }
-
-
-def test_earlier_names_of_an_option_still_work(run: Run) -> None:
-    lines = run("run", "qrels.txt", "run.txt", "-q")
-    assert run("run", "qrels.txt", "run.txt", "--per-query-lines") == lines
-    assert run("leaderboard", "judged", "--quiet") == run("leaderboard", "judged", "-q")
-    assert "--quiet" in run("evaluate", "--quiet").err
-    assert "--quiet" not in run("leaderboard", "--help").out
 
 
 def test_help_lists_what_the_registries_hold(run: Run) -> None:

@@ -220,6 +220,7 @@ LAZY = [
     "tieproof.trials.audit",
     "tieproof.trials.competition",
     "tieproof.measures.confidence",
+    "tieproof.measures",
     "tieproof.engine",
 ]
 

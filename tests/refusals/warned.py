@@ -6,7 +6,6 @@ from types import SimpleNamespace
 import numpy as np
 
 import tieproof as tp
-from record_files import of_version_1
 from refusals.case import GOOD, LABELS, Case, evaluate
 from tieproof.inputs.readers import read_embeddings
 
@@ -63,12 +62,6 @@ CASES: dict[str, Case] = {
     "a matrix that could be triples, as relevance= of evaluate": Case(
         lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 1], [1, 0, 1], [2, 1, 1]]),
         r"shape \(3, 3\) and is read as rows \(query, item, grade\), .*\. If it is a matrix",
-        warns=True,
-    ),
-    "a record in version 1 of the format": Case(
-        lambda folder: tp.load(of_version_1(folder / "run.tieproof", evaluate()())),
-        "run.tieproof has version 1 of the format, which does not tell which row of the data each query is",
-        in_folder=True,
         warns=True,
     ),
     "one column of 0/1 as labels": Case(

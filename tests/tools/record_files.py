@@ -97,17 +97,6 @@ def record(path: Path) -> Path:
     return path
 
 
-def of_version_1(path: Path, result: tp.Result) -> Path:
-    """The record of a result, as earlier versions wrote it."""
-    result.save(path)
-    parts = parts_of(path)
-    del parts["query_digests.npy"]
-    facts = json.loads(parts["record.json"]) | {"version": 1}
-    del facts["relevant"], facts["reveals"]
-    parts |= {"record.json": json.dumps(facts).encode(), "relevant.npy": as_npy(result.evaluated.origin.relevant)}
-    return packed(path, parts)
-
-
 def with_part(folder: Path, name: str, change: Callable[[Any], Any]) -> Path:
     """A record with one array replaced, and the checksum updated, as anyone could write it."""
     parts = parts_of(record(folder / "run.tieproof"))

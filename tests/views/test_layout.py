@@ -230,7 +230,7 @@ def test_results_are_seen_on_a_dark_background() -> None:
 
 
 def svg(ax: Any, path: Path) -> bytes:
-    style.save(ax.figure.figure, path)
+    style.write(ax.figure.figure, path)
     return path.read_bytes()
 
 

@@ -206,7 +206,6 @@ def command(
             callback=run,
             help=about,
             examples=examples,
-            context_settings=EARLIER_NAMES if "lines" in options else {},
         )
 
     return made
@@ -245,10 +244,6 @@ def _kind(parameter: Parameter | None) -> Kind:
         if kind is int:
             return NUMBER
     return FILE
-
-
-EARLIER_NAMES = {"token_normalize_func": lambda name: {"quiet": "lines", "per-query-lines": "lines"}.get(name, name)}
-"""The settings of a command with the option `--lines`, whose earlier names still work."""
 
 
 def lines(contents: str) -> Option:

@@ -4,11 +4,8 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any, Literal, get_args
 
-import numpy as np
-
-from tieproof.evaluation.evaluated import mean
 from tieproof.inputs.options import check_choice
-from tieproof.ties import Estimate, FloatArray
+from tieproof.ties import Estimate
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]
 TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)
@@ -28,17 +25,3 @@ def choose(estimate: Estimate[Any], ties: str, convert: Callable[[Any], Any] = l
     if ties == "interval":
         return Estimate(*map(convert, astuple(estimate)))
     return convert(getattr(estimate, ties))
-
-
-def of_queries(estimate: Estimate[FloatArray], chosen: Any) -> Estimate[FloatArray]:
-    """The values of some queries, chosen by a mask or a slice."""
-    return Estimate(*(part[chosen] for part in astuple(estimate)))
-
-
-def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
-    """The mean of a measure over at least one query.
-
-    >>> over_queries(Estimate(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2), np.array([0.5, 0.0])))
-    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
-    """
-    return mean(np.array([estimate.lower, estimate.expected, estimate.upper, estimate.std * estimate.std]))

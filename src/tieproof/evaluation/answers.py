@@ -70,10 +70,9 @@ def evaluate_answers(
     measures, empty :
         As in `evaluate`.
     unanswered : "worst" or "last"
-        With "last", the only rule in version 1.0, an item without an answer is farther from every query than all
-        answered items, and is tied with the other items without an answer; for a query without an answer all items
-        are tied. Then a missing answer can pay: leaving out an item raises the score of the queries to which it is
-        near, but not relevant.
+        With "last", an item without an answer is farther from every query than all answered items, and is tied with
+        the other items without an answer; for a query without an answer all items are tied. Then a missing answer can
+        pay: leaving out an item raises the score of the queries to which it is near, but not relevant.
     memory, threads, progress :
         As in `evaluate`.
     noise :

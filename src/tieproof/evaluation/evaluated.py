@@ -53,8 +53,8 @@ class Origin(NamedTuple):
         the query's label, its group and the number of its relevant items; of the pairs that triples or exclusions
         name; in runs of the ids and grades of its relevant documents; in lists of the number and the grades of its
         relevant items. In the result of a record it is a single hash of all these
-    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,), or
-        None before version 3 of the format
+    queries : (Q, 2) the digest of each query's row of the data; in the result of a record `query_digests` (Q,); in
+        the result of one category None
     version : the version of tieproof that evaluated the result; None for the running version
     """
 
@@ -120,14 +120,14 @@ class Evaluated(NamedTuple):
             may_change |= (lower < values[0]) | (upper > values[2])
         return may_change
 
-    def query_digests(self) -> Words | None:
+    def query_digests(self) -> Words:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.
 
         With the same data, the word tells which row a query is. Without all of it, the words say nothing: nobody can
-        test a guess of one label. None if the result is from a record before version 3 of the format.
+        test a guess of one label.
         """
-        rows: Words | None = self.origin.queries
-        if rows is None or rows.ndim == 1:
+        rows: Words = self.origin.queries
+        if rows.ndim == 1:
             return rows
         groups = [] if self.categories is None else [self.categories.of_query]
         labels = [*groups, *([] if self.confidence is None else [self.confidence])]
@@ -171,7 +171,7 @@ class Evaluated(NamedTuple):
 
 
 def hash_of(words: Words) -> str:
-    """The SHA-256 of words, in 64 digits."""
+    """The SHA-256 of words in their order, in 64 digits."""
     import hashlib
 
     return hashlib.sha256(words.astype("<u8", copy=False).tobytes()).hexdigest()
@@ -210,6 +210,15 @@ def mean(values: FloatArray, total: bool = False) -> Estimate[float]:
     count = 1 if total else counted.shape[1]
     lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
     return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+
+
+def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
+    """The mean of a measure over at least one query.
+
+    >>> over_queries(Estimate(np.array([0.0, 1.0]), np.array([0.5, 1.0]), np.ones(2), np.array([0.5, 0.0])))
+    Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
+    """
+    return mean(np.array([estimate.lower, estimate.expected, estimate.upper, estimate.std * estimate.std]))
 
 
 def mean_under_noise(values: FloatArray, groups: Sequence[IntArray], total: bool = False) -> Bounds[float]:

@@ -29,8 +29,9 @@ from tieproof.inputs.identities import (
 )
 from tieproof.inputs.relevance import Relevance
 from tieproof.inputs.relevance_by_labels import Labels, MultiLabels
+from tieproof.measures.cut_off import CutOffTies
 from tieproof.native.threads import close
-from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
+from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
 if TYPE_CHECKING:
     from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments

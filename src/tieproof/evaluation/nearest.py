@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Origin
-from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run, with_counts
+from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
 from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
@@ -181,15 +181,13 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
     block = relevance.block(queries)
     origin = origin_of_embeddings(problem, given.get("bits"))
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
-    relevant = with_counts(origin.relevant[queries], np.diff(block.pointer))
-    rows = origin.queries[result.query_ids]
-    _check_order(result, places, origin._replace(relevant=relevant, queries=rows))
+    _check_order(result, origin._replace(queries=origin.queries[result.query_ids]))
     own = np.split(block.items, block.pointer[1:-1])
     for query, near, items in zip(queries, neighbors_of(problem, queries, LISTED), own, strict=True):
         yield _listed(int(query), near.item, near.tie, near.distance.tolist(), items)
 
 
-def lists_of(result: Measured, places: IntArray, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
+def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
     rows = as_rows(given[name], name)
@@ -203,7 +201,7 @@ def lists_of(result: Measured, places: IntArray, given: Mapping[str, Any]) -> tu
     grouping = given.get("categories"), given.get("average", "micro")
     origin = evaluate_lists(given[name], name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
-    _check_order(result, places, origin._replace(relevant=origin.relevant[places]))
+    _check_order(result, origin)
     return name, rows, judged
 
 
@@ -211,7 +209,7 @@ def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> I
     """Find the nearest items by given scores or distances."""
     from tieproof.engine import nearest_of_numbers
 
-    name, rows, judged = lists_of(result, places, given)
+    name, rows, judged = lists_of(result, given)
     sign = 1 if name == "scores" else -1
     _check_numbers(result, places, len(rows))
     for query in result.query_ids[places].tolist():
@@ -282,22 +280,18 @@ def _check_numbers(result: Measured, places: IntArray, n_queries: int) -> None:
         )
 
 
-def _check_order(result: Measured, places: IntArray, origin: Origin) -> None:
+def _check_order(result: Measured, origin: Origin) -> None:
     """Refuse the same data in another order, which would show other items than those of each query.
 
-    The order of a gallery is checked only for results of few rows that are not from a record, and that of queries in
-    records before version 3 by what is relevant to each query.
+    The order of a gallery is checked only for results of few rows that are not from a record.
 
-    origin : the origin of the data passed now, with the digests of all evaluated queries, and the words of what is
-        relevant to the queries at these positions
+    origin : the origin of the data passed now, with the digests of all evaluated queries
     """
     evaluated = result.evaluated
     known, arrived = evaluated.origin.data, origin.data
     pairs: list[tuple[Any, Any]]
     if isinstance(known, Digests) and isinstance(arrived, Digests):
         pairs = [*zip(known.sides, arrived.sides, strict=True)]
-    elif evaluated.origin.queries is None:
-        pairs = [(evaluated.origin.relevant[places], origin.relevant)]
     else:
         pairs = [(evaluated.query_digests(), evaluated._replace(origin=origin).query_digests())]
     if not all(np.array_equal(one, other) for one, other in pairs):

@@ -14,7 +14,7 @@ from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
-from tieproof.ties import Estimate
+from tieproof.ties import by_name, columns_of, for_loggers
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
@@ -99,11 +99,7 @@ class Result(Measured, Shown, AsFrame):
         if self.category_of_query is not None:
             table["category"] = np.tile(self.category_of_query, measures)
         table["measure"] = np.repeat(self.measures, len(self.query_ids))
-        estimates = [self.per_query(measure) for measure in self._per_query]
-        for name in ("lower", "expected", "upper", "std"):
-            table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
-        for name in ("lower", "upper") if self.evaluated.noise is not None else ():
-            table[f"noise_{name}"] = np.concatenate([getattr(estimate.noise, name) for estimate in estimates])
+        table |= columns_of([self.per_query(measure) for measure in self._per_query])
         if self.printed is not None:
             table["printed"] = np.concatenate([self.printed.per_query(measure) for measure in self._per_query])
         return table
@@ -124,13 +120,13 @@ class Result(Measured, Shown, AsFrame):
             shown = {} if self.printed is None else {"printed": self.printed}
             return frame(
                 [
-                    {"measure": name, **_in_columns(self[name]), **{each: of[name] for each, of in shown.items()}}
+                    {"measure": name, **by_name(self[name]), **{each: of[name] for each, of in shown.items()}}
                     for name in self.measures
                 ]
             )
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
-            {"category": name, "measure": measure, **_in_columns(part[measure]), "queries": part.ties.queries}
+            {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
             for measure in self.measures
             for name, part in parts.items()
         ]
@@ -149,9 +145,9 @@ class Result(Measured, Shown, AsFrame):
         ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
         """
         return {
-            f"{flat_name(measure)}_{flat}": getattr(self[measure], name)
+            name: value
             for measure in self.measures
-            for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
+            for name, value in for_loggers(flat_name(measure), self[measure]).items()
         }
 
     def _table(self) -> Table:
@@ -173,8 +169,8 @@ class Result(Measured, Shown, AsFrame):
         The file contains the scores of every query. Whoever has it and the embeddings, or the run, can infer from the
         scores which items are relevant: do not publish the record of a test set whose labels are secret.
 
-        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, for the
-        result of one category, and for a result of a record in version 1 or 2 of the format.
+        The same result gives the same file, byte for byte. Raises InputError if the file cannot be written, and for
+        the result of one category.
         """
         from tieproof.evaluation.saving import save  # slow to import, as is the page
 
@@ -274,13 +270,6 @@ def flat_name(measure: str) -> str:
     """
     spelled = measure.lower().replace("@", "_at_")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
-
-
-def _in_columns(estimate: Estimate[float]) -> dict[str, float]:
-    """The numbers of an estimate, with those of its noise, if it has any."""
-    values = asdict(estimate)
-    noise = values.pop("noise", {})
-    return values | {f"noise_{name}": value for name, value in noise.items()}
 
 
 def _of_category(result: Result) -> dict[str, Any]:

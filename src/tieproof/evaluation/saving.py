@@ -83,17 +83,11 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
             "one as JSON.",
             "noise",
         )
-    digests = known.query_digests()
-    if digests is None:
-        raise InputError(
-            "This result is from a record in an earlier version of the format, which does not tell which row of the "
-            "data each query is. Copy its file, or evaluate the data again and save that result."
-        )
     arrays: dict[str, Array | None] = {
         "query_ids": known.query_ids,
         "values": np.stack([*known.per_query.values()]),
         "tie_counts": known.tie_counts,
-        "query_digests": digests,
+        "query_digests": known.query_digests(),
         "empty_ids": known.empty_ids,
         "confidence": known.confidence,
         "not_in_run": known.not_in_run,

@@ -86,9 +86,8 @@ class Definition:
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
     `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance at
     all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over queries
-    where others are averaged; falls_with: the parameter and its value for which the measure, if it
-    has a cutoff, can fall when a relevant item moves up; None: it never falls (docs/noise.md). The names of the
-    measure in other libraries are in spellings.py.
+    where others are averaged; falls_with: the parameter and its value for which the measure, if it has a cutoff, can
+    fall when a relevant item moves up; None: it never falls (docs/noise.md). libraries.toml has other names.
     """
 
     name: str
@@ -131,6 +130,9 @@ class Definition:
 
 REGISTRY: dict[str, Definition] = {}
 """Every definition by its name, in the order of registration."""
+
+DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
+"""The measures that are evaluated by default."""
 
 
 def definition_of(name: str) -> Definition:
@@ -243,9 +245,8 @@ class Measure:
 
     def __str__(self) -> str:
         parameters = ",".join(f"{name}={value}" for name, value in self.parameters)
-        return (
-            self.name + (f"({parameters})" if parameters else "") + ("" if self.cutoff is None else f"@{self.cutoff}")
-        )
+        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
+        return self.name + (f"({parameters})" if parameters else "") + cutoff
 
     __repr__ = __str__
 

@@ -149,3 +149,6 @@ IPrec = define(
         ),
     )
 )
+
+PRECISION_RECALL = tuple(f"IPrec(recall={tenths / 10:g})" for tenths in range(11))
+"""Interpolated precision at the eleven usual levels of recall, which `Result.plot_precision_recall` draws."""

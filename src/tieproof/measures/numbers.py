@@ -25,7 +25,7 @@ Number: TypeAlias = FloatArray | IntArray | float
 _BLOCK = 256
 _TERMS_AT_ONCE = 1 << 16
 _ELEMENTS_AT_ONCE = 1 << 14
-_SMALL_TIE = 64
+SMALL_TIE = 64  # smaller ties are computed one by one, because finding equal ones takes longer
 SPLITTER = 134217729.0  # 2^27 + 1
 
 
@@ -182,12 +182,9 @@ def blockwise(
 
 
 def once(function: Callable[..., FloatArray], rows: int, size: IntArray, *columns: IntArray) -> FloatArray:
-    """Return function(*columns), (rows, T), of ties of these sizes, computed once for large ties that are equal.
-
-    Small ties are computed one by one, because finding equal ones takes longer.
-    """
+    """Return function(*columns), (rows, T), of ties of these sizes, computed once for large ties that are equal."""
     values = np.empty((rows, len(size)))
-    small, large = np.flatnonzero(size <= _SMALL_TIE), np.flatnonzero(size > _SMALL_TIE)
+    small, large = np.flatnonzero(size <= SMALL_TIE), np.flatnonzero(size > SMALL_TIE)
     values[:, small] = function(*(column[small] for column in columns))
     if large.size:
         ties = np.stack([column[large] for column in columns], axis=1)

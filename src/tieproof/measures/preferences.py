@@ -20,9 +20,10 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, define
+from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.numbers import add_by_query
 from tieproof.measures.rank_weights import LOGARITHMIC, spread_in_tie
-from tieproof.ties import CutOffTies, FloatArray, IntArray, Ties
+from tieproof.ties import FloatArray, IntArray, Ties
 
 
 def _binary_preference(ties: Ties, measure: Measure) -> Estimates:

@@ -22,14 +22,11 @@ from typing import Literal
 import numpy as np
 
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.numbers import blockwise
+from tieproof.measures.numbers import SMALL_TIE, blockwise
 from tieproof.measures.precision_sums import best, precision_of_hits, trapezoids_of_ties, worst
 from tieproof.measures.rank_weights import HARMONIC, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
-
-_SMALL = 64
-"""Up to this size ties are computed one by one, because sorting equal ties together takes longer."""
 
 
 def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray:
@@ -71,11 +68,11 @@ def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
 
     Queries without a tie may be left out.
     """
-    if ties.largest <= _SMALL:
+    if ties.largest <= SMALL_TIE:
         return np.arange(ties.n_queries)
     queries = np.flatnonzero(np.diff(ties.starts))
     tie = ties.starts[queries] if at == "first" else ties.starts[queries + 1] - 1
-    if ties.l[tie].max() <= _SMALL:
+    if ties.l[tie].max() <= SMALL_TIE:
         return queries
     return queries[np.lexsort((ties.m[tie], ties.l[tie], ties.k[tie]))]
 

@@ -1,4 +1,4 @@
-"""trec_eval: its names of measures, and its sets of measures with the cutoffs that it has by default."""
+"""trec_eval: its sets of measures, with the cutoffs that it has by default."""
 
 import re
 from collections.abc import Iterable
@@ -6,37 +6,6 @@ from functools import cache
 from typing import NamedTuple
 
 from tieproof.errors import warn
-
-NAMES = {
-    "AP": "map",
-    "AP@{k}": "map_cut_{k} map_cut.{k}",
-    "BinG": "binG",
-    "IPrec(recall=0.{k},hits=nearest)": "iprec_at_recall_0.{k} iprec_at_recall.0.{k}",
-    "IPrec(recall=1,hits=nearest)": "iprec_at_recall_1.00 iprec_at_recall.1.0",
-    "NumNonRelJudgedRet": "num_nonrel_judged_ret",
-    "NumQ": "num_q",
-    "NumRel": "num_rel",
-    "NumRelRet": "num_rel_ret",
-    "NumRet": "num_ret",
-    "P@{k}": "P_{k} P.{k}",
-    "R@{k}": "recall_{k} recall.{k}",
-    "RBP(p=0.9,gain=linear)": "rbp",
-    "RBPResidual(p=0.9)": "rbp_resid",
-    "RR": "recip_rank",
-    "RelP@{k}": "relative_P_{k} relative_P.{k}",
-    "Rprec": "Rprec",
-    "SetAP": "set_map",
-    "SetF": "set_F",
-    "SetP": "set_P",
-    "SetR": "set_recall",
-    "SetRelP": "set_relative_P",
-    "Success@{k}": "success_{k} success.{k}",
-    "Unjudged@{k}": "unj_{k} unj.{k}",
-    "bpref": "bpref",
-    "nDCG": "ndcg",
-    "nDCG@{k}": "ndcg_cut_{k} ndcg_cut.{k}",
-}
-"""The measures here, and the names of trec_eval 10 (measures.c, and a file m_*.c each)."""
 
 _RANKS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 _CUTOFFS: dict[str, tuple[object, ...]] = {
@@ -79,7 +48,9 @@ def members(name: str) -> Members:
     ({'success_1': 'Success@1', 'success_5': 'Success@5', 'success_10': 'Success@10'}, {'P_5': 'P@5'},
      {'iprec_at_recall_0.10': 'IPrec(recall=0.10,hits=nearest)'})
     """
-    ours = {theirs: spelling for spelling, names in NAMES.items() for theirs in names.split()}
+    from tieproof.measures.spellings import LIBRARIES, meanings  # its table is long and rarely needed
+
+    ours = {meaning.theirs: meaning.ours for meaning in meanings(LIBRARIES[:1]) if meaning.ours}
     found, others = {}, []
     for root in SETS.get(name, name).split():
         for one in [f"{root}_{cutoff}" for cutoff in _CUTOFFS.get(root, ())] or [_printed(root)]:

@@ -17,9 +17,10 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures.base import Measure
 from tieproof.measures.cascade import stops
+from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.graded_gains import gains, is_graded, weights_of
 from tieproof.measures.rank_weights import HARMONIC, Geometric, Tabled
-from tieproof.ties import BoolArray, CutOffTies, FloatArray, IntArray, Ties
+from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 
 
 def _gains_of(measure: Measure, ties: CutOffTies, missing_grades: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -62,9 +62,8 @@ def _persistence(ties: Ties, measure: Measure) -> Estimates:
     last, weights = measure.last_rank(ties), Geometric(float(measure["p"]))
     if measure["gain"] == "binary" or ties.grades is None:
         return weighted_sum(ties, weights, last, np.ones(ties.n_queries))
-    missing_grades = _missing_grades(measure, ties, ties.n_relevant)
-    listed, missing = gains(measure, ties, missing_grades)
-    return graded_gain(ties, listed, weights, largest_gain(ties, listed, missing, missing_grades), last)
+    gain, divisor = gains_and_divisor(measure, ties)
+    return graded_gain(ties, gain, weights, divisor, last)
 
 
 def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
@@ -77,9 +76,18 @@ def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
     if ties.grades is None:
         return weighted_sum(ties, LOGARITHMIC, last, ideal_discounts(ties, measure))
-    relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
-    listed, missing = gains(measure, ties, _missing_grades(measure, ties, relevant))
-    return graded_gain(ties, listed, LOGARITHMIC, ideal_gain(ties, listed, missing, last), last)
+    gain, divisor = gains_and_divisor(measure, ties)
+    return graded_gain(ties, gain, LOGARITHMIC, divisor, last)
+
+
+def gains_and_divisor(measure: Measure, ties: Ties) -> tuple[FloatArray, FloatArray]:
+    """Return the gains of the listed relevant items in nDCG or RBP, and the divisor of their weighted sum, (Q,)."""
+    in_list = measure.name == "nDCG" and measure["ideal"] == "list"
+    missing_grades = _missing_grades(measure, ties, ties.listed if in_list else ties.n_relevant)
+    listed, missing = gains(measure, ties, missing_grades)
+    if measure.name == "nDCG":
+        return listed, ideal_gain(ties, listed, missing, measure.last_rank(ties))
+    return listed, largest_gain(ties, listed, missing, missing_grades)
 
 
 def _missing_grades(measure: Measure, ties: Ties, relevant: IntArray) -> FloatArray:

@@ -60,19 +60,13 @@ def output(path: str | os.PathLike[str], formats: Formats) -> Iterator[Callable[
         yield write
 
 
-def _write_json(result: Any, path: Path) -> None:
-    """Write a result by its `to_json`; for a `Result`, the setting, the means and the ties."""
-    path.write_text(result.to_json() + "\n", encoding="utf-8")
+def _as_text(form: str) -> Callable[[], Writer]:
+    """The writer of the text that this method of a result returns."""
 
+    def write(result: Any, path: Path) -> None:
+        path.write_text(getattr(result, form)() + "\n", encoding="utf-8")
 
-def _write_latex(result: Any, path: Path) -> None:
-    """Write the table of a result by its `to_latex`."""
-    path.write_text(result.to_latex() + "\n", encoding="utf-8")
-
-
-def _write_markdown(result: Any, path: Path) -> None:
-    """Write the table of a result by its `to_markdown`."""
-    path.write_text(result.to_markdown() + "\n", encoding="utf-8")
+    return lambda: write
 
 
 def _storable(columns: Mapping[str, Array]) -> dict[str, Array]:
@@ -144,11 +138,11 @@ def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) ->
     return dict.fromkeys(style.METADATA, picture_writer)
 
 
-MEANS: Formats = {".json": lambda: _write_json}
+MEANS: Formats = {".json": _as_text("to_json")}
 """Extensions for the result as a whole."""
 
-LATEX: Formats = {".tex": lambda: _write_latex}
-MARKDOWN: Formats = {".md": lambda: _write_markdown}
+LATEX: Formats = {".tex": _as_text("to_latex")}
+MARKDOWN: Formats = {".md": _as_text("to_markdown")}
 """Extensions for the table to paste into a paper, and into an issue."""
 
 PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}

@@ -8,7 +8,7 @@ own `__repr__`.
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -224,6 +224,34 @@ class AsJson(ABC):
         import json  # here, because neither NumPy nor an evaluation imports it
 
         return json.dumps(self.to_dict(), indent=indent, allow_nan=False)
+
+
+class Verified(AsJson):
+    """What a verification found, which is told in sentences."""
+
+    agrees: bool
+    differences: tuple[str, ...]
+
+    @abstractmethod
+    def _sentences(self) -> Iterator[str]:
+        """The answer, then the differences and what else there is to say."""
+
+    def __bool__(self) -> bool:
+        """Whether everything agrees."""
+        return self.agrees
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, as plain numbers, strings, lists and dictionaries."""
+        return {**vars(self), "differences": list(self.differences)}
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The sentences that the command line shows, in `width` columns, or 80; `color` changes nothing."""
+        width = max(width or WIDTH, NARROWEST)
+        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
+
+    def __str__(self) -> str:
+        """The sentences that the command line shows, in 80 columns."""
+        return self.to_text()
 
 
 class AsFrame(ABC):

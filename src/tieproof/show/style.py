@@ -10,9 +10,8 @@ from itertools import accumulate, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import MissingExtraError
 from tieproof.show.printable import printable
-from tieproof.whole_files import atomic_write
 
 BLACK = "#000000"
 ORANGE = "#E69F00"
@@ -163,27 +162,6 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
     below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
     return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)
-
-
-def save(drawn: Any, path: str | Path) -> None:
-    """Write a figure as .svg, .pdf or .png, whole or not at all; the same figure gives the same bytes.
-
-    Raises InputError for another extension, or if the path cannot be written to.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save(figure("This example")[0], f"{folder}/picture.svg")
-    ...     "<svg" in Path(folder, "picture.svg").read_text()
-    True
-    """
-    extension = Path(path).suffix.lower()
-    if extension not in METADATA:
-        raise InputError(
-            f"{path} has the extension '{extension}', which is not that of a picture. Use one of: "
-            f"{', '.join(METADATA)}."
-        )
-    with atomic_write(path) as file:
-        write(drawn, file)
 
 
 def write(drawn: Any, path: Path) -> None:

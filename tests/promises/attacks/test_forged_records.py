@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
-from record_files import RESULTS, as_npy, from_npy, of_version_1, packed, parts_of
+from record_files import RESULTS, as_npy, from_npy, packed, parts_of
 from tieproof.evaluation.records import record
 from tieproof.evaluation.result import Result
 from tieproof.measures import parse
@@ -55,17 +55,6 @@ def test_scores_of_one_class_cannot_be_exchanged(saved: bool, order: Any, tmp_pa
     assert found.same_data
     assert not found.agrees
     assert "AP differs for 2 of 60 queries" in str(found)
-
-
-@pytest.mark.parametrize("order", [np.arange(60), ORDER])
-def test_an_earlier_format_cannot_hide_that_scores_were_exchanged(order: Any, tmp_path: Path) -> None:
-    """Records of version 1 and 2 do not say whose scores they are, so their order must be that of the data."""
-    forged = of_version_1(tmp_path / "run.tieproof", exchanged(evaluated(), *of_one_class(evaluated())))
-    with pytest.warns(tp.InputWarning, match="does not tell which row of the data each query is"):
-        assert not tp.verify(forged, EMBEDDINGS[order], LABELS[order]).agrees
-    honest = of_version_1(tmp_path / "run.tieproof", evaluated())
-    with pytest.warns(tp.InputWarning, match="version 1 of the format"):
-        assert tp.verify(honest, EMBEDDINGS, LABELS).agrees
 
 
 def test_digests_exchanged_with_scores_only_rename_queries(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.analyses.compare.verdicts import Verdict
 from tieproof.evaluation.result import Result
 from tieproof.show.printable import printable
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, of_queries
 
 
 @dataclass(frozen=True)
@@ -98,8 +98,7 @@ class QueryDifference:
 
 def values_in_order(result: Result, place: IntArray, measure: str) -> Estimate[FloatArray]:
     """The values of a measure at the queries with the indices `place` (Q,) in a result."""
-    values = result.per_query(measure)
-    return Estimate(values.lower[place], values.expected[place], values.upper[place], values.std[place])
+    return of_queries(result.per_query(measure), place)
 
 
 def difference(a: Estimate[FloatArray], b: Estimate[FloatArray]) -> Estimate[FloatArray]:

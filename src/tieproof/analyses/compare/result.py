@@ -18,7 +18,7 @@ from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, Shown, Table, html, markdown
-from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Estimate, FloatArray, IntArray, columns_of
 
 if TYPE_CHECKING:
     from tieproof.analyses.compare.over_ties import OverTies
@@ -201,15 +201,8 @@ class Comparison(Shown, AsFrame):
             name: np.repeat(np.array(values), count)
             for name, values in zip(("a", "b", "measure"), zip(*keys, strict=True), strict=True)
         }
-        estimates = [self.per_query(*key) for key in keys]
-        return {
-            **table,
-            "query": np.tile(self.query_ids, len(keys)),
-            **{
-                name: np.concatenate([getattr(each, name) for each in estimates])
-                for name in ("lower", "expected", "upper", "std")
-            },
-        }
+        table["query"] = np.tile(self.query_ids, len(keys))
+        return table | columns_of([self.per_query(*key) for key in keys])
 
     def _table(self) -> Table:
         return scores_table(self)

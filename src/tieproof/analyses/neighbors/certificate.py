@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
 from tieproof.errors import InputError, about
+from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.identities import Digests, Words, add_digests
 from tieproof.inputs.readers.location import reading
 from tieproof.inputs.readers.npy import archive
@@ -66,8 +67,8 @@ class RowsMeant:
     def of(cls, rows: RowSource, digests: Words) -> "RowsMeant":
         """Return the description of rows that have these digests."""
         count, width = rows.shape
-        ordered = hashlib.sha256(digests.astype("<u8", copy=False).tobytes()).hexdigest()
-        return cls(count, width, rows.dtype.name, Digests("rows", (digests,), (width,)).hashed().fingerprint, ordered)
+        fingerprint = Digests("rows", (digests,), (width,)).hashed().fingerprint
+        return cls(count, width, rows.dtype.name, fingerprint, hash_of(digests))
 
 
 @dataclass(frozen=True, repr=False)
@@ -296,8 +297,7 @@ def _contradiction(certificate: Certificate, found: Neighbors) -> str:
     starts = np.maximum.accumulate(np.where(new, ranks, 0), axis=1)
     if (found.nearer != starts).any() or (found.nearer[:, -1] != found.tie_starts).any():
         return "the starts of ties are not ranks"
-    ranked = np.sort(found.ids, axis=1)
-    if (ranked[:, 1:] == ranked[:, :-1]).any():
+    if repeated_in_rows(found.ids).any():
         return "an item is listed twice"
     if width != min(certificate.k, n_items):
         return f"it has {width} neighbors of each query, though {certificate.k} of {n_items} items were asked for"

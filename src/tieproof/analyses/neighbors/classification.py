@@ -14,12 +14,12 @@ from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.votes import Lead, Rival, by_exponential, by_inverse, by_number, chances
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import mean
+from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.labels import checked_labels
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
 from tieproof.show.shown import AsFrame, Shown, Table
-from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray, by_name, for_loggers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,8 +56,7 @@ class KnnAccuracy(Shown, AsFrame):
     @property
     def accuracy(self) -> Estimate[float]:
         """The mean over the queries. Its std is over ties, not over the queries."""
-        each = self.per_query
-        return mean(np.array([each.lower, each.expected, each.upper, each.std * each.std]))
+        return over_queries(self.per_query)
 
     @property
     def n_queries(self) -> int:
@@ -84,13 +83,11 @@ class KnnAccuracy(Shown, AsFrame):
 
     def to_flat_dict(self) -> dict[str, float]:
         """The means as numbers by name, such as `knn_accuracy_at_20_lower`, for loggers of metrics."""
-        names = {"lower": "lower", "expected": "expected", "upper": "upper", "std": "tie_std"}
-        return {f"knn_accuracy_at_{self.k}_{flat}": getattr(self.accuracy, name) for name, flat in names.items()}
+        return for_loggers(f"knn_accuracy_at_{self.k}", self.accuracy)
 
     def columns(self) -> dict[str, Array]:
         """A table with a row for each query, as arrays of equal length."""
-        values = {name: getattr(self.per_query, name) for name in ("lower", "expected", "upper", "std")}
-        return {"query": np.arange(self.n_queries), **values, "cut": self.cut}
+        return {"query": np.arange(self.n_queries), **by_name(self.per_query), "cut": self.cut}
 
     def _table(self) -> Table:
         row = (f"{self.k:,} nearest {'item' if self.k == 1 else 'items'}", *numbers(self.accuracy))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
 from tieproof.analyses.neighbors.search import Search, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
@@ -253,13 +253,7 @@ def _faults(
     """
     n_items = found.n_items
     inside = (listed >= 0) & (listed < n_items)
-    order = np.argsort(listed, axis=1, kind="stable")
-    ranked = np.take_along_axis(listed, order, axis=1)
-    again = np.zeros(listed.shape, dtype=np.bool_)
-    again[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-    repeated = np.empty_like(again)
-    np.put_along_axis(repeated, order, again, axis=1)
-    repeated &= inside
+    repeated = repeated_in_rows(listed) & inside
     counted = inside & ~repeated
     level = np.full(listed.shape, -1)
     level[inside] = found.level(np.nonzero(inside)[0], listed[inside])

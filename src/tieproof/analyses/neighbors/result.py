@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NOBODY = -1
 """The id at the ranks behind the last item that a query ranks."""
@@ -160,3 +160,18 @@ class Neighbors(Shown, AsFrame):
             f"<Neighbors of {count(self.n_queries, 'query')}: {self.k:,} nearest of {count(self.n_items, 'item')}, "
             f"{count(int(self.cut.sum()), 'tie')} cut>"
         )
+
+
+def repeated_in_rows(ids: IntArray) -> BoolArray:
+    """Return which ids, (q, n), stand in their row already.
+
+    >>> repeated_in_rows(np.array([[5, 7, 5, 5]])).tolist()
+    [[False, False, True, True]]
+    """
+    order = np.argsort(ids, axis=1, kind="stable")
+    ranked = np.take_along_axis(ids, order, axis=1)
+    again = np.zeros(ids.shape, dtype=np.bool_)
+    again[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
+    repeated = np.empty_like(again)
+    np.put_along_axis(repeated, order, again, axis=1)
+    return repeated

@@ -4,7 +4,7 @@ import math
 import os
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_whole
 from tieproof.inputs.shards.source import ArraySource
 from tieproof.installed import __version__
-from tieproof.show.parts import NARROWEST, WIDTH, count, paragraph
-from tieproof.show.shown import AsJson
+from tieproof.show.parts import count
+from tieproof.show.shown import Verified
 from tieproof.ties import IntArray
 
 SHARES = (0.01, 0.001)
@@ -35,7 +35,7 @@ LONGEST = 10
 
 
 @dataclass(frozen=True)
-class TruthVerification(AsJson):
+class TruthVerification(Verified):
     """The findings of `tp.verify_truth`.
 
     agrees : the data is that of the certificate, every bit of the checked neighbors was found again, and every file
@@ -52,10 +52,6 @@ class TruthVerification(AsJson):
     checked: int
     differences: tuple[str, ...]
 
-    def __bool__(self) -> bool:
-        """Whether everything agrees."""
-        return self.agrees
-
     def escapes(self, share: float) -> float:
         """The probability that no wrong query is among the checked ones if this share of all queries is wrong."""
         (chosen,) = as_shares(share, "A share", "0.01")
@@ -64,17 +60,7 @@ class TruthVerification(AsJson):
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        escapes = {str(share): self.escapes(share) for share in SHARES}
-        return {**asdict(self), "differences": list(self.differences), "escapes": escapes}
-
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The answer, then the differences, as the command line shows them; `color` changes nothing."""
-        width = max(width or WIDTH, NARROWEST)
-        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
-
-    def __str__(self) -> str:
-        """The sentences that the command line shows, in 80 columns."""
-        return self.to_text()
+        return {**super().to_dict(), "escapes": {str(share): self.escapes(share) for share in SHARES}}
 
     def _sentences(self) -> Iterator[str]:
         yield "Every bit agrees." if self.agrees else "The truth does not agree with what was computed again."

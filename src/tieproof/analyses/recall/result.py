@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import mean
+from tieproof.evaluation.evaluated import over_queries
 from tieproof.show.parts import MOST_SHOWN, NUMBERS, Row, count, distance_meant, more_than, numbers
 from tieproof.show.shown import AsFrame, Shown, Table
-from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray, columns_of, for_loggers
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,8 +39,7 @@ class RecallAtK:
     @property
     def recall(self) -> Estimate[float]:
         """The mean recall over the queries."""
-        each = self.per_query
-        return mean(np.array([each.lower, each.expected, each.upper, each.std * each.std]))
+        return over_queries(self.per_query)
 
     @property
     def of_others(self) -> dict[str, float]:
@@ -146,9 +145,9 @@ class NeighborRecall(Shown, AsFrame):
         0.5
         """
         return {
-            f"recall_at_{point.k}_{flat}": getattr(point.recall, name)
+            name: value
             for point in self.points
-            for flat, name in (("lower", "lower"), ("expected", "expected"), ("upper", "upper"), ("tie_std", "std"))
+            for name, value in for_loggers(f"recall_at_{point.k}", point.recall).items()
         }
 
     def columns(self) -> dict[str, Array]:
@@ -157,8 +156,7 @@ class NeighborRecall(Shown, AsFrame):
             "query": np.tile(np.arange(self.queries), len(self.points)),
             "k": np.repeat([point.k for point in self.points], self.queries),
         }
-        for name in ("lower", "expected", "upper", "std"):
-            table[name] = np.concatenate([getattr(point.per_query, name) for point in self.points])
+        table |= columns_of([point.per_query for point in self.points])
         for name in self.points[0].others:
             table[name] = np.concatenate([point.others[name] for point in self.points])
         for name in ("duplicates", "padding", "cut_off"):

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tieproof.analyses.neighbors.result import repeated_in_rows
 from tieproof.engine.problem import Problem, Watch
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
@@ -44,13 +45,9 @@ class FoundLists(NamedTuple):
     def first(self, among: int) -> "FoundItems":
         """Return the first items of each list, and which of them are repetitions."""
         ids = self.ids[:, :among]
-        order = np.argsort(ids, axis=1, kind="stable")
-        ranked = np.take_along_axis(ids, order, axis=1)
-        again = np.zeros(ids.shape, dtype=np.bool_)
-        again[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != NOTHING)
-        repeated = np.empty_like(again)
-        np.put_along_axis(repeated, order, again, axis=1)
-        return FoundItems(ids, (ids != NOTHING) & ~repeated, repeated)
+        there = ids != NOTHING
+        repeated = repeated_in_rows(ids) & there
+        return FoundItems(ids, there & ~repeated, repeated)
 
 
 class FoundItems(NamedTuple):

@@ -12,11 +12,12 @@ from tieproof.analyses.rates.result import ErrorRates
 from tieproof.compat.oml.dataset import OVERALL, Split
 from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of_results, rankings_of
-from tieproof.compat.ties import TieChoice, check_ties, choose, of_queries, over_queries
+from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
+from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.labels import as_labels
-from tieproof.ties import Estimate, FloatArray
+from tieproof.ties import Estimate, FloatArray, of_queries
 
 _AS_GIVEN = "expected"
 """The bound for lists without distances: nothing is tied, so all bounds are equal."""

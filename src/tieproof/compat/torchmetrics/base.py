@@ -18,8 +18,9 @@ from torchmetrics.retrieval.base import RetrievalMetric as TheirMetric
 from torchmetrics.utilities.data import dim_zero_cat
 
 from tieproof.compat.distributed import gathered_tensors
-from tieproof.compat.ties import TieChoice, check_ties, choose, over_queries
+from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
+from tieproof.evaluation.evaluated import over_queries
 from tieproof.evaluation.lists import evaluate_scores
 from tieproof.inputs.arrays import as_array
 from tieproof.ties import Array, Estimate, FloatArray

@@ -23,7 +23,7 @@ def order_of_record(old: Evaluated, new: Evaluated) -> IntArray | None:
     Queries are matched by their rows of the data. Queries with equal rows and equal labels may stand for each other.
     """
     before, now = old.query_digests(), new.origin.queries
-    if before is None or now is None or old.origin.call == "evaluate_run" or len(before) != len(now):
+    if old.origin.call == "evaluate_run" or len(before) != len(now):
         return None
     if _same(old.query_ids, new.query_ids) and _same(before, now):
         return None
@@ -122,9 +122,8 @@ def _unlike_parts(old: Evaluated, new: Evaluated) -> Iterator[tuple[str, BoolArr
     yield _COUNT_OF_TIES, (old.tie_counts != new.tie_counts).any(axis=0)
     if not isinstance(old.origin.relevant, str) and not isinstance(new.origin.relevant, str):
         yield "The set of relevant items", old.origin.relevant != new.origin.relevant
-    before, now = old.query_digests(), new.origin.queries
-    if before is not None and now is not None and old.origin.fingerprint == new.origin.fingerprint:
-        yield "The digest of the row", before != now
+    if old.origin.fingerprint == new.origin.fingerprint:
+        yield "The digest of the row", old.query_digests() != new.origin.queries
     labels = (
         (None if each.categories is None else each.categories.names[each.categories.of_query], each.confidence)
         for each in (old, new)

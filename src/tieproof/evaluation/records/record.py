@@ -12,7 +12,7 @@ from zipfile import ZIP_STORED, ZipFile
 
 import numpy as np
 
-from tieproof.errors import InputError, warn
+from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.saving import CATEGORIES, EXTENSION, FACTS, FORMAT, VERSION
@@ -25,8 +25,6 @@ from tieproof.measures import parse
 from tieproof.ties import Array
 
 _KIND = "a record of tieproof (.tieproof)"
-_QUERY_DIGESTS = 3
-"""The first version in which the scores of a query are bound to its row of the data."""
 
 _MOST_FACTS = 2**22
 """The largest size of `record.json` in bytes; it contains no values of single queries."""
@@ -40,7 +38,6 @@ _TYPES = {
     "query_ids": _ID,
     "values": ("float64",),
     "tie_counts": ("int64",),
-    "relevant": ("uint64",),
     "query_digests": ("uint64",),
     "empty_ids": _ID,
     "confidence": _NUMBER,
@@ -52,7 +49,7 @@ _TYPES = {
 }
 """The arrays by name, and the dtypes that each may have; left_out_0, left_out_1, … contain ids, too."""
 
-_NEEDED = ("query_ids", "values", "tie_counts", "empty_ids")
+_NEEDED = {f"{name}.npy" for name in ("query_ids", "values", "tie_counts", "query_digests", "empty_ids")}
 
 _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
@@ -83,12 +80,7 @@ def load(path: Any) -> Result:
     Raises
     ------
     InputError
-        The file is not a record, is damaged or truncated, is inconsistent, or was written by a newer tieproof.
-
-    Warns
-    -----
-    InputWarning
-        The record has version 1 or 2 of the format, which do not tell whose scores they are.
+        The file is not a record, is damaged or truncated, is inconsistent, or has another version of the format.
 
     Examples
     --------
@@ -117,20 +109,13 @@ def load(path: Any) -> Result:
         try:
             with ZipFile(place) as archive:
                 facts, arrays = _read(archive, place)
-            result = _result_of(facts, arrays, place)
+            return _result_of(facts, arrays, place)
         except (InputError, MemoryError):
             raise
         except Exception as error:  # as `reading` catches them, here for a file that begins as a record does
             raise InputError(
                 f"{place} is damaged or cut short, or not a record of tieproof; copy it again."
             ) from error
-    if facts["version"] < _QUERY_DIGESTS:
-        warn(
-            f"{place} has version {facts['version']} of the format, which does not tell which row of the "
-            "data each query is, so that it can only be verified in the order of the data; and it shows which "
-            "queries have the same labels. Evaluate the data again and save the result."
-        )
-    return result
 
 
 def _read(archive: ZipFile, path: Path) -> tuple[_Facts, dict[str, Array]]:
@@ -150,12 +135,7 @@ def _read(archive: ZipFile, path: Path) -> tuple[_Facts, dict[str, Array]]:
         )
     facts = json.loads(archive.read(FACTS), object_pairs_hook=_as_dictionary, parse_constant=_refuse_constant)
     _check_version(facts, path)
-    if facts.get("call") == "evaluate_answers" and facts.get("options") == {}:
-        facts["options"] = {"unanswered": "last"}
-    needed, unused = [*_NEEDED], ["relevant", "query_digests"]
-    needed.append(unused.pop(facts["version"] >= _QUERY_DIGESTS))
-    known = {f"{name}.npy" for name in _types(facts) if name not in unused} | {FACTS}
-    if not known >= set(members) or not {f"{name}.npy" for name in needed} <= set(members):
+    if not {f"{name}.npy" for name in _types(facts)} | {FACTS} >= set(members) >= _NEEDED:
         raise InputError(f"{path} was not written by tieproof: its members have unexpected names; copy it again.")
     arrays = {}
     for name, member in members.items():
@@ -186,14 +166,17 @@ def _refuse_constant(name: str) -> float:
 
 
 def _check_version(facts: Any, path: Path) -> None:
-    """Refuse facts that are not of a record, or that only a newer tieproof can read."""
+    """Refuse facts that are not of a record, or in another version of the format."""
     is_record = isinstance(facts, dict) and facts.get("format") == FORMAT
     if not is_record or type(facts.get("version")) is not int or facts["version"] < 1:
         raise InputError(f"{path} is not a record of tieproof; pass a file that Result.save wrote.")
-    if facts["version"] > VERSION:
+    if facts["version"] != VERSION:
+        remedy = "Evaluate the data again and save the result."
+        if facts["version"] > VERSION:
+            remedy = "Install a newer tieproof: pip install --upgrade tieproof"
         raise InputError(
-            f"{path} is a record in version {facts['version']} of the format, but this tieproof reads only up to "
-            f"version {VERSION}. Install a newer tieproof: pip install --upgrade tieproof"
+            f"{path} is a record in version {facts['version']} of the format, but this tieproof reads only version "
+            f"{VERSION}. {remedy}"
         )
 
 
@@ -229,8 +212,8 @@ def _evaluated_of(facts: _Facts, arrays: dict[str, Array]) -> Evaluated:
             facts["call"],
             facts["options"],
             Hashed(facts["fingerprint"]),
-            facts["relevant"] if facts["version"] >= _QUERY_DIGESTS else arrays["relevant"],
-            arrays.get("query_digests"),
+            facts["relevant"],
+            arrays["query_digests"],
             facts["tieproof"],
         ),
         query_ids=arrays["query_ids"],
@@ -252,7 +235,6 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         "query_ids": (count,),
         "values": (measures, 4, count),
         "tie_counts": (4, count),
-        "relevant": (count,),
         "query_digests": (count,),
         "confidence": (count,),
         "category_of_query": (count,),
@@ -275,7 +257,7 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and (not parts or _categories_fit(arrays))
         and _options_fit(facts["call"], facts["options"])
         and _setting_fits(facts["setting"], bool(parts))
-        and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant") if name in facts)
+        and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant"))
         and type(facts["zero_vectors"]) is int
         and facts["zero_vectors"] >= 0
         and all(each.isprintable() and len(each) < _LONGEST for each in [facts["tieproof"], *facts["left_out"]])

@@ -4,8 +4,8 @@ record ──► its call, options and measures ──► the call again, with t
        ──► queries of both matched by their rows of the data ──► differences in sentences ──► Verification
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
@@ -20,33 +20,32 @@ from tieproof.evaluation.records.record import load
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.installed import __version__
-from tieproof.show.parts import NARROWEST, WIDTH, paragraph
-from tieproof.show.shown import AsJson
+from tieproof.show.shown import Verified
 
-_LISTS = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "categories")
-_NEIGHBORS = (
-    *("scores", "counts", "labels", "gallery_labels", "relevance", "n_items"),
-    *("groups", "gallery_groups", "exclude", "categories"),
-)
-_ANSWERS = ("gallery", "gallery_labels", "groups", "gallery_groups", "labels", "memory", "threads", "progress")
-_SIDES = ("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence")
-
-_CALLS: dict[str, tuple[Callable[..., Result], tuple[str, ...]]] = {
-    "evaluate": (evaluate, (*_SIDES, "labels", "distance", "memory", "threads", "progress")),
-    "evaluate_answers": (evaluate_answers, _ANSWERS),
-    "evaluate_scores": (evaluate_scores, _LISTS),
-    "evaluate_distances": (evaluate_distances, _LISTS),
-    "evaluate_neighbors": (evaluate_neighbors, _NEIGHBORS),
-    "evaluate_run": (evaluate_run, ("categories",)),
+_CALLS: dict[str, Callable[..., Result]] = {
+    "evaluate": evaluate,
+    "evaluate_answers": evaluate_answers,
+    "evaluate_scores": evaluate_scores,
+    "evaluate_distances": evaluate_distances,
+    "evaluate_neighbors": evaluate_neighbors,
+    "evaluate_run": evaluate_run,
 }
-"""For each call: its function, and the arguments that `verify` accepts: data, memory, threads and progress."""
+
+_DATA = (
+    *("gallery", "gallery_labels", "relevance", "groups", "gallery_groups", "exclude", "categories", "confidence"),
+    *("labels", "scores", "counts", "n_relevant", "n_items", "distance", "memory", "threads", "progress"),
+)
+"""The arguments of all these calls that are no settings of a record: data, memory, threads and progress."""
+
+_SETTINGS = ("empty", "average", "precision", "distance")
+"""The settings of a record that calls take."""
 
 _FUNCTION = "function "
 """How the name of a distance begins if the distance is a function of the user."""
 
 
 @dataclass(frozen=True)
-class Verification(AsJson):
+class Verification(Verified):
     """The findings of `tp.verify`.
 
     agrees : every bit of the values of the record's queries and of its means was found again
@@ -64,29 +63,7 @@ class Verification(AsJson):
     record: str
     evaluated: str
 
-    def __bool__(self) -> bool:
-        """Whether everything agrees."""
-        return self.agrees
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain strings, lists and dictionaries."""
-        return {**asdict(self), "differences": list(self.differences)}
-
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The answer, then the differences, as the command line shows them.
-
-        width : the number of columns to fit into; None for 80
-        color : whether to use the escape sequences of a terminal; these sentences have none
-        """
-        width = max(width or WIDTH, NARROWEST)
-        return "\n".join(paragraph(sentence, width) for sentence in self._sentences())
-
-    def __str__(self) -> str:
-        """The sentences that the command line shows, in 80 columns."""
-        return self.to_text()
-
     def _sentences(self) -> Iterator[str]:
-        """The answer, how the queries were matched, the differences, and the versions."""
         yield "Every bit agrees." if self.agrees else "The record does not agree with what was evaluated."
         if not self.same_order:
             yield (
@@ -150,7 +127,7 @@ def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verificat
 
     data : by the names of the arguments of the function that made the result
     """
-    parameters = signature(_CALLS[result.evaluated.origin.call][0]).parameters.values()
+    parameters = signature(_CALLS[result.evaluated.origin.call]).parameters.values()
     first = [each.name for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD and each.name in data]
     more = {name: value for name, value in data.items() if name not in first}
     return _verified(result, [data[name] for name in first], more)
@@ -158,7 +135,9 @@ def verified_by_name(result: Result, data: Mapping[str, Any]) -> tuple[Verificat
 
 def _verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> tuple[Verification, Result]:
     origin = result.evaluated.origin
-    call, known = _CALLS[origin.call]
+    call = _CALLS[origin.call]
+    _, *further = signature(call).parameters
+    known = [name for name in _DATA if name in further and name not in origin.options]
     if not origin.fingerprint:
         raise InputError(
             "The result of one category cannot be verified alone. Pass the whole result, which contains its "
@@ -175,35 +154,32 @@ def _verified(result: Result, data: Sequence[Any], more: Mapping[str, Any]) -> t
                 f"{name} is not an argument for the verification of a record of {origin.call}; settings are "
                 f"read from the record. Known: {', '.join(known)}."
             )
-    again = call(*data, **_options_of(result.evaluated, more), **more)
+    again = call(*data, **_options_of(result.evaluated, further, more), **more)
     # Relevant or excluded items that are named by their indices have other names if the data has another order.
     by_index = more.get("relevance") is not None or more.get("exclude") is not None
     return _compared(result, again, by_index), again
 
 
-def _options_of(recorded: Evaluated, more: Mapping[str, Any]) -> dict[str, Any]:
+def _options_of(recorded: Evaluated, takes: Collection[str], more: Mapping[str, Any]) -> dict[str, Any]:
     """The options of a record that its call takes."""
-    call, setting = recorded.origin.call, recorded.setting
-    options = {**recorded.origin.options, "measures": [*map(str, recorded.per_query)], "empty": setting.empty}
+    setting = recorded.setting
+    options = {**recorded.origin.options, "measures": [*map(str, recorded.per_query)]}
+    options |= {name: getattr(setting, name) for name in _SETTINGS if name in takes}
     if recorded.categories is not None and "categories" not in more and setting.average == "micro":
         raise InputError("This record has categories of its queries. Pass the same categories again, as categories=.")
     if recorded.confidence is not None and "confidence" not in more:
         raise InputError("This record has confidences of its queries. Pass the same confidences again: confidence=.")
-    if call == "evaluate_answers":
-        return options | {"distance": setting.distance}
-    options["average"] = setting.average
-    if call != "evaluate":
+    if "distance" not in options:
         return options
-    options["precision"] = setting.precision
     if setting.distance.startswith(_FUNCTION):
         if not callable(more.get("distance")):
             raise InputError(
                 f"This record uses the {setting.distance}, of which it stores only the name. Pass it as distance=."
             )
-        return options
-    if "distance" in more:
+        del options["distance"]
+    elif "distance" in more:
         raise InputError(f"The distance of this record is {setting.distance}. Leave distance out.")
-    return options | {"distance": setting.distance}
+    return options
 
 
 def _compared(record: Result, again: Result, by_index: bool) -> Verification:

@@ -11,7 +11,7 @@ from tqdm import trange
 
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.evaluated import mean
+from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers.scoring import (
@@ -123,10 +123,7 @@ class TieproofRerankingEvaluator(BaseEvaluator):  # type: ignore[misc]
         path = file_for(output_path if self.write_csv else None, self.csv_file, headers)
         values = self._values(model)
         self.per_query = {name: Estimate(*values[:, :, place].T) for place, name in enumerate(self.measures)}
-        means = {
-            name: mean(np.array([each.lower, each.expected, each.upper, each.std * each.std]))
-            for name, each in self.per_query.items()
-        }
+        means = {name: over_queries(each) for name, each in self.per_query.items()}
         scores = {f"{name}{end}": getattr(means[name], end.lstrip("_") or "lower") for name in means for end in ENDS}
         logger.info("Tieproof reranking of %s, epoch %s, step %s: %s", self.name, epoch, steps, scores)
         if path is not None:

@@ -11,13 +11,10 @@ from tieproof.errors import InputError
 from tieproof.measures.distribution.sums import Bracket
 from tieproof.show.parts import count
 from tieproof.show.shown import AsFrame, Shown, Table
-from tieproof.ties import Array, Estimate
+from tieproof.ties import ROUNDING, Array, Estimate
 
 QUANTILES = (0.025, 0.25, 0.5, 0.75, 0.975)
 """The quantiles that are shown."""
-
-SAME = 1e-12
-"""Values have a relative error below 1e-12, so values that differ by no more count as equal."""
 
 
 class Between(NamedTuple):
@@ -94,19 +91,19 @@ class Distribution(Shown, AsFrame):
         """
         if not isinstance(probability, int | float | np.floating) or not 0 <= probability <= 1:
             raise InputError(f"probability must be a number from 0 to 1, not {probability!r}.", "probability")
-        low, high = (each.quantile(float(probability) - SAME) for each in self.bracket)
+        low, high = (each.quantile(float(probability) - ROUNDING) for each in self.bracket)
         if high - low > self.resolution:
-            finer = [each.quantile(float(probability) - SAME) for each in self._finer]
+            finer = [each.quantile(float(probability) - ROUNDING) for each in self._finer]
             low, high = max(low, finer[0]), min(high, finer[1])
         return Between(low, high)
 
     def at_least(self, value: float) -> Between:
         """The probability that the mean is at least `value`; a mean that differs by at most 1e-12 counts as equal."""
-        return self._beyond(value, -SAME)
+        return self._beyond(value, -ROUNDING)
 
     def more_than(self, value: float) -> Between:
         """The probability that the mean is larger than `value`; one that differs by at most 1e-12 counts as equal."""
-        return self._beyond(value, SAME)
+        return self._beyond(value, ROUNDING)
 
     def _beyond(self, value: float, aside: float) -> Between:
         if not isinstance(value, int | float | np.floating) or np.isnan(value):

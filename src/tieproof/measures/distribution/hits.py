@@ -15,9 +15,8 @@ from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.cascade import stops
 from tieproof.measures.distribution.kept import KeptTies
-from tieproof.measures.graded_gains import gains, ideal_gain, largest_gain
 from tieproof.measures.rank_weights import LOGARITHMIC
-from tieproof.measures.weighted_ranks import ideal_sum
+from tieproof.measures.weighted_ranks import gains_and_divisor, ideal_sum
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -114,33 +113,33 @@ def _trapezoid(hit: Hit) -> FloatArray:
 
 
 def _discounted_gain(measure: Measure, part: KeptTies) -> Rules:
-    ties, last = part.ties, _last(measure, part.ties)
-    worth, of_all = None, part.listed if measure["ideal"] == "list" else ties.n_relevant
-    limit = measure.last_rank(ties)
-    if ties.grades is None:
-        divisor = ideal_sum(of_all, LOGARITHMIC, limit)
-    else:
-        missing = np.zeros(0) if ties.missing_grades is None or measure["ideal"] == "list" else ties.missing_grades
-        worth, missing_worth = gains(measure, ties, missing)
-        divisor = ideal_gain(ties, worth, missing_worth, limit)
+    ties, of_list = part.ties, measure["ideal"] == "list"
+    if ties.grades is not None:
+        return _graded(measure, ties, _discount)
+    divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
+    return Rules(ties, _discount, _last(measure, ties), divisor, np.zeros(ties.n_queries), alone=not of_list)
 
-    def adds(hit: Hit) -> FloatArray:
-        return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi * hit.worth[hit.grade])
 
-    alone = ties.grades is None and measure["ideal"] != "list"
-    return Rules(ties, adds, last, divisor, np.zeros(ties.n_queries), worth, alone=alone)
+def _discount(hit: Hit) -> FloatArray:
+    return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi)
 
 
 def _persistence(measure: Measure, part: KeptTies) -> Rules:
     p, ties = float(measure["p"]), part.ties
+
+    def share(hit: Hit) -> FloatArray:
+        return np.asarray((1.0 - p) * p ** (hit.rank - 1.0))
+
     if measure["gain"] == "binary" or ties.grades is None:
-        return _plain(lambda hit: np.asarray((1.0 - p) * p ** (hit.rank - 1.0)), "one")(measure, part)
-    missing_grades = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
-    worth, missing_worth = gains(measure, ties, missing_grades)
-    divisor = largest_gain(ties, worth, missing_worth, missing_grades)
+        return _plain(share, "one")(measure, part)
+    return _graded(measure, ties, share)
+
+
+def _graded(measure: Measure, ties: Ties, weight: Adds) -> Rules:
+    worth, divisor = gains_and_divisor(measure, ties)
 
     def adds(hit: Hit) -> FloatArray:
-        return np.asarray((1.0 - p) * p ** (hit.rank - 1.0) * hit.worth[hit.grade])
+        return np.asarray(weight(hit) * hit.worth[hit.grade])
 
     return Rules(ties, adds, _last(measure, ties), divisor, np.zeros(ties.n_queries), worth)
 

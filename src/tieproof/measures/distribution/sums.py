@@ -26,7 +26,7 @@ from tieproof.measures.distribution.paths import (
 )
 from tieproof.measures.distribution.small_ties import Known, Rest, chosen_ties
 from tieproof.measures.distribution.tied import Ambiguous, Tied
-from tieproof.measures.distribution.values import MOST_TIES, Values, values_of
+from tieproof.measures.distribution.values import LOST, MOST_TIES, Values, values_of
 from tieproof.ties import FloatArray, IntArray
 
 MOST_STEPS = 2**34
@@ -37,9 +37,6 @@ SOON = 2**30
 
 _ROOM = 2**16
 """How many complex numbers a grid has at a time."""
-
-_LOST = 2.0**-60
-"""Probabilities and numbers below this are left out, and counted as an error."""
 
 _TAIL = 2.0**-50
 """The probability that each tail beyond the window has at most."""
@@ -259,9 +256,9 @@ def _spectrum(groups: Sequence[Tied], rest: Rest, window: _Window, degree: int) 
                     "resolution",
                 )
             _multiply(product, error, open_blocks, tie, some, starts, window.period)
-            open_blocks = open_blocks[(np.abs(product[open_blocks]) + error[open_blocks] > _LOST).any(axis=1)]
-    lost = np.abs(product) + error <= _LOST
-    error[lost] = _LOST
+            open_blocks = open_blocks[(np.abs(product[open_blocks]) + error[open_blocks] > LOST).any(axis=1)]
+    lost = np.abs(product) + error <= LOST
+    error[lost] = LOST
     product[lost] = 0.0
     turns = np.arange(1, degree + 1) * (-window.origin / window.period)
     return product.ravel() * np.exp(2j * np.pi * (turns - np.rint(turns))), error.ravel() + UNIT * (

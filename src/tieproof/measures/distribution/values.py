@@ -18,7 +18,7 @@ MOST_TIES = 64
 _MOST_OUTCOMES = 2**12
 """Up to so many outcomes of a tie are computed one by one."""
 
-_LOST = 2.0**-60
+LOST = 2.0**-60
 """Probabilities below this are left out, and counted as an error."""
 
 
@@ -90,9 +90,9 @@ class _Numbers(NamedTuple):
         chances = np.convolve(self.chances, other.chances)
         error = self.error + other.error + (min(len(self.chances), len(other.chances)) + 1) * UNIT
         total = np.cumsum(chances)
-        low = int(np.searchsorted(total, _LOST))
-        high = len(total) - int(np.searchsorted(np.cumsum(chances[::-1]), _LOST))
-        lost = self.lost + other.lost + 2 * _LOST
+        low = int(np.searchsorted(total, LOST))
+        high = len(total) - int(np.searchsorted(np.cumsum(chances[::-1]), LOST))
+        lost = self.lost + other.lost + 2 * LOST
         return _Numbers(self.start + other.start + low, chances[low:high], error, lost)
 
     def times(self, count: int) -> "_Numbers":

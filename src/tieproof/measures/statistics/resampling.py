@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+from tieproof.ties import ROUNDING, Array, BoolArray, FloatArray, IntArray
 
 _SEED = 0
 
@@ -49,9 +49,6 @@ def coins(draws: int, width: int, room: int) -> Iterator[BoolArray]:
 _BITS = 52
 """Sums of all numbers have at most this many bits, plus one from rounding, so that float64 holds them exactly."""
 
-SAME = 1e-12
-"""Values have a relative error below 1e-12, so sums that differ by no more for each of their terms count as equal."""
-
 
 class Whole(NamedTuple):
     """Columns of values as whole numbers.
@@ -65,8 +62,8 @@ class Whole(NamedTuple):
 
     @property
     def slack(self) -> FloatArray:
-        """By how much two sums of n terms may differ and count as equal, (k,): rounding to the unit, and `SAME`."""
-        return len(self.numbers) * (1 + SAME / self.unit)
+        """By how much two sums of n terms may differ and count as equal, (k,): by both roundings."""
+        return len(self.numbers) * (1 + ROUNDING / self.unit)
 
 
 def as_whole(values: FloatArray) -> Whole:
@@ -112,7 +109,7 @@ class Strata:
 
     def varies(self, columns: FloatArray) -> BoolArray:
         """Whether the values of any group of a column (n, k) differ by more than rounding, (k,)."""
-        return np.asarray(np.any([np.ptp(part, axis=0) > SAME for part in self.parts(columns)], axis=0))
+        return np.asarray(np.any([np.ptp(part, axis=0) > ROUNDING for part in self.parts(columns)], axis=0))
 
     def sorted(self, columns: FloatArray) -> FloatArray:
         """Each column (n, k) sorted within each group, an order that depends on the values only."""

@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.errors import MissingExtraError
-from tieproof.measures.statistics.resampling import SAME, Strata, Whole, as_whole, below, coins, raw
-from tieproof.ties import FloatArray, IntArray
+from tieproof.measures.statistics.resampling import Strata, Whole, as_whole, below, coins, raw
+from tieproof.ties import ROUNDING, FloatArray, IntArray
 
 FLIPS = 99_999
 """How many assignments of signs are drawn at random if there are too many to try all."""
@@ -161,13 +161,13 @@ def wilcoxon_test(differences: FloatArray, either: bool = False) -> float:
     """
     rounded = np.sort(np.round(differences, _DECIMALS))
     mean = math.fsum(differences.tolist()) / len(differences)
-    if mean < -SAME or (mean <= SAME and not either) or not rounded.any():
+    if mean < -ROUNDING or (mean <= ROUNDING and not either) or not rounded.any():
         return 1.0
     try:
         from scipy.stats import wilcoxon
     except ImportError:
         raise MissingExtraError("Wilcoxon's test", "stats") from None
-    directions = [rounded] if mean > SAME else [rounded, np.sort(-rounded)]
+    directions = [rounded] if mean > ROUNDING else [rounded, np.sort(-rounded)]
     p_value = 2 * min(float(wilcoxon(each, alternative="greater").pvalue) for each in directions)
     return min(1.0, max(p_value, _smallest_p_value(rounded)))
 
@@ -220,10 +220,10 @@ def t_test(differences: FloatArray, strata: Strata) -> float:
     that so many differences allow.
     """
     spread = mean_and_spread(differences, strata)
-    if spread.mean < -SAME:
+    if spread.mean < -ROUNDING:
         return 1.0
     if not spread.freedom:
-        return _smallest_p_value(differences) if spread.mean > SAME else 1.0
+        return _smallest_p_value(differences) if spread.mean > ROUNDING else 1.0
     try:
         from scipy.special import stdtr
     except ImportError:
@@ -242,7 +242,7 @@ def cohens_d(mean: float, differences: FloatArray) -> float | None:
     >>> cohens_d(0.5, np.array([0.0, 0.5, 1.0]))
     1.0
     """
-    if float(differences.max() - differences.min()) <= SAME:
+    if float(differences.max() - differences.min()) <= ROUNDING:
         return None
     center = math.fsum(differences.tolist()) / len(differences)
     deviations = differences - center

@@ -11,7 +11,7 @@ import numpy as np
 
 from tieproof.errors import MissingExtraError
 from tieproof.installed import __version__
-from tieproof.show.drawing import in_steps
+from tieproof.show.drawing import in_steps, sort
 from tieproof.show.files import Formats, Writer, output
 from tieproof.show.parts import count, fixed, signed
 from tieproof.show.printable import in_one_line, printable
@@ -98,9 +98,7 @@ class Spread(NamedTuple):
 
 def spread(measure: str, estimate: Estimate[FloatArray]) -> Spread:
     """The queries sorted by expected value; more than 120 are drawn as 120 steps, each a mean over neighbors."""
-    values = np.array([estimate.lower, estimate.expected, estimate.upper])
-    order = np.lexsort((values[0], values[2], values[1]))
-    values = values[:, order[~np.isnan(values[1, order])]]
+    values = sort(np.arange(len(estimate.expected)), estimate).values
     count = values.shape[1]
     edges, (lower, expected, upper) = in_steps(values, STEPS)
     across = [round(SIDE * edge / count) for edge in edges.tolist()]
