@@ -13,7 +13,7 @@ from tieproof.cli.options import COUNT, FOLDER, Option, Text, argument, check_op
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
 from tieproof.evaluation.scoring import parse_measures
-from tieproof.integrations.mteb_lists.report import FolderTies, files_beside, files_in, folder_ties
+from tieproof.integrations.mteb_lists.report import files_beside, files_in, folder_ties
 from tieproof.show.printable import in_one_line
 
 DEFAULT_MEASURES = ("nDCG@10", "RR@10", "AP@1000", "R@1000")
@@ -81,7 +81,7 @@ def mteb(
         outputs,
     )
     if report.splits or report.no_rankings:
-        answer(outputs, report, FolderTies.to_text)
+        answer(outputs, report)
     for line in report.damaged:
         complain(f"Error: {in_one_line(line)}")
     if report.damaged:
