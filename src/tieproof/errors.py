@@ -2,6 +2,8 @@
 
 import sys
 import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 LONGEST = 9000, 1000
@@ -54,6 +56,28 @@ class about:  # noqa: N801 (it is used like a function, and a class is entered t
             named = (self.argument,) if isinstance(self.argument, str) else self.argument
             several = named + self.counted if isinstance(error, CountError) else named
             error.argument = several if len(several) > 1 else several[0]
+
+
+@contextmanager
+def calling(names: Mapping[str, str]) -> Iterator[None]:
+    """Give the arguments of an `InputError` raised in the block the names that they have in the caller's call.
+
+    names : the caller's name of each argument that has another one
+
+    >>> try:
+    ...     with calling({"embeddings": "queries"}):
+    ...         raise InputError("The queries are empty.", ("embeddings", "gallery"))
+    ... except InputError as error:
+    ...     print(error.argument)
+    ('queries', 'gallery')
+    """
+    try:
+        yield
+    except InputError as error:
+        given = (error.argument,) if isinstance(error.argument, str) else error.argument or ()
+        ours = tuple(dict.fromkeys(names.get(name, name) for name in given))
+        error.argument = ours if len(ours) > 1 else ours[0] if ours else None
+        raise
 
 
 class AbsentMeasureError(InputError, KeyError):

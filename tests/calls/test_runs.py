@@ -571,8 +571,6 @@ def test_ranks_that_contradict_the_scores_of_most_lists(form: str, tmp_path: Pat
             assert (
                 f"the ranks contradict the scores in {reverse} of 4 lists; the first is that of query 'q0'" in message
             )
-            assert f"RR is {by_scores:.4f} ≤" in message
-            assert "by the ranks it is 1.0000 ≤" in message
 
 
 def test_equal_scores_and_equal_ranks_contradict_nothing(tmp_path: Path) -> None:
@@ -798,10 +796,10 @@ def cut_lists(length: int, count: int = 6) -> tuple[Judgments, Judgments]:
     return {query: dict.fromkeys(source.sample(documents, 8), 1.0) for query in run}, run
 
 
-def test_lists_that_were_probably_cut_off_are_pointed_out_with_the_interval() -> None:
+def test_lists_that_were_probably_cut_off_are_pointed_out_with_a_measure_that_reads_their_end() -> None:
     qrels, run = cut_lists(12)
     cut = evaluate_run(qrels, run, measures=["P@2", "AP"], truncated=True)
-    says = rf"12 documents, and some end in a tie.*AP is .*; with truncated=True it is {cut['AP']:.4f}\. Set"
+    says = r"12 documents, and 6 of 6 end in a tie.*a last tie, which AP reads, may continue\. Set"
     with pytest.warns(tp.InputWarning, match=says):
         given = evaluate_run(qrels, run, measures=["P@2", "AP"])
     assert (given["AP"].lower, given["AP"].upper) != (cut["AP"].lower, cut["AP"].upper)

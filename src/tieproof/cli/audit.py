@@ -13,7 +13,7 @@ from tieproof.cli.exits import is_terminal
 from tieproof.cli.options import NAME, SECONDS, Kind, Option, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
-from tieproof.trials.audit import ATTACKS, AuditReport
+from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit import Command as Program
 from tieproof.trials.audit.conventions import CONVENTIONS
 from tieproof.trials.audit.examination import AVERAGES
@@ -151,7 +151,7 @@ def audit(
     }
     audited = str(evaluator) if program is None else Program(program)
     report = written(lambda: tieproof.audit(audited, **settings), [], outputs)
-    answer(outputs, report, AuditReport.to_text)
+    answer(outputs, report)
     exit_with(report)
 
 

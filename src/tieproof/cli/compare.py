@@ -134,8 +134,7 @@ def compare(
         result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 
-    read = [split(file).path for file in (*files, qrels, evaluation["categories"]) if file]
-    answer(outputs, written(compared, read, outputs))
+    answer(outputs, written(compared, (*files, qrels, evaluation["categories"]), outputs))
 
 
 def _kind_of(files: Sequence[str], qrels: Text) -> str:

@@ -104,7 +104,7 @@ def _check(
         )
 
     report = written(checked, [Path(bundle)], outputs)
-    answer(outputs, report, CheckReport.to_text)
+    answer(outputs, report)
     exit_with(report)
 
 

@@ -10,7 +10,6 @@ from tieproof.cli.options import BETWEEN_0_AND_1, Option, Text, argument, check_
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import only_labels, read_confidences, read_embeddings, read_labels
-from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, fixed, table
 
 HELP = (
@@ -108,5 +107,4 @@ def confidence(
             scores["credible_retrieval"] = found
         return _Confidences(result, scores)
 
-    paths = [split(file).path for file in (*files.values(), truth, scale) if file]
-    answer(outputs, written(scored, paths, outputs))
+    answer(outputs, written(scored, (*files.values(), truth, scale), outputs))

@@ -137,7 +137,7 @@ def as_sides(given: dict[str, Any], needs_labels: bool = True) -> list[Files]:
 def evaluated(function: Callable[..., Answer], sides: Sequence[Files], outputs: Outputs, **options: Any) -> Answer:
     """Apply a function of embeddings to the files, and write what it returns to the outputs."""
     check_options(**options)
-    read = [split(location).path for side in sides for location in side.locations]
+    read = [location for side in sides for location in side.locations]
     watched = is_terminal(sys.stderr)
     return written(lambda: from_files(function, sides, progress=watched, **options), read, outputs)
 

@@ -34,8 +34,7 @@ from tieproof.evaluation.saving import EXTENSION
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge import Competition
 from tieproof.trials.judge.items import contest_of
-from tieproof.trials.judge.judgment import Judgment
-from tieproof.trials.judge.standings import DIFFERS, Leaderboard
+from tieproof.trials.judge.standings import DIFFERS
 
 JUDGE = (
     "Run a system that nobody trusts on data that it has never seen, and score it. "
@@ -87,7 +86,7 @@ def judge(outputs: Outputs, competition: str, system: str, phase: str | None, li
     if lines:
         say(repr(judgment[judgment.measures[0]].lower))  # the number by which systems are ranked
     else:
-        answer(outputs, judgment, Judgment.to_text)
+        answer(outputs, judgment)
 
 
 LEADERBOARD = (
@@ -147,7 +146,7 @@ def leaderboard(
             rank = "-" if each.rank is None else each.rank
             say(f"{rank}\t{each.scores[board.measure].lower!r}\t{in_one_line(each.name)}")
     else:
-        answer(outputs, board, Leaderboard.to_text)
+        answer(outputs, board)
     if any(each.record == DIFFERS for each in board.standings):
         raise click.exceptions.Exit(DISAGREES)
 

@@ -9,7 +9,6 @@ from tieproof.cli.output import Outputs, answer, showing, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_labels
 from tieproof.inputs.readers.ann_benchmarks import read_returned
-from tieproof.inputs.readers.location import split
 
 HELP = (
     "Score the lists that an index of nearest neighbors returned, with the whole interval that ties and the items "
@@ -71,5 +70,4 @@ def neighbors(
                 **arrays, search=search, measures=measures, average=average, empty=empty
             )
 
-    read = [split(location).path for location in given.values()]
-    answer(outputs, written(evaluated, read, outputs))
+    answer(outputs, written(evaluated, given.values(), outputs))

@@ -65,5 +65,4 @@ def noise(
         with naming(files):
             return tieproof.noise(rows, moved, known, against=compared_with, **settings)
 
-    paths = [split(file).path for file in (*files.values(), *others.values())]
-    answer(outputs, written(compared, paths, outputs))
+    answer(outputs, written(compared, (*files.values(), *others.values()), outputs))

@@ -3,7 +3,7 @@
 import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from inspect import signature
@@ -14,7 +14,7 @@ from tieproof.cli.exits import WIDEST, is_terminal, say
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES
 from tieproof.evaluation.result import Result
-from tieproof.inputs.readers.location import File
+from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
 
@@ -36,15 +36,19 @@ Render = Callable[[Any, int | None, bool], str]
 Answer = TypeVar("Answer")
 
 
-def written(make: Callable[[], Answer], read: Sequence[File], outputs: Outputs) -> Answer:
-    """Make an answer, and write it to each output; no output may be a file that is read, or another output."""
+def written(make: Callable[[], Answer], read: Iterable[str | File | None], outputs: Outputs) -> Answer:
+    """Make an answer, and write it to each output; no output may be a file that is read, or another output.
+
+    read : files, and locations of files and their entries; None: that one is not given
+    """
+    inputs = [split(file).path if isinstance(file, str) else file for file in read if file]
     if len(_shown(outputs)) > 1:
         named = " and ".join(_shown(outputs))
         raise InputError(f"{named} print on one standard output; write all but one to files.")
     printed = [("-", known) for known, _ in SHOWN.values()]
     files = [(path, formats) for path, formats in outputs if path and (path, formats) not in printed]
     for place, (path, _) in enumerate(files):
-        if any(_same_file(path, file) for file in read):
+        if any(_same_file(path, file) for file in inputs):
             raise InputError(f"{path} is read in this evaluation; write the result to another file.")
         if _is_standard_output(path):
             raise InputError(f"{path} receives standard output; write the result to another file.")
@@ -100,16 +104,13 @@ def _is_standard_output(path: str) -> bool:
         return False  # the file does not exist yet, or standard output is not a file
 
 
-def answer(outputs: Outputs, what: Any, render: Render | None = None) -> None:
-    """Print a result, as JSON, LaTeX or Markdown if this is to be written to standard output.
-
-    render : makes the text of the result; None: its method `to_text`
-    """
+def answer(outputs: Outputs, what: Any) -> None:
+    """Print the text of a result, or its JSON, LaTeX or Markdown if this is to be written to standard output."""
     shown = _shown(outputs)  # at most one, as `written` has checked
     if shown:
         say(next(iter(shown.values()))(what))
     else:
-        show(render or type(what).to_text, what)
+        show(type(what).to_text, what)
 
 
 def show(render: Render, what: Any) -> None:

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import tieproof
+from tieproof.cli.files import naming
 from tieproof.cli.options import SHARE, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
-from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.location import split
 from tieproof.show.parts import WIDTH, table
@@ -48,13 +48,10 @@ class _Fractions(NamedTuple):
 )
 def pcf(outputs: Outputs, embeddings: str, explained: Sequence[float]) -> None:
     """Read the embeddings, compute the fractions, write and show them."""
-    path = split(embeddings).path
 
     def fractions_of_file() -> _Fractions:
         array = read_embeddings(embeddings)
-        try:
+        with naming({"embeddings": str(split(embeddings).path)}):
             return _Fractions(explained, tieproof.pcf(array, explained).tolist())
-        except InputError as error:
-            raise InputError(f"{path}: {error}") from error
 
-    answer(outputs, written(fractions_of_file, [path], outputs))
+    answer(outputs, written(fractions_of_file, [embeddings], outputs))

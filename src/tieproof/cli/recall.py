@@ -13,7 +13,6 @@ from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors, read_ranges
-from tieproof.inputs.readers.location import split
 
 NEIGHBORS = (
     "Compute the share of the true k nearest neighbors that an index found, over all choices of the k nearest.\n\n"
@@ -81,8 +80,7 @@ def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, ga
                 lists.ids, distances=lists.distances, progress=is_terminal(sys.stderr), **arrays, **settings
             )
 
-    read = [split(location).path for location in files.values() if location]
-    answer(outputs, written(compared, read, outputs))
+    answer(outputs, written(compared, files.values(), outputs))
 
 
 RANGES = (
@@ -119,8 +117,7 @@ def range_recall(outputs: Outputs, found: str, truth: str, radius: float | None)
         with naming({"found": found, "truth": truth, "radius": truth}):
             return tieproof.range_recall(lists, true, radius=radius)
 
-    read = [split(location).path for location in (found, truth)]
-    answer(outputs, written(compared, read, outputs))
+    answer(outputs, written(compared, (found, truth), outputs))
 
 
 def _check_folder(found: str, truth: Text) -> None:

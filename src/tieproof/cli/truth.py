@@ -12,7 +12,6 @@ from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import read_embeddings
 from tieproof.inputs.readers.ann_benchmarks import read_neighbors
-from tieproof.inputs.readers.location import split
 from tieproof.inputs.shards.files import are_shards
 
 HELP = (
@@ -86,8 +85,7 @@ def truth(
             given: dict[str, Any] = {"out": out, "formats": formats or CHOSEN, "progress": watched}
             return tieproof.truth(sides[0], sides[1], k or 100, cluster=cluster, **given, **settings)
 
-    read = [split(location).path for location in (queries, gallery, check) if location]
-    answer(outputs, written(made, read, outputs))
+    answer(outputs, written(made, files.values(), outputs))
 
 
 def rows_of(location: str) -> Any:
@@ -126,7 +124,7 @@ def verified_folder(
                 progress=is_terminal(sys.stderr),
             )
 
-    return written(verified, [split(location).path for location in (data, more)], outputs)
+    return written(verified, (data, more), outputs)
 
 
 SAMPLE = 300

@@ -1,5 +1,9 @@
 """Checks of judgments and a run: what the measures need, and what looks like a mistake."""
 
+import os
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
 from tieproof.errors import InputError, warn
@@ -12,6 +16,9 @@ from tieproof.ties import FloatArray, IntArray
 
 USUAL_GRADES = -2, 10
 """The smallest and the largest grade that assessors usually give."""
+
+SHORTEST = 10
+"""The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
 
 
 def without_unjudged(wanted: list[Measure], optional: frozenset[Measure], option: str) -> list[Measure]:
@@ -97,3 +104,30 @@ def check_own_documents(
             f"{first} of {answered.sum()} queries probably find themselves: their first document has the id of the "
             "query and is relevant. Leave the query's own document out of the qrels and the run."
         )
+
+
+def check_cut(scores: RelevantScores, measures: Sequence[Measure], run: Any) -> None:
+    """Warn if all lists have one length, like lists that were cut off there, and a measure reads a tie at their end.
+
+    A relevant document must be outside its list, because otherwise the lists may be rankings of all documents.
+    """
+    length = np.diff(scores.start)
+    answered = length > 0
+    length = length[answered]
+    if len(length) < 2 or length[0] < SHORTEST or (length != length[0]).any() or not len(scores.missing_query):
+        return
+    start = scores.start[:-1][answered]
+    last = scores.score == np.repeat(np.minimum.reduceat(scores.score, start), length)
+    tied = np.add.reduceat(last, start, dtype=np.int64)
+    relevant = np.bincount(np.append(scores.query, scores.missing_query), minlength=len(answered))[answered]
+    above, relevant = (length - tied)[tied > 1], relevant[tied > 1]
+    for measure in measures:
+        of_first = measure.cutoff == "R" or measure.name == "Rprec"
+        if (above < (relevant if of_first else measure.cutoff or np.inf)).any():
+            name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
+            warn(
+                f"All lists of {name} have {length[0]:,} documents, and {len(above):,} of {len(length):,} end in a "
+                f"tie, so that they were probably cut off, and a last tie, which {measure} reads, may continue. Set "
+                "truncated=True if the lists were cut off."
+            )
+            return

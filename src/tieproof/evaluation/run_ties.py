@@ -13,9 +13,6 @@ from tieproof.measures.unseen import cut_off
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, ExtremeRankings, FloatArray, IntArray, JudgedTies, Parts, Ties
 
-SHORTEST = 10
-"""The fewest documents of lists that are supposed to be cut off; shorter ones are often examples."""
-
 
 class RelevantScores(NamedTuple):
     """The scores of the lists of all evaluated queries, and of the relevant documents.
@@ -238,21 +235,6 @@ def count_scores(
 
     The list of query q is score[start[q]:start[q+1]], and its thresholds are threshold[first[q]:first[q+1]].
     """
-
-
-def is_cut_off(scores: RelevantScores) -> bool:
-    """Whether all lists have one length, like lists that were cut off there, and some of them end in a tie.
-
-    A relevant document must be outside its list, because otherwise the lists may be rankings of all documents.
-    """
-    length = np.diff(scores.start)
-    ends = scores.start[1:][length > 0]
-    length = length[length > 0]
-    if len(length) < 2 or length[0] < SHORTEST or (length != length[0]).any() or not len(scores.missing_query):
-        return False
-    start = ends - length
-    smallest = np.minimum.reduceat(scores.score, start)
-    return bool((np.add.reduceat(scores.score == np.repeat(smallest, length), start) > 1).any())
 
 
 def _last_ties_of_run(scores: RelevantScores, smallest: FloatArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:

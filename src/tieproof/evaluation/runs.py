@@ -7,10 +7,9 @@ Ids are only used to match queries and documents of the two inputs. So neither t
 nor the ranks in a file can change a number.
 """
 
-import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -21,13 +20,14 @@ from tieproof.evaluation.fingerprints import origin_of_run
 from tieproof.evaluation.noise import check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
+    check_cut,
     check_own_documents,
     check_sides,
     with_judgments,
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
-from tieproof.evaluation.run_ties import RelevantScores, at_least, is_cut_off, join, join_judged, run_parts
+from tieproof.evaluation.run_ties import at_least, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
@@ -41,7 +41,7 @@ from tieproof.inputs.judged_runs import read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import BY_RANKS, decoded
+from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.unseen import estimate
@@ -148,12 +148,11 @@ def evaluate_run(
     -----
     InputWarning
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
-        If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
-        have whole numbers that are no ranks, or if comments have all columns of a line.
+        If ranks beside the scores contradict them in most lists. If three columns have whole numbers that are no
+        ranks, or if comments have all columns of a line.
         If no document of the run is judged for its query: the ids of documents are probably written differently, and
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
-        relevant document is outside its list: the lists were probably cut off, and the message shows an interval that
-        truncated=True would give.
+        relevant document is outside its list: the lists were probably cut off, and truncated=True says so.
         If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
         measures that tieproof does not have, or that cannot be computed for this run, which are then left out. If a
         measure is called recall@k.
@@ -222,32 +221,20 @@ def evaluate_run(
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
 
-    def evaluated(wanted: list[Measure], truncated: int, scores: RelevantScores = scores) -> Result:
-        off = None if truncated else radius
-        parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
-        scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
-        if off is not None:
-            from tieproof.evaluation.graded_noise import bracketed
-
-            grades = np.concatenate([scores.grade, scores.missing_grade])
-            scored = bracketed(
-                scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off)
-            )
-        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
-
     if judged.without_own and truncated > 1:
         truncated -= 1  # the length of a list that was cut off, without the query's own document
-    result = evaluated(wanted, truncated)
-    bounded = [each for each in result.evaluated.per_query if each not in of_unjudged]
-    if not truncated and bounded and is_cut_off(scores):
-        _warn_of_cut(result, bounded, lambda some: evaluated(some, truncated=True), run)
-    if ranked.by_ranks is not None:
-        said, other = ranked.by_ranks
-        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
-            by_rank = evaluated([measure], truncated, join(judged, other, number, len(ids)))[measure]
-            said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
-        warn(f"{said} {BY_RANKS}")
-    return result
+    parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
+    scored = score(parts, wanted, len(ids), estimate, noisy=radius is not None, optional=optional)
+    if radius is not None:
+        from tieproof.evaluation.graded_noise import bracketed
+
+        grades = np.concatenate([scores.grade, scores.missing_grade])
+        scored = bracketed(
+            scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
+        )
+    if not truncated:
+        check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
+    return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
 
 def as_in_runs(measures: Any) -> Any:
@@ -279,29 +266,6 @@ def _at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]
         return measure.definition.graded or is_graded(measure) or measure.rel is not None
 
     return [measure if has_own(measure) else measure(rel=float(level)) for measure in measures]
-
-
-def _warn_of_cut(
-    result: Result, measures: Sequence[Measure], evaluate_cut: Callable[[list[Measure]], Result], run: Any
-) -> None:
-    """Warn if the interval of a measure is wider for lists that were cut off; name the first such measure.
-
-    Often that is the first measure, so that few are evaluated at first, and then twice as many each time.
-    """
-    name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
-    start = 0
-    while start < len(measures):
-        cut = evaluate_cut(list(measures[start : 2 * start + 1]))
-        for measure in cut.measures:
-            one, other = result[measure], cut[measure]
-            if (other.lower, other.upper) != (one.lower, one.upper):
-                warn(
-                    f"All lists of {name} have {result.setting.gallery:,} documents, and some end in a tie, so that "
-                    f"they were probably cut off, and a last tie may continue. {measure} is {one:.4f}; with "
-                    f"truncated=True it is {other:.4f}. Set truncated=True if the lists were cut off."
-                )
-                return
-        start = 2 * start + 1
 
 
 def _check_collection(truncated: int, n_items: int | None) -> int | None:

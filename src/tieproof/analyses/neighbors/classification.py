@@ -13,7 +13,7 @@ from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.votes import Lead, Rival, by_exponential, by_inverse, by_number, chances
 from tieproof.distances import DistanceFunction
-from tieproof.errors import InputError
+from tieproof.errors import InputError, calling
 from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.labels import checked_labels
 from tieproof.inputs.mapped import unchanged_files
@@ -185,7 +185,7 @@ def knn_accuracy(
         raise InputError(f"{missing} is missing. Pass both test= and test_labels=, or neither.", missing)
     alone = test is None
     options: dict[str, Any] = {"distance": distance, "memory": memory, "threads": threads, "bits": bits}
-    try:
+    with calling(OURS_ALONE if alone else OURS):
         found = nearest(train if alone else test, None if alone else train, k, progress=progress, **options)
         labels = checked_labels(
             train_labels if alone else test_labels,
@@ -193,23 +193,14 @@ def knn_accuracy(
             len(found.ids),
             None if alone else found.n_items,
         )
-    except InputError as error:
-        error.argument = _renamed(error.argument, alone)
-        raise
     return _result(found, *_as_classes(*labels), lead, meaning)
 
 
 OURS = {"queries": "test", "gallery": "train", "labels": "test_labels", "gallery_labels": "train_labels"}
 """The arguments of `nearest` and of labels, and what this call names them."""
 
-
-def _renamed(argument: str | tuple[str, ...] | None, alone: bool) -> str | tuple[str, ...] | None:
-    """Return the names of arguments in this call."""
-    if isinstance(argument, tuple):
-        return tuple(str(_renamed(name, alone)) for name in argument)
-    given = {"embeddings": "queries"}.get(argument or "", argument)
-    ours = OURS.get(given or "", given)
-    return ours.replace("test", "train") if alone and ours else ours
+OURS_ALONE = OURS | {"queries": "train", "labels": "train_labels"}
+"""Their names here if nothing is classified but the training items themselves."""
 
 
 def _as_weights(weights: Any) -> tuple[Lead, str]:

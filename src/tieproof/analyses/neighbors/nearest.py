@@ -1,7 +1,5 @@
 """`nearest`: the k nearest items of each query, in exact order and with the whole tie at rank k."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from threading import Lock
 from typing import Any, cast
@@ -13,7 +11,7 @@ from tieproof.distances import Distance, DistanceFunction
 from tieproof.distances.exact.rows import distinct_rows
 from tieproof.distances.space import Space
 from tieproof.engine.problem import Problem, Watch
-from tieproof.errors import InputError
+from tieproof.errors import InputError, calling
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
@@ -101,7 +99,7 @@ def nearest(
     check_whole("k", k)
     if k > MOST:
         raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
-    with calling_queries():
+    with calling({"embeddings": "queries"}):
         sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
         problem = make_problem(*sides, distance, budget, relevance=UNJUDGED, exclude=exclude, bits=bits)
@@ -180,16 +178,3 @@ def _duplicates(problem: Problem, space: Space | None) -> int:
     rows = distinct_rows(items, "gallery", False, np.arange(len(items)), problem.budget.threads)
     # Of integers that float64 cannot represent, `distinct_rows` may take equal ones for distinct.
     return len(items) - (len(rows) if rows.exact_in_float64 else len(np.unique(items, axis=0)))
-
-
-@contextmanager
-def calling_queries() -> Iterator[None]:
-    """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
-    try:
-        yield
-    except InputError as error:
-        if isinstance(error.argument, tuple):
-            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
-        elif error.argument == "embeddings":
-            error.argument = "queries"
-        raise

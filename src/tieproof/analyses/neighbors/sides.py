@@ -5,9 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.neighbors.nearest import calling_queries
 from tieproof.engine.problem import Budget, Progress, ShardedProblem
-from tieproof.errors import InputError
+from tieproof.errors import about, calling
 from tieproof.evaluation.cluster import Local, Runner
 from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
 from tieproof.inputs.arrays import as_finite_embeddings, is_source
@@ -42,7 +41,7 @@ class Sides(NamedTuple):
 
     def problem(self, distance: Any, bits: int | None, budget: Budget) -> ShardedProblem:
         """The problem of all queries among all items."""
-        with calling_queries():
+        with calling({"embeddings": "queries"}):
             rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
             return as_sharded(make_problem(rows, items, distance, budget, relevance=UNJUDGED, bits=bits))
 
@@ -61,11 +60,8 @@ def _as_source(values: Any, name: str) -> RowSource:
     if not isinstance(values, np.ndarray) and is_source(values):
         rows: RowSource = getattr(values, "rows", values)
         return rows
-    try:
+    with about(name), calling({"embeddings": name}):
         return ArraySource.of(as_finite_embeddings(values, name))
-    except InputError as error:
-        error.argument = name
-        raise
 
 
 class Rows(NamedTuple):

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.recall.truths import FoundLists, ListedTruth
-from tieproof.errors import InputError, about
+from tieproof.errors import InputError, about, calling
 from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import as_rows
@@ -50,16 +50,13 @@ def _as_matrices(found: Any, distances: Any) -> tuple[Any, Any]:
     >>> _as_matrices([[Point(id=4, score=0.5)], [Point(id=7, score=0.5), Point(id=2, score=0.25)]], None)[0].tolist()
     [[4, -1], [7, 2]]
     """
-    try:
+    with about("found"), calling(dict.fromkeys(("ids", "distances", "scores", "counts"), "found")):
         returned = as_returned(found, distances, None, None)
         if returned.ids is found:
             return found, distances
         ids = [as_ids(row) for row in as_rows(returned.ids, "found ids")]
         numbers = list(as_rows(returned.numbers, "found distances"))
         lengths = as_list_lengths(returned.counts, np.array([len(row) for row in ids]))
-    except InputError as error:
-        error.argument = "found"
-        raise
     return _filled(ids, lengths, np.int64, NOTHING), _filled(numbers, lengths, np.float32, np.nan)
 
 

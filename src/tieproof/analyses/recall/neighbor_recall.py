@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,7 @@ from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
 from tieproof.analyses.recall.truths import FoundLists, ListedTruth, RankedTruth, Truth
 from tieproof.distances import DistanceFunction
-from tieproof.errors import CountError, InputError
+from tieproof.errors import CountError, InputError, calling
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.mapped import unchanged_files
@@ -135,7 +134,7 @@ def neighbor_recall(
                 "queries=, and leave n_items out.",
                 "queries" if queries is None else "n_items",
             )
-        with _called_queries():
+        with calling({"embeddings": "queries"}):
             nothing = np.zeros((0, 2), dtype=np.int64)
             budget = as_budget(memory, threads)
             problem = make_problem(Side(queries), Side(gallery), distance, budget, relevance=nothing, bits=bits)
@@ -170,7 +169,7 @@ def neighbor_recall(
             f"{known.listed} items. Pass longer true lists, or a smaller k.",
             "k",
         )
-    with _called_queries():
+    with calling({"embeddings": "queries"}):
         points = tuple(_points(known, lists, cutoffs, among))
     return NeighborRecall(
         truth=known.called,
@@ -196,19 +195,6 @@ def _check_found(found: Any) -> None:
             "distances that an index found are passed as distances=.",
             "found",
         )
-
-
-@contextmanager
-def _called_queries() -> Iterator[None]:
-    """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
-    try:
-        yield
-    except InputError as error:
-        if isinstance(error.argument, tuple):
-            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
-        elif error.argument == "embeddings":
-            error.argument = "queries"
-        raise
 
 
 def _points(

@@ -17,9 +17,6 @@ from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray, of_queries
 _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """The measures of tieproof by the library's names; all of them take a cutoff."""
 
-FILL = -2
-"""The relevance of places that are left out; -1 beside 1 would look like labels."""
-
 
 class Rankings(NamedTuple):
     """The rankings of Q queries, each as long as its list.
@@ -50,7 +47,7 @@ def of_lists(
         raise InputError("There is no query. Pass the list of at least one query.")
     lengths = np.array([len(row) for row in correct])
     # A cutoff within the list needs no more missing relevant items than the list is long.
-    place, relevance = (np.full((len(correct), max(1, 2 * lengths.max())), value) for value in (lengths.max(), FILL))
+    places, relevance = [], []
     for query, (row, relevant, length) in enumerate(zip(correct, n_relevant, lengths, strict=True)):
         listed = int(row.sum())
         if relevant < listed:
@@ -58,14 +55,13 @@ def of_lists(
                 f"Query {query} has {relevant} relevant items, but its list contains {listed}. Count all relevant "
                 "items, in the list or not."
             )
-        place[query, :length] = (
-            np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
-        )
-        relevance[query, :length] = row
-        relevance[query, length : length + min(relevant, length) - listed] = 1
+        place = np.arange(length) if distances is None else np.unique(distances[query], return_inverse=True)[1]
+        missing = min(relevant, length) - listed
+        places.append(np.append(place, np.full(missing, length)))
+        relevance.append(np.append(row, np.ones(missing, dtype=np.int64)))
 
     def evaluate(measures: list[str]) -> Result:
-        return evaluate_distances(place, relevance, measures=measures, empty="zero")
+        return evaluate_distances(places, relevance, measures=measures, empty="zero")
 
     return Rankings(lengths, np.array(n_relevant), evaluate)
 

@@ -20,39 +20,7 @@ from tieproof import errors
 if find_spec("ir_measures") is None:
     raise errors.MissingExtraError("tieproof.integrations.ir_measures", "ir-measures")
 
-from tieproof.integrations.ir_measures.bounded import (
-    AP,
-    AP_TRAPEZOID,
-    AUC,
-    ERR,
-    F1,
-    INP,
-    RBP,
-    RR,
-    BinG,
-    Bpref,
-    IPrec,
-    Judged,
-    NumNonRelJudgedRet,
-    NumQ,
-    NumRel,
-    NumRelRet,
-    NumRet,
-    P,
-    R,
-    RBPResidual,
-    RelP,
-    Rprec,
-    SetAP,
-    SetF,
-    SetP,
-    SetR,
-    SetRelP,
-    Success,
-    Unjudged,
-    nDCG,
-)
-from tieproof.integrations.ir_measures.diverse import ERR_IA, alpha_DCG, alpha_nDCG, nERR_IA
+from tieproof.integrations.ir_measures import bounded, provider
 from tieproof.integrations.ir_measures.provider import TieproofProvider, first_choice
 
 __all__ = [
@@ -93,3 +61,10 @@ __all__ = [
     "nDCG",
     "nERR_IA",
 ]
+
+
+def __getattr__(name: str) -> bounded.WithBound:
+    """The measure of that name, with a bound."""
+    if name not in provider.ALL:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return provider.ALL[name]

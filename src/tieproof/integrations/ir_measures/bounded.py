@@ -254,44 +254,8 @@ class _ExactMean(Agg):  # type: ignore[misc]
         return fsum(self.values) / len(self.values) if self.values else float("nan")
 
 
-AP = BoundedMeasure("AP")
-AP_TRAPEZOID = BoundedMeasure("AP(trapezoid)")
-AUC = BoundedMeasure("AUC")
-ERR = BoundedMeasure("ERR")
-BinG = BoundedMeasure("BinG")
-Bpref = BoundedMeasure("bpref")
-F1 = BoundedMeasure("F1")
-INP = BoundedMeasure("INP")
-IPrec = BoundedMeasure("IPrec")
-Judged = BoundedMeasure("Judged")
-NumNonRelJudgedRet = BoundedMeasure("NumNonRelJudgedRet")
-NumQ = BoundedMeasure("NumQ")
-NumRel = BoundedMeasure("NumRel")
-NumRelRet = BoundedMeasure("NumRelRet")
-NumRet = BoundedMeasure("NumRet")
-P = BoundedMeasure("P")
-R = BoundedMeasure("R")
-RBP = BoundedMeasure("RBP")
-RBPResidual = BoundedMeasure("RBPResidual")
-RR = BoundedMeasure("RR")
-RelP = BoundedMeasure("RelP")
-Rprec = BoundedMeasure("Rprec")
-SetAP = BoundedMeasure("SetAP")
-SetF = BoundedMeasure("SetF")
-SetP = BoundedMeasure("SetP")
-SetR = BoundedMeasure("SetR")
-SetRelP = BoundedMeasure("SetRelP")
-Success = BoundedMeasure("Success")
-Unjudged = BoundedMeasure("Unjudged")
-nDCG = BoundedMeasure("nDCG")  # noqa: N816
-
 MEASURES: dict[str, BoundedMeasure] = {
     measure.__name__: measure
-    for measure in (
-        *(AP, AP_TRAPEZOID, AUC, BinG, Bpref, ERR, F1, INP, IPrec, Judged),
-        *(NumNonRelJudgedRet, NumQ, NumRel, NumRelRet, NumRet),
-        *(P, R, RBP, RBPResidual, RR, RelP, Rprec),
-        *(SetAP, SetF, SetP, SetR, SetRelP, Success, Unjudged, nDCG),
-    )
+    for measure in sorted(map(BoundedMeasure, REGISTRY), key=lambda measure: measure.__name__)
 }
 """All measures with a bound, by their names in ir_measures."""

@@ -112,12 +112,7 @@ def scores(
             yield query, asked, getattr(of_query[names[asked]], measure.params["bound"])
 
 
-ERR_IA = DiversityMeasure("ERR_IA")
-alpha_DCG = DiversityMeasure("alpha_DCG")  # noqa: N816
-alpha_nDCG = DiversityMeasure("alpha_nDCG")  # noqa: N816
-nERR_IA = DiversityMeasure("nERR_IA")  # noqa: N816
-
 DIVERSITY: dict[str, DiversityMeasure] = {
-    measure.__name__: measure for measure in (ERR_IA, alpha_DCG, alpha_nDCG, nERR_IA)
+    name: DiversityMeasure(name) for name in ("ERR_IA", "alpha_DCG", "alpha_nDCG", "nERR_IA")
 }
 """All measures of diversity with a bound, by their names in ir_measures."""
