@@ -134,8 +134,8 @@ class PartsFolder:
                 self.begun = not differing
                 if differing and next(self.names(), None) is not None:
                     raise InputError(
-                        f"The folder {folder} belongs to another {what}: it differs in the {differing[0]}. Continue with the "
-                        "same data and options, or name another folder."
+                        f"The folder {folder} belongs to another {what}: it differs in the {differing[0]}. Continue "
+                        "with the same data and options, or name another folder."
                     )
             else:
                 check_is_empty(folder, beside)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, about_duplicates
 from tieproof.errors import InputError, about
 from tieproof.inputs.identities import Digests, Words, add_digests
 from tieproof.inputs.readers.location import reading
@@ -121,10 +121,7 @@ class Certificate(Shown):
             f"{count(self.ties['ties'], 'tie')}; for {count(cut, 'query')}, the tie at rank {self.listed:,} "
             f"continues behind it, and is listed whole ({count(self.ties['largest_tie'], 'item')} at most)."
         )
-        yield (
-            f"{count(self.duplicates, 'item')} of the gallery {'is' if self.duplicates == 1 else 'are'} equal to an "
-            "earlier one."
-        )
+        yield about_duplicates(self.duplicates)
         yield f"Files: {', '.join(self.files)}."
 
     def __repr__(self) -> str:

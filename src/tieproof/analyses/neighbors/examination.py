@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
-from tieproof.analyses.neighbors.result import Neighbors
+from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repetitions
 from tieproof.analyses.neighbors.search import Search, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
@@ -116,10 +116,7 @@ class TruthExamination(Shown, AsFrame):
             f"under {distance_meant(self.distance)}: {count(right, 'list')} {'is' if right == 1 else 'are'} right."
         )
         if self.duplicates:
-            yield (
-                f"{count(self.duplicates, 'item')} of the gallery {'is' if self.duplicates == 1 else 'are'} equal to "
-                "an earlier one."
-            )
+            yield about_duplicates(self.duplicates)
         yield from self.examples
 
     def __repr__(self) -> str:
@@ -252,13 +249,7 @@ def _faults(
     """
     n_items = found.n_items
     inside = (listed >= 0) & (listed < n_items)
-    order = np.argsort(listed, axis=1, kind="stable")
-    ranked = np.take_along_axis(listed, order, axis=1)
-    again = np.zeros(listed.shape, dtype=np.bool_)
-    again[:, 1:] = ranked[:, 1:] == ranked[:, :-1]
-    repeated = np.empty_like(again)
-    np.put_along_axis(repeated, order, again, axis=1)
-    repeated &= inside
+    repeated = inside & repetitions(listed)
     counted = inside & ~repeated
     level = np.full(listed.shape, -1)
     level[inside] = found.level(np.nonzero(inside)[0], listed[inside])

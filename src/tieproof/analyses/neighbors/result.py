@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.shown import AsFrame, Shown, Table
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NOBODY = -1
 """The id at the ranks behind the last item that a query ranks."""
@@ -151,8 +151,7 @@ class Neighbors(Shown, AsFrame):
         if largest > 1:
             yield f"The largest tie at the last rank holds {largest:,} items."
         if self.duplicates:
-            verb = "is" if self.duplicates == 1 else "are"
-            yield f"{count(self.duplicates, 'item')} {verb} equal to an earlier one."
+            yield about_duplicates(self.duplicates, "")
 
     def __repr__(self) -> str:
         """A short text: how many neighbors of how many queries, and how many queries' last ties are cut."""
@@ -160,3 +159,23 @@ class Neighbors(Shown, AsFrame):
             f"<Neighbors of {count(self.n_queries, 'query')}: {self.k:,} nearest of {count(self.n_items, 'item')}, "
             f"{count(int(self.cut.sum()), 'tie')} cut>"
         )
+
+
+def repetitions(ids: IntArray) -> BoolArray:
+    """Whether each item (q, n) has already occurred in its list, where something was found.
+
+    >>> repetitions(np.array([[7, 3, 7, 7], [2, -1, -1, 5]])).tolist()
+    [[False, False, True, True], [False, False, False, False]]
+    """
+    order = np.argsort(ids, axis=1, kind="stable")
+    ranked = np.take_along_axis(ids, order, axis=1)
+    again = np.zeros(ids.shape, dtype=np.bool_)
+    again[:, 1:] = (ranked[:, 1:] == ranked[:, :-1]) & (ranked[:, 1:] != NOBODY)
+    repeated = np.empty_like(again)
+    np.put_along_axis(repeated, order, again, axis=1)
+    return repeated
+
+
+def about_duplicates(duplicates: int, of: str = " of the gallery") -> str:
+    """Say how many items of the gallery are equal to an earlier one."""
+    return f"{count(duplicates, 'item')}{of} {'is' if duplicates == 1 else 'are'} equal to an earlier one."

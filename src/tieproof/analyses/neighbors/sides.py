@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.analyses.neighbors.nearest import calling_queries
 from tieproof.engine.problem import Budget, ShardedProblem
 from tieproof.errors import InputError
-from tieproof.evaluation.cluster import Local, Rows, Runner, Span, rows_in, survey_rows
+from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
 from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
@@ -67,7 +67,7 @@ def spans_of(source: RowSource) -> list[Span]:
 def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
     """The digests (n, 2) of all rows."""
     runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
-    return survey_rows(Rows(source, threads), np.zeros(source.shape[0], dtype=np.uint64), runner).digests
+    return survey_rows(Survey(source, threads), np.zeros(source.shape[0], dtype=np.uint64), runner).digests
 
 
 def spans_between(count: int, size: int) -> list[Span]:

@@ -2,15 +2,14 @@
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.certified import CertifiedTruth
+from tieproof.analyses.neighbors.nearest import calling_queries
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import FoundLists, ListedTruth, RankedTruth, Truth
+from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
@@ -126,7 +125,7 @@ def neighbor_recall(
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
-        known: Truth | CertifiedTruth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
+        known: Truth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -134,7 +133,7 @@ def neighbor_recall(
                 "queries=, and leave n_items out.",
                 "queries" if queries is None else "n_items",
             )
-        with _called_queries():
+        with calling_queries():
             nothing = np.zeros((0, 2), dtype=np.int64)
             budget = as_budget(memory, threads)
             problem = make_problem(Side(queries), Side(gallery), distance, budget, relevance=nothing, bits=bits)
@@ -169,7 +168,7 @@ def neighbor_recall(
             f"{known.listed} items. Pass longer true lists, or a smaller k.",
             "k",
         )
-    with _called_queries():
+    with calling_queries():
         points = tuple(_points(known, lists, cutoffs, among))
     return NeighborRecall(
         truth=known.called,
@@ -197,23 +196,10 @@ def _check_found(found: Any) -> None:
         )
 
 
-@contextmanager
-def _called_queries() -> Iterator[None]:
-    """Rename the argument `embeddings` in errors to `queries`, its name in this call."""
-    try:
-        yield
-    except InputError as error:
-        if isinstance(error.argument, tuple):
-            error.argument = tuple("queries" if name == "embeddings" else name for name in error.argument)
-        elif error.argument == "embeddings":
-            error.argument = "queries"
-        raise
-
-
-def _points(
-    truth: Truth | CertifiedTruth, lists: FoundLists, cutoffs: Sequence[int], among: int | None
-) -> Iterator[RecallAtK]:
+def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
+    # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
+    listed = truth if isinstance(truth, ListedTruth) else None
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)
@@ -223,8 +209,8 @@ def _points(
                 k=k,
                 among=depth,
                 per_query=Estimate(lower, expected, upper, np.sqrt(variance)),
-                others=truth.others(lists, k, depth),
+                others={} if listed is None else listed.others(lists, k, depth),
                 duplicates=found.repeated.sum(axis=1),
                 padding=(found.ids == NOTHING).sum(axis=1),
-                cut_off=truth.cut_off(k),
+                cut_off=np.zeros(truth.n_queries, dtype=np.bool_) if listed is None else listed.cut_off(k),
             )

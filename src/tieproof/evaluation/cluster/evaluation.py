@@ -1,8 +1,9 @@
 """The whole evaluation: a survey of all rows, the counts of all parts, and the ties of each query from the counts."""
 
+import hashlib
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from itertools import pairwise
 from math import ceil, sqrt
@@ -12,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.engine import TiesByPart, ties_with_others
+from tieproof.engine import Others, TiesByPart, ties_with_others
 from tieproof.engine.problem import Progress, ShardedProblem, Watch
+from tieproof.errors import about
 from tieproof.evaluation.cluster.layout import Unit, make_layout, share_of_engine
-from tieproof.evaluation.cluster.ledger import FolderLedger, Ledger, MemoryLedger, digest
 from tieproof.evaluation.cluster.on_ray import OnRay
 from tieproof.evaluation.cluster.tasks import (
     Job,
     Local,
-    Rows,
+    Survey,
     SurveyedRows,
     add,
     count_blocks,
@@ -69,13 +70,13 @@ def survey(problem: ShardedProblem, words: tuple[Words, Words], runner: Runner) 
     distance, threads = problem.whole.distance, problem.whole.budget.threads
     # Zeros are not special as a binary code, and their meaning to a distance function is unknown.
     has_zeros = isinstance(distance, Distance) and not distance.bits
-    queries = items = survey_rows(Rows(problem.queries, threads, has_zeros), words[0], runner)
+    queries = items = survey_rows(Survey(problem.queries, threads, has_zeros), words[0], runner)
     if problem.gallery is not None:
-        items = survey_rows(Rows(problem.gallery, threads, has_zeros), words[1], runner)
+        items = survey_rows(Survey(problem.gallery, threads, has_zeros), words[1], runner)
     return Surveyed(queries, items)
 
 
-def survey_rows(rows: Rows, words: Words, runner: Runner) -> SurveyedRows:
+def survey_rows(rows: Survey, words: Words, runner: Runner) -> SurveyedRows:
     """Survey all rows, some megabytes at a time, and never across two shards."""
     size, bounds = rows_in(SURVEYED, rows.source), rows.source.bounds.tolist()
     spans = [
@@ -87,6 +88,56 @@ def survey_rows(rows: Rows, words: Words, runner: Runner) -> SurveyedRows:
         digests[slice(*span)] = found.digests
         zero += found.zero_vectors
     return SurveyedRows(digests, zero)
+
+
+class MemoryLedger:
+    """A ledger in memory, which keeps the sums of blocks."""
+
+    def __init__(self) -> None:
+        self.sums: dict[int, Others] = {}
+
+    def __contains__(self, unit: Unit) -> bool:
+        """Always False: nothing is stored from an earlier evaluation."""
+        return False
+
+    def keep(self, unit: Unit, counts: list[Others]) -> None:
+        """Add the counts of a unit to the sums of its blocks."""
+        for block, added in zip(unit.blocks, counts, strict=True):
+            self.sums[block] = self.sums[block] + added if block in self.sums else added
+
+    def of_block(self, block: int) -> Others:
+        """The sum of all counts of a block, which is then removed."""
+        return self.sums.pop(block)
+
+
+class FolderLedger:
+    """A ledger in a folder, with a part for each unit."""
+
+    def __init__(self, parts: PartsFolder, units: Iterable[Unit]) -> None:
+        self.parts, self.of = parts, defaultdict[int, list[Unit]](list)
+        for unit in units:
+            for block in unit.blocks:
+                self.of[block].append(unit)
+
+    def __contains__(self, unit: Unit) -> bool:
+        """Whether the counts of a unit are stored."""
+        return str(unit) in self.parts
+
+    def keep(self, unit: Unit, counts: list[Others]) -> None:
+        """Write the counts of a unit."""
+        self.parts.write(str(unit), *counts)
+
+    def of_block(self, block: int) -> Others:
+        """The sum of the counts of a block in all parts."""
+        total: Any = 0
+        for unit in self.of[block]:
+            with about("checkpoint"), self.parts.opened(str(unit)) as arrays:
+                total = total + np.asarray(arrays[f"arr_{unit.blocks.index(block)}"], dtype=np.int64)
+        return np.asarray(total)
+
+
+Ledger = MemoryLedger | FolderLedger
+"""The counts of units, each of which is stored once."""
 
 
 def count_all(
@@ -122,6 +173,15 @@ def _title_of(job: Job, surveyed: Surveyed, relevant: Words) -> dict[str, str]:
     parts = digest(*(block.tobytes() for block in layout.blocks), repr(layout.groups).encode())
     kind = f"{whole.called}, {whole.format}, {'gallery' if layout.groups else 'leave-one-out'}"
     return {"tieproof": __version__, "data": data, "distance": kind, "memory": parts}
+
+
+def digest(*parts: bytes) -> str:
+    """The SHA-256 digest of several parts, as 64 hexadecimal digits."""
+    hashed = hashlib.sha256()
+    for part in parts:
+        hashed.update(len(part).to_bytes(8, "little"))
+        hashed.update(part)
+    return hashed.hexdigest()
 
 
 def counted(job: Job, watch: Watch, runner: Runner, kept: PartsFolder | None) -> Iterator[tuple[IntArray, Ties]]:

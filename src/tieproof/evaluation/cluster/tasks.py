@@ -27,7 +27,7 @@ class SurveyedRows(NamedTuple):
     zero_vectors: int
 
 
-class Rows(NamedTuple):
+class Survey(NamedTuple):
     """Rows that are surveyed: by how many threads, and whether rows of zeros are counted."""
 
     source: RowSource | RankedRows
@@ -35,7 +35,7 @@ class Rows(NamedTuple):
     has_zeros: bool = False
 
 
-def look(rows: Rows, words: Words, span: Span) -> SurveyedRows:
+def look(rows: Survey, words: Words, span: Span) -> SurveyedRows:
     """Survey a span of rows, to which `words` belong, some megabytes at a time."""
     start, stop = span
     digests, size = np.empty((stop - start, 2), dtype=np.uint64), rows_in(BLOCK_BYTES, rows.source)
