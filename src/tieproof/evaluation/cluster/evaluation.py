@@ -191,14 +191,12 @@ def counted(job: Job, watch: Watch, runner: Runner, kept: PartsFolder | None) ->
     budget = share_of_engine(problem.whole.budget)
     with ExitStack() as stack:
         ledger = _room_for_counts(job, stack) if kept is None else FolderLedger(kept, units)
-        with watch(sum(map(layout.pairs_of, units))) as advance:
-            done = [unit for unit in units if unit in ledger]
-            advance(sum(map(layout.pairs_of, done)))
-            left = set(units).difference(done)
+        todo = [unit for unit in units if unit not in ledger]
+        blocks, total = Blocks(job, runner, todo), sum(map(layout.pairs_of, units))
+        with watch(total) as advance:
+            advance(total - sum(map(layout.pairs_of, todo)))
             if kept is not None:
                 stack.enter_context(continued(kept.folder, lambda: sum(unit in ledger for unit in units), len(units)))
-            todo = [unit for unit in units if unit in left]
-            blocks = Blocks(job, runner, todo)
             for unit, counts in runner.each(blocks.count, todo, layout.pairs_of, advance):
                 blocks.forget(unit)
                 ledger.keep(unit, counts)
