@@ -24,10 +24,11 @@ import tieproof as tp
 from cluster import MACHINES, Machine, Shape, simulate
 from measuring import Array, Call, Measured, parse, processor_seconds, report, table, take_turns, where, white
 from tieproof.analyses.neighbors import search
-from tieproof.analyses.neighbors.sides import Rows, Sides, digested
+from tieproof.analyses.neighbors.sides import Sides
 from tieproof.engine.problem import Budget
-from tieproof.evaluation.cluster import Local
+from tieproof.evaluation.cluster import Local, Survey
 from tieproof.evaluation.cluster.layout import BYTES_BESIDE
+from tieproof.evaluation.cluster.tasks import look
 from tieproof.evaluation.problems import unwatched
 from tieproof.inputs.shards.source import ArraySource
 
@@ -62,7 +63,7 @@ def priced(name: str, n_queries: int, n_items: int) -> Measured:
     source = ArraySource.of(gallery)
     calls: dict[str, Call] = {
         "pair": partial(tp.nearest, queries, gallery, K, distance="euclidean", threads=1, memory=KEEP),
-        "row": partial(digested, Rows(source, 1), (0, n_items)),
+        "row": partial(look, Survey(source, 1), np.zeros(n_items, dtype=np.uint64), (0, n_items)),
     }
     least = {call: min(spent) for call, spent in take_turns(calls, processor_seconds).items()}
     return {

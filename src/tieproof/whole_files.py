@@ -1,12 +1,16 @@
-"""Files that are written completely or not at all."""
+"""Files that are written completely or not at all, and folders of them from which interrupted work continues."""
 
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from tieproof.errors import InputError
+import numpy as np
+
+from tieproof.errors import InputError, about
 
 UNFINISHED = ".tieproof-"
 """The prefix of a file that is not yet complete; such a file may remain if the process was killed."""
@@ -98,3 +102,108 @@ def _create(unfinished: Path, target: Path, name: str) -> None:
         ) from None
     except OSError as error:
         raise InputError(f"{name} cannot be written ({error.strerror}); choose another path.") from error
+
+
+class PartsFolder:
+    """A folder with the finished parts of some work, from which the same work continues after an interruption.
+
+    Each part is a file of arrays (.npz), and another file says what the parts are of. A folder of other work is
+    refused, unless it has no part, and so is one of other files. A new one is made with its first part.
+
+    what : the kind of work, in messages, such as "evaluation"
+    title : the properties of the work, by their names in messages; each of them must be equal
+    name : the name of the file with the title
+    argument : the argument by which the folder was named
+    beside : the names of other files that it may contain
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        what: str,
+        title: Mapping[str, Any],
+        name: str,
+        argument: str,
+        beside: tuple[str, ...] = (),
+    ) -> None:
+        self.folder, self.title, self.place, self.begun = folder, title, folder / name, False
+        with about(argument):
+            if self.place.exists():
+                written = _read_title(self.place)
+                differing = [each for each, value in title.items() if written.get(each) != value]
+                self.begun = not differing
+                if differing and next(self.names(), None) is not None:
+                    raise InputError(
+                        f"The folder {folder} belongs to another {what}: it differs in the {differing[0]}. Continue "
+                        "with the same data and options, or name another folder."
+                    )
+            else:
+                check_is_empty(folder, beside)
+
+    def names(self) -> Iterator[str]:
+        """The names of all parts that are there."""
+        found = sorted(self.folder.glob("*.npz"))
+        return (path.stem for path in found if not path.name.startswith(UNFINISHED))
+
+    def _path(self, name: str) -> Path:
+        return self.folder / f"{name}.npz"
+
+    def __contains__(self, name: str) -> bool:
+        """Whether a part is there."""
+        return self._path(name).exists()
+
+    def begin(self) -> None:
+        """Make the folder, and write what its parts will be of."""
+        if not self.begun:
+            with naming(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+            with atomic_write(self.place) as unfinished:
+                unfinished.write_text(json.dumps(self.title, indent=2), "utf-8")
+            self.begun = True
+
+    def write(self, name: str, *arrays: Any, **named: Any) -> None:
+        """Write a part."""
+        self.begin()
+        with atomic_write(self._path(name)) as unfinished:
+            np.savez(unfinished, *arrays, **named)
+
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Mapping[str, Any]]:
+        """Open a part, whose arrays are read in the block; those without a name are arr_0, arr_1 and so on."""
+        path = self._path(name)
+        try:
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as arrays:
+                yield arrays
+        except MemoryError:
+            raise
+        except Exception as error:  # of damaged archives: OSError, ValueError, KeyError, zlib.error, …
+            raise InputError(
+                f"{path} cannot be read ({error}). Remove this file and run the same again; this part will be "
+                "computed again."
+            ) from None
+
+    def remove(self) -> None:
+        """Remove the folder; what cannot be removed does no harm."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def _read_title(path: Path) -> dict[str, Any]:
+    try:
+        written = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        written = None
+    if not isinstance(written, dict):
+        raise InputError(f"{path} cannot be read. Name another folder, or remove this one.")
+    return written
+
+
+def check_is_empty(folder: Path, beside: tuple[str, ...] = ()) -> None:
+    """Refuse a file in place of a folder, and a folder of other files than unfinished ones and those of `beside`."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file, but must be a folder. Name another one.")
+    names = {each.name for each in folder.iterdir()} if folder.exists() else set()
+    strange = sorted(name for name in names.difference(beside) if not name.startswith(UNFINISHED))
+    if strange:
+        raise InputError(
+            f"The folder {folder} contains other files, such as {strange[0]}. Name a new folder, or an empty one."
+        )

@@ -170,15 +170,15 @@ def pickled(folder: Path) -> None:
 
 
 FOLDERS: dict[str, tuple[Callable[[Path], Any], str]] = {
-    "other files": (lambda folder: (folder / "notes.txt").touch(), "contains other files but no checkpoint"),
+    "other files": (lambda folder: (folder / "notes.txt").touch(), "contains other files, such as notes.txt"),
     "another memory": (with_memory, "it differs in the memory"),
-    "no title": (lambda folder: (folder / "tieproof.json").write_text("[]"), "not a readable file of a checkpoint"),
+    "no title": (lambda folder: (folder / "tieproof.json").write_text("[]"), "tieproof.json cannot be read"),
     "a title of many levels": (
         lambda folder: (folder / "tieproof.json").write_text("[" * 200_000),
-        "not a readable file of a checkpoint",
+        "tieproof.json cannot be read",
     ),
-    "damaged": (damaged, "of the checkpoint cannot be read"),
-    "pickled": (pickled, "of the checkpoint cannot be read"),
+    "damaged": (damaged, "cannot be read"),
+    "pickled": (pickled, "cannot be read"),
 }
 
 
@@ -205,7 +205,7 @@ def test_a_file_in_place_of_the_folder(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_made(tmp_path: Path) -> None:
     tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="cannot be created"):
+    with pytest.raises(InputError, match="could not be written"):
         tp.evaluate(**TASKS["leave-one-out"], checkpoint=tmp_path / "done")
 
 

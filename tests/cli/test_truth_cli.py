@@ -138,7 +138,7 @@ def test_a_truth_of_others_is_examined(capsys: pytest.CaptureFixture[str]) -> No
         ("truth queries.fbin base.fbin --out a --per-query a.csv", "it needs --check"),
         ("truth queries.fbin base.fbin --check base.fbin --format vecs", "--format is for a truth"),
         ("truth queries.fbin base.fbin --check base.fbin --cluster auto", "--cluster is for a truth"),
-        ("truth queries.fbin base.fbin --out base.fbin", "base.fbin is a file, but a truth is written to a folder"),
+        ("truth queries.fbin base.fbin --out base.fbin", "base.fbin is a file, but must be a folder"),
         ("truth queries.fbin base.fbin --out .", "contains other files, such as base.fbin"),
         ("truth no.fbin base.fbin --out a", "no.fbin"),
         ("truth queries.fbin base.fbin -d far --out a", "--distance: Unknown distance"),

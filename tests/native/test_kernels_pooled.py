@@ -9,8 +9,8 @@ import pytest
 from kernel_levels import LEVELS, at
 from tieproof.analyses.rates.counting import (
     BINS,
+    Bins,
     count_inside,
-    empty_bins,
     floats,
     histogram,
     inside,
@@ -69,7 +69,7 @@ def test_counts(low: int, high: int, level: str) -> None:
             for (i, j), entry in zip(np.ndindex(block.shape), block.ravel().tolist(), strict=True)
         ]
         below = sum(weight for entry, weight in entries if entry < low)
-        bins, expected = empty_bins(), empty_bins()
+        bins, expected = Bins.empty(), Bins.empty()
         for entry, weight in entries:
             if low <= entry <= high:
                 place = (entry - low) >> shift
@@ -89,7 +89,7 @@ def test_counts(low: int, high: int, level: str) -> None:
 
 def test_bins_of_one_window_are_added_to() -> None:
     block, weights = np.arange(12).reshape(3, 4), np.ones(4, dtype=np.int64)
-    bins = empty_bins()
+    bins = Bins.empty()
     for _ in product(range(2)):
         histogram(block, weights[:3], weights, 2, 9, 1, bins)
     assert bins.weight[:5].tolist() == [4, 4, 4, 4, 0]

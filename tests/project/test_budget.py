@@ -30,7 +30,7 @@ ROOMS = {
     "integrations": 3_368,
     "cli": 3_280,
     "data": 22,
-    "tieproof": 771,
+    "tieproof": 890,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 

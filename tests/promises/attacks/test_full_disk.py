@@ -11,8 +11,8 @@ import pytest
 import bundles
 import tieproof as tp
 from command_line import exit_status
-from tieproof.evaluation.cluster.ledger import FolderLedger
 from tieproof.trials import competition
+from tieproof.whole_files import PartsFolder
 
 resource = pytest.importorskip("resource", reason="no limits of files there")
 
@@ -66,9 +66,7 @@ def saved(path: Path) -> None:
 
 
 def kept(path: Path) -> None:
-    ledger = FolderLedger(path.parent, [])
-    ledger.files["unit"] = path  # type: ignore[index]
-    ledger.keep("unit", [np.arange(100)])  # type: ignore[arg-type]
+    PartsFolder(path.parent, "evaluation", {}, "title.json", "out", (path.name,)).write(path.stem, np.arange(100))
 
 
 WRITERS: dict[str, Callable[[Path], None]] = {"old.tieproof": saved, "old.npz": kept}
@@ -77,9 +75,11 @@ WRITERS: dict[str, Callable[[Path], None]] = {"old.tieproof": saved, "old.npz": 
 @pytest.mark.parametrize("name", WRITERS)
 def test_functions_of_python_name_the_file(folder: Path, name: str) -> None:
     (folder / name).write_bytes(b"old")
+    (folder / "title.json").write_bytes(b"{}")
+    before = contents(folder)
     with full_disk(), pytest.raises(tp.InputError, match=f"{name} could not be written"):
         WRITERS[name](folder / name)
-    assert contents(folder) == {str(folder / name): b"old"}
+    assert contents(folder) == before
 
 
 @pytest.mark.parametrize("bundle", ["bundle", "bundle.zip"])

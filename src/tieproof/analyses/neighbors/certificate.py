@@ -8,14 +8,14 @@ import errno
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
+from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import hash_of
 from tieproof.inputs.identities import Digests, Words, add_digests
@@ -34,7 +34,7 @@ NAME, ARRAYS = "certificate.json", "truth.npz"
 
 WHAT, VERSION = "true neighbors", 1
 
-FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties")
+FIELDS = ("neighbors", "distances", "nearer", "tie_starts", "tie_indptr", "tie_ids", "n_ties", "duplicates")
 """The arrays of truth.npz; `neighbors` and `distances` have the names that other readers expect."""
 
 DIGESTED = 2**16
@@ -122,10 +122,7 @@ class Certificate(Shown):
             f"{count(self.ties['ties'], 'tie')}; for {count(cut, 'query')}, the tie at rank {self.listed:,} "
             f"continues behind it, and is listed whole ({count(self.ties['largest_tie'], 'item')} at most)."
         )
-        yield (
-            f"{count(self.duplicates, 'item')} of the gallery {'is' if self.duplicates == 1 else 'are'} equal to an "
-            "earlier one."
-        )
+        yield about_duplicates(self.duplicates)
         yield f"Files: {', '.join(self.files)}."
 
     def __repr__(self) -> str:
@@ -164,22 +161,18 @@ def ties_of(found: Neighbors) -> dict[str, int]:
     return {name: counts[name] for name in TIES}
 
 
-def write_arrays(path: Path, found: Neighbors) -> None:
-    """Write all arrays of the neighbors to a file .npz."""
-    arrays = {name: getattr(found, "ids" if name == "neighbors" else name) for name in FIELDS}
-    with atomic_write(path) as unfinished:
-        np.savez(unfinished, **arrays, duplicates=found.duplicates)
+def stored_arrays(found: Neighbors) -> dict[str, Any]:
+    """Return the arrays of a file .npz of neighbors."""
+    return {name: getattr(found, "ids" if name == "neighbors" else name) for name in FIELDS}
 
 
-def read_arrays(path: Path, certified: dict[str, Any]) -> Neighbors:
-    """Read the neighbors that `write_arrays` wrote.
+def from_stored(arrays: Mapping[str, Any], certified: dict[str, Any]) -> Neighbors:
+    """Return the neighbors whose arrays were stored.
 
     certified : k, n_items and distance
     """
-    with about("truth"), reading(path, "the arrays of a truth (.npz)"):
-        stored = {entry.name: entry for entry in archive(path)}
-        arrays: dict[str, Any] = {"ids" if name == "neighbors" else name: stored[name].load() for name in FIELDS}
-        return Neighbors(**arrays, duplicates=int(stored["duplicates"].load()), **certified)
+    named = {"ids" if name == "neighbors" else name: arrays[name] for name in FIELDS}
+    return Neighbors(**named | {"duplicates": int(arrays["duplicates"])}, **certified)
 
 
 def sha256_of(path: Path) -> str:
@@ -260,7 +253,8 @@ def read_truth(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
                 "truth",
             )
     known = {"k": certificate.listed, "n_items": certificate.gallery.rows, "distance": certificate.distance}
-    found = read_arrays(Path(folder, ARRAYS), known)
+    with about("truth"), reading(Path(folder, ARRAYS), "the arrays of a truth (.npz)"):
+        found = from_stored({entry.name: entry.load() for entry in archive(Path(folder, ARRAYS))}, known)
     wrong = _contradiction(certificate, found)
     if wrong:
         raise InputError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
-from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
+from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
 from tieproof.analyses.neighbors.search import Search, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
@@ -117,10 +117,7 @@ class TruthExamination(Shown, AsFrame):
             f"under {distance_meant(self.distance)}: {count(right, 'list')} {'is' if right == 1 else 'are'} right."
         )
         if self.duplicates:
-            yield (
-                f"{count(self.duplicates, 'item')} of the gallery {'is' if self.duplicates == 1 else 'are'} equal to "
-                "an earlier one."
-            )
+            yield about_duplicates(self.duplicates)
         yield from self.examples
 
     def __repr__(self) -> str:

@@ -151,8 +151,7 @@ class Neighbors(Shown, AsFrame):
         if largest > 1:
             yield f"The largest tie at the last rank holds {largest:,} items."
         if self.duplicates:
-            verb = "is" if self.duplicates == 1 else "are"
-            yield f"{count(self.duplicates, 'item')} {verb} equal to an earlier one."
+            yield about_duplicates(self.duplicates, "")
 
     def __repr__(self) -> str:
         """A short text: how many neighbors of how many queries, and how many queries' last ties are cut."""
@@ -175,3 +174,8 @@ def repeated_in_rows(ids: IntArray) -> BoolArray:
     repeated = np.empty_like(again)
     np.put_along_axis(repeated, order, again, axis=1)
     return repeated
+
+
+def about_duplicates(duplicates: int, of: str = " of the gallery") -> str:
+    """Say how many items of the gallery are equal to an earlier one."""
+    return f"{count(duplicates, 'item')}{of} {'is' if duplicates == 1 else 'are'} equal to an earlier one."

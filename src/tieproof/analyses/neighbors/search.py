@@ -10,21 +10,25 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof.analyses.neighbors.certificate import from_stored, stored_arrays
 from tieproof.analyses.neighbors.nearest import Admission, neighbors_of, room_for
 from tieproof.analyses.neighbors.result import Neighbors
-from tieproof.analyses.neighbors.sides import READ, Span, spans_between, unseen
+from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Problem, Progress, ShardedProblem, Watch
-from tieproof.evaluation.cluster import Local, Runner, beside_rows, connected, fits, groups_of
+from tieproof.errors import about
+from tieproof.evaluation.cluster import Local, Runner, Span, beside_rows, connected, fits, groups_of, unseen
+from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.relevance import NOTHING
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, IntArray
+from tieproof.whole_files import PartsFolder
 
 QUERIES, LISTED = 1000, 2**20
 """The fewest queries of a block, unless their rows take too much memory, and about how many neighbors it has at most.
@@ -71,22 +75,6 @@ class Part(NamedTuple):
         return "-".join(map(str, (*self.queries, *self.items)))
 
 
-class Found(Protocol):
-    """The neighbors of parts that were searched: a dictionary, or files."""
-
-    def __iter__(self) -> Iterator[Part]:
-        """All parts that were searched."""
-        ...
-
-    def __getitem__(self, part: Part, /) -> Neighbors:
-        """The neighbors of a part."""
-        ...
-
-    def __setitem__(self, part: Part, found: Neighbors, /) -> None:
-        """Store the neighbors of a part."""
-        ...
-
-
 class Search(NamedTuple):
     """A whole search, as it is passed to every task.
 
@@ -122,11 +110,11 @@ class Search(NamedTuple):
         """The number of pairs of a query and an item."""
         return len(self.problem.queries) * len(self.problem.items)
 
-    def done(self, found: Found) -> int:
+    def done(self, found: "Found") -> int:
         """The number of pairs of the parts that were searched."""
         return sum(part.pairs for part in self.known(found))
 
-    def known(self, found: Found) -> list[Part]:
+    def known(self, found: "Found") -> list[Part]:
         """The parts that were searched already."""
         return [part for part in found if part.items in self.pieces]
 
@@ -161,6 +149,38 @@ class Search(NamedTuple):
         return self.among(queries, self.problem.items.take(ids), beside_rows(self.problem, len(ids)))
 
 
+class Parts:
+    """The neighbors of the parts of a search, stored in a folder."""
+
+    def __init__(self, stored: PartsFolder, search: Search) -> None:
+        self.stored, self.search = stored, search
+
+    def __iter__(self) -> Iterator[Part]:
+        """All parts that are stored."""
+        for name in self.stored.names():
+            ends = name.split("-")
+            if len(ends) == 4 and all(map(str.isdecimal, ends)):
+                first, last, start, stop = map(int, ends)
+                yield Part((first, last), (start, stop))
+
+    def __setitem__(self, part: Part, found: Neighbors) -> None:
+        """Store a part."""
+        self.stored.write(str(part), **stored_arrays(found))
+
+    def __getitem__(self, part: Part) -> Neighbors:
+        """Return a part."""
+        start, stop = part.items
+        called = self.search.problem.whole.called
+        with about("out"), self.stored.opened(str(part)) as arrays:
+            return from_stored(
+                arrays, {"k": min(self.search.k, stop - start), "n_items": stop - start, "distance": called}
+            )
+
+
+Found = dict[Part, Neighbors] | Parts
+"""The neighbors of parts that were searched, in memory or in a folder."""
+
+
 def is_array(rows: RankedRows) -> bool:
     """Whether rows are in memory already."""
     return isinstance(rows.source, ArraySource)
@@ -188,7 +208,7 @@ def searched(search: Search, part: Part, progress: Progress = unseen) -> Neighbo
         items = problem.items.read(start, stop)
     else:
         items = np.empty((stop - start, problem.items.shape[1]), dtype=problem.items.dtype)
-        problem.items.fill(start, stop, items, min(READ, problem.whole.budget.memory // READINGS))
+        problem.items.fill(start, stop, items, min(BLOCK_BYTES, problem.whole.budget.memory // READINGS))
         beside += len(items)
     budget = replace(beside_rows(problem, 0), memory=beside_rows(problem, 0).memory - beside * problem.row_bytes)
     among = search.among(queries, items, budget)
@@ -210,12 +230,17 @@ def budget_of(memory: str | int, threads: int | None, cluster: str | None = None
 
 def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
     """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
+    shared = runner.share(search)
+
+    def begin(part: Part, progress: Progress) -> Any:
+        return runner.submit(searched, shared, part, progress)
+
     with watch(search.pairs) as advance:
         advance(search.done(found))
         size, several = min(QUERIES, search.size), runner.workers
         while left := search.left(search.known(found), size):
             some, began = left[:several], monotonic()
-            for part, neighbors in runner.each(searched, search, some, lambda part: part.pairs, advance):
+            for part, neighbors in runner.each(begin, some, lambda part: part.pairs, advance):
                 found[part] = neighbors
             # Each worker searched one part.
             seconds, before = monotonic() - began, size

@@ -5,23 +5,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.engine.problem import Budget, Progress, ShardedProblem
+from tieproof.engine.problem import Budget, ShardedProblem
 from tieproof.errors import about, calling
-from tieproof.evaluation.cluster import Local, Runner
+from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
 from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
-from tieproof.inputs.arrays import as_finite_embeddings, is_source
-from tieproof.inputs.identities import Words, rows_digests
+from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
+from tieproof.inputs.identities import Words
 from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.inputs.unjudged import UNJUDGED
-
-READ = 2**22
-"""The most bytes of rows that are read at a time to be digested, compared or written."""
-
-DIGESTED = 2**26
-"""The most bytes of rows that one task digests."""
-
-Span = tuple[int, int]
-"""The first and the last row of several, as ends of a slice."""
 
 ORDER = "The queries come first, and then the gallery."
 """What to say if both sides are probably swapped."""
@@ -64,45 +55,15 @@ def _as_source(values: Any, name: str) -> RowSource:
         return ArraySource.of(as_finite_embeddings(values, name))
 
 
-class Rows(NamedTuple):
-    """The rows of a side, and by how many threads they are digested."""
-
-    source: RowSource
-    threads: int
-
-
-def spans_of(source: RowSource, most: int = READ) -> list[Span]:
-    """Spans of rows of at most so many bytes."""
-    return spans_between(source.shape[0], _rows_in(most, source))
-
-
-def _rows_in(size: int, source: RowSource) -> int:
-    return max(1, size // (source.shape[1] * source.dtype.itemsize))
+def spans_of(source: RowSource) -> list[Span]:
+    """Spans of rows that are read at a time, of some megabytes."""
+    return spans_between(source.shape[0], rows_in(BLOCK_BYTES, source))
 
 
 def digests_of(source: RowSource, runner: Runner, threads: int) -> Words:
     """The digests (n, 2) of all rows."""
-    digests = np.empty((source.shape[0], 2), dtype=np.uint64)
-    shared = Rows(source, threads)
     runner = Local() if isinstance(source, ArraySource) else runner  # sending rows takes longer than digesting them
-    for (start, stop), words in runner.each(digested, shared, spans_of(source, DIGESTED), lambda _: 0, unseen):
-        digests[start:stop] = words
-    return digests
-
-
-def digested(rows: Rows, span: Span, progress: Progress | None = None) -> Words:
-    """The digests of a span of rows."""
-    digests = np.empty((span[1] - span[0], 2), dtype=np.uint64)
-    size = _rows_in(READ * rows.threads, rows.source)
-    for start in range(*span, size):
-        piece = rows.source.read(start, min(start + size, span[1]))
-        own = slice(start - span[0], start - span[0] + len(piece))
-        digests[own] = rows_digests(piece, np.zeros(len(piece), dtype=np.uint64), rows.threads)
-    return digests
-
-
-def unseen(pairs: int) -> None:
-    """Show no progress."""
+    return survey_rows(Survey(source, threads), np.zeros(source.shape[0], dtype=np.uint64), runner).digests
 
 
 def spans_between(count: int, size: int) -> list[Span]:
@@ -121,7 +82,7 @@ def duplicates_of(source: RowSource, digests: Words) -> int:
         leader = order[np.flatnonzero(first)[np.cumsum(first) - 1]]
         order, group, leader = order[~first], group[~first], leader[~first]
         equal = np.zeros(len(order), dtype=np.bool_)
-        for start, stop in spans_between(len(order), _rows_in(READ, source)):
+        for start, stop in spans_between(len(order), rows_in(BLOCK_BYTES, source)):
             rows, leaders = source.take(order[start:stop]), source.take(leader[start:stop])
             equal[start:stop] = (rows == leaders).all(axis=1)
         duplicates += int(equal.sum())

@@ -6,19 +6,21 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tieproof.analyses.neighbors.certificate import (
     ARRAYS,
+    NAME,
     Certificate,
     RowsMeant,
     fingerprint_of,
     sha256_of,
+    stored_arrays,
     ties_of,
-    write_arrays,
     write_certificate,
 )
 from tieproof.analyses.neighbors.formats import FORMATS, Format, Found
-from tieproof.analyses.neighbors.parts import Parts
-from tieproof.analyses.neighbors.search import Search, budget_of, find, runner_of
+from tieproof.analyses.neighbors.search import Parts, Search, budget_of, find, runner_of
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
 from tieproof.errors import InputError, about, warn
@@ -27,7 +29,10 @@ from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, check_whole, one_or_several
 from tieproof.installed import __version__
 from tieproof.show.parts import count
-from tieproof.whole_files import atomic_write, continued
+from tieproof.whole_files import PartsFolder, atomic_write, check_is_empty, continued
+
+PARTS, TITLE = "parts", "search.json"
+"""The folder of the parts of an unfinished truth, and the file in it that says which search they belong to."""
 
 MANY = 10
 """If there are so many times as many queries as items, they are probably swapped."""
@@ -140,12 +145,15 @@ def truth(
             "version of tieproof": __version__,
             "memory or the workers": hashlib.sha256(repr(search.pieces).encode()).hexdigest(),
         }
-        parts = Parts(folder, title, search)
         sides.check_self_matches(problem, digests)
+        _check_folder(folder)
+        stored = PartsFolder(folder / PARTS, "search", title, TITLE, "out")
+        parts = Parts(stored, search)
         watch = watched(progress, None if cluster is None else runner.workers)
         with continued(folder, lambda: search.done(parts), search.pairs):
             found = find(search, runner, parts, watch, duplicates_of(sides.gallery, digests[1]))
-    write_arrays(folder / ARRAYS, found)
+    with atomic_write(folder / ARRAYS) as unfinished:
+        np.savez(unfinished, **stored_arrays(found))
     for name, each in chosen.items():
         with atomic_write(folder / name) as unfinished:
             each.write(Found(sides, found), unfinished)
@@ -163,7 +171,7 @@ def truth(
         version=__version__,
     )
     write_certificate(folder, certificate)
-    parts.remove()
+    stored.remove()
     return certificate
 
 
@@ -179,3 +187,14 @@ def _as_folder(out: Any) -> Path:
     if not isinstance(out, str | os.PathLike) or not os.fspath(out) or "\0" in os.fsdecode(out):
         raise InputError(f"out must be the path of a folder, not {out!r}.", "out")
     return Path(os.fsdecode(out))
+
+
+def _check_folder(folder: Path) -> None:
+    """Refuse a folder with anything but an unfinished truth."""
+    if (folder / NAME).exists():
+        raise InputError(
+            f"{folder} contains a finished truth already. Name another folder, or remove this one.", "out"
+        )
+    if not (folder / PARTS).exists():
+        with about("out"):
+            check_is_empty(folder)

@@ -8,7 +8,7 @@ import operator
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence, Set
-from itertools import accumulate, chain
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -54,11 +54,16 @@ class Bins(NamedTuple):
     lowest: IntArray
     highest: IntArray
 
+    @classmethod
+    def empty(cls) -> "Bins":
+        """Bins without entries."""
+        limits = np.iinfo(np.int64)
+        return cls(np.zeros(BINS, dtype=np.int64), np.full(BINS, limits.max), np.full(BINS, limits.min))
 
-def empty_bins() -> Bins:
-    """Bins without entries."""
-    limits = np.iinfo(np.int64)
-    return Bins(np.zeros(BINS, dtype=np.int64), np.full(BINS, limits.max), np.full(BINS, limits.min))
+    def add(self, more: "Bins") -> None:
+        """Add the entries of other bins of the same window."""
+        for add, own, others in zip((np.add, np.minimum, np.maximum), self, more, strict=True):
+            add(own, others, out=own)
 
 
 @native
@@ -123,6 +128,11 @@ class Window(NamedTuple):
         low, high = floats(np.array(self)).tolist()
         return low, high
 
+    @property
+    def shift(self) -> int:
+        """The power of two that is the width of a bin, so that the window has at most `BINS` bins."""
+        return max(0, (self.high - self.low).bit_length() - BINS.bit_length() + 1)
+
 
 EVERYTHING = Window(*(int(ordered(np.array([value]))[0]) for value in (-np.finfo(float).max, np.finfo(float).max)))
 
@@ -147,10 +157,10 @@ def order_statistics(
     windows = _guesses(pool, ranks, n_others)
     settled: dict[int, Window] = {}
     while windows:
-        counted = _histograms(pool, set(windows.values()), progress)
+        counted = histograms(pool, {(window, False) for window in windows.values()}, progress)
         wide: dict[int, Window] = {}
         for rank, window in windows.items():
-            narrower, pairs = _narrowed(rank, window, *counted[window])
+            narrower, pairs = _narrowed(rank, window, *counted[window, False])
             low, high = narrower.ends()
             is_settled = pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
             (settled if is_settled else wide)[rank] = narrower
@@ -189,36 +199,40 @@ def _sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
     return ordered(pool.gauge.wide_values(stripe, columns))[0], weights
 
 
-def _histograms(pool: Pool, windows: Set[Window], progress: Progress) -> dict[Window, tuple[int, Bins]]:
-    """For each window, the number of pairs below it, and the pairs inside it in bins of equal width."""
+def histograms(
+    pool: Pool, wanted: Set[tuple[Window, bool]], progress: Progress
+) -> dict[tuple[Window, bool], tuple[int, Bins]]:
+    """The number of pairs below each window, and the pairs inside it in bins of equal width.
 
-    def count(stripe: Stripe) -> dict[Window, tuple[int, Bins]]:
-        columns = pool.columns(stripe)
-        block = ordered(pool.gauge.wide_values(stripe, columns))
-        rows, items = pool.weights(stripe)
-        bins = {window: empty_bins() for window in windows}
-        below = dict.fromkeys(windows, 0)
-        minus_one = np.array([-1])
-        taken_away = (
-            (block[row, column][None], minus_one, weight) for row, column, weight in pool.not_others(stripe)
-        )
-        for part in chain([(block, rows, items)], taken_away):
-            for window in windows:
-                below[window] += histogram(*part, *window, shifts[window], bins[window])
+    wanted : each window, with whether the relevant pairs are counted in it, or the other pairs
+    """
+
+    def count(stripe: Stripe) -> dict[tuple[Window, bool], tuple[int, Bins]]:
+        block, one = ordered(pool.gauge.wide_values(stripe, pool.columns(stripe))), np.array([1])
+        found = {each: (0, Bins.empty()) for each in wanted}
+
+        def add(relevant: bool, values: IntArray, rows: IntArray, columns: IntArray) -> None:
+            for window, of_relevant in wanted:
+                if of_relevant == relevant:
+                    below, bins = found[window, relevant]
+                    below += histogram(values, rows, columns, *window, window.shift, bins)
+                    found[window, relevant] = below, bins
+
+        add(False, block, *pool.weights(stripe))
+        for row, column, weight in pool.not_others(stripe):
+            add(False, block[row, column][None], -one, weight)
+        if any(relevant for _, relevant in wanted):
+            for row, column, weight in pool.not_others(stripe, relevant_only=True):
+                add(True, block[row, column][None], one, weight)
         progress(block.size)
-        return {window: (below[window], bins[window]) for window in windows}
+        return found
 
-    # A bin is 2^shift numbers wide, so that a window has at most `BINS` bins.
-    shifts = {window: max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1) for window in windows}
-    below = dict.fromkeys(windows, 0)
-    bins = {window: empty_bins() for window in windows}
+    total = {each: (0, Bins.empty()) for each in wanted}
     for counted in pool.each(count):
-        for window, (more_below, more) in counted.items():
-            below[window] += more_below
-            np.add(bins[window].weight, more.weight, out=bins[window].weight)
-            np.minimum(bins[window].lowest, more.lowest, out=bins[window].lowest)
-            np.maximum(bins[window].highest, more.highest, out=bins[window].highest)
-    return {window: (below[window], bins[window]) for window in windows}
+        for each, (below, bins) in counted.items():
+            total[each][1].add(bins)
+            total[each] = total[each][0] + below, total[each][1]
+    return total
 
 
 def _narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:

@@ -10,12 +10,10 @@ from tieproof.analyses.rates.counting import (
     BINS,
     EVERYTHING,
     FEW,
-    Bins,
     Window,
     check_window,
-    empty_bins,
     floats,
-    histogram,
+    histograms,
     ordered,
     tabulated,
     widened,
@@ -62,30 +60,12 @@ def _narrowed(
     pool: Pool, window: Window, n_relevant: int, crossed: Callable[[int, int], bool], progress: Progress
 ) -> tuple[Window, int]:
     """The range of the bin of a window in which the rates cross, and its number of pairs."""
-    shift = max(0, (window.high - window.low).bit_length() - BINS.bit_length() + 1)
-
-    def count(stripe: Stripe) -> tuple[list[int], list[Bins]]:
-        block = ordered(pool.gauge.wide_values(stripe, pool.columns(stripe)))
-        bins = [empty_bins(), empty_bins()]
-        below = [histogram(block, *pool.weights(stripe), *window, shift, bins[0]), 0]
-        for kind, sign in ((0, -1), (1, 1)):
-            for row, column, weight in pool.not_others(stripe, relevant_only=kind == 1):
-                values = block[row, column][None]
-                below[kind] += histogram(values, np.array([sign]), weight, *window, shift, bins[kind])
-        progress(block.size)
-        return below, bins
-
-    total, below = [empty_bins(), empty_bins()], [0, 0]
-    for more_below, more in pool.each(count):
-        for kind in (0, 1):
-            below[kind] += more_below[kind]
-            np.add(total[kind].weight, more[kind].weight, out=total[kind].weight)
-            np.minimum(total[kind].lowest, more[kind].lowest, out=total[kind].lowest)
-            np.maximum(total[kind].highest, more[kind].highest, out=total[kind].highest)
-    others, relevant = (below[kind] + np.cumsum(total[kind].weight) for kind in (0, 1))
+    counted = histograms(pool, {(window, False), (window, True)}, progress)
+    both = [counted[window, relevant] for relevant in (False, True)]
+    others, relevant = (below + np.cumsum(bins.weight) for below, bins in both)
     place = bisect_left(range(BINS), True, key=lambda at: crossed(int(others[at]), n_relevant - int(relevant[at])))
-    ends = Window(min(int(each.lowest[place]) for each in total), max(int(each.highest[place]) for each in total))
-    return ends, sum(int(each.weight[place]) for each in total)
+    ends = Window(min(int(bins.lowest[place]) for _, bins in both), max(int(bins.highest[place]) for _, bins in both))
+    return ends, sum(int(bins.weight[place]) for _, bins in both)
 
 
 def _relevant_inside(pool: Pool, window: Window) -> tuple[int, Table]:

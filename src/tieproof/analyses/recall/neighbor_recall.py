@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.certified import CertifiedTruth
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import FoundLists, ListedTruth, RankedTruth, Truth
+from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError, calling
 from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
@@ -126,7 +125,7 @@ def neighbor_recall(
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
-        known: Truth | CertifiedTruth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
+        known: Truth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -197,10 +196,10 @@ def _check_found(found: Any) -> None:
         )
 
 
-def _points(
-    truth: Truth | CertifiedTruth, lists: FoundLists, cutoffs: Sequence[int], among: int | None
-) -> Iterator[RecallAtK]:
+def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
+    # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
+    listed = truth if isinstance(truth, ListedTruth) else None
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)
@@ -210,8 +209,8 @@ def _points(
                 k=k,
                 among=depth,
                 per_query=Estimate(lower, expected, upper, np.sqrt(variance)),
-                others=truth.others(lists, k, depth),
+                others={} if listed is None else listed.others(lists, k, depth),
                 duplicates=found.repeated.sum(axis=1),
                 padding=(found.ids == NOTHING).sum(axis=1),
-                cut_off=truth.cut_off(k),
+                cut_off=np.zeros(truth.n_queries, dtype=np.bool_) if listed is None else listed.cut_off(k),
             )

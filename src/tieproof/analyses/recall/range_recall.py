@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.analyses.recall.certified import CertifiedTruth
+from tieproof.analyses.recall.truths import CertifiedTruth
 from tieproof.errors import CountError, InputError, about
 from tieproof.inputs.arrays import as_array, type_name
 from tieproof.inputs.identities import as_int64

@@ -31,6 +31,10 @@ STORED = 2**41
 """The most products of two numbers that a block of a checkpoint needs, unless it is the smallest: about a minute."""
 
 
+Span = tuple[int, int]
+"""The first and the last row of several, as ends of a slice."""
+
+
 class Sizes(NamedTuple):
     """How much fits into memory at the same time.
 
@@ -90,7 +94,7 @@ class Layout(NamedTuple):
     """Blocks of query indices, and groups of items as (start, stop) of their rows; no groups in leave-one-out."""
 
     blocks: list[IntArray]
-    groups: list[tuple[int, int]]
+    groups: list[Span]
 
     def units(self) -> list[Unit]:
         """All units that must be counted."""
@@ -126,7 +130,7 @@ def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False
     return Layout(blocks, list(groups_of(problem.gallery.source.bounds.tolist(), min(sizes.rows, few))))
 
 
-def groups_of(bounds: list[int], most: int) -> Iterator[tuple[int, int]]:
+def groups_of(bounds: list[int], most: int) -> Iterator[Span]:
     """Groups of at most `most` consecutive rows: whole shards if they fit, otherwise parts of one shard."""
     start = 0
     for first, last in pairwise(bounds):

@@ -3,7 +3,7 @@
     driver ── put ──► Job ─────────────┐ once
               gather(block) ──► rows ──┤ once for each block: the rows of its queries and their relevant items
               rank(block) ─► its order ┤ once for each block: the thresholds
-                                       ├──► count_group(block, group) ──► add, eight at a time ──► counts of a block
+                                       ├──► count_group(block, group) ──► add, group by group ──► counts of a block
                                        └──► count_blocks(block, block) ──► counts of both
 
 A task is a pure function of its arguments, so a lost task can be repeated and gives the same integers.
@@ -11,19 +11,15 @@ A task is a pure function of its arguments, so a lost task can be repeated and g
 
 import os
 import socket
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tieproof.engine import Others, RankedQueries
-from tieproof.engine.problem import Budget, Problem, Progress
+from tieproof.engine.problem import Budget, Progress
 from tieproof.errors import ClusterError, InputError, MissingExtraError, TieproofError
-from tieproof.evaluation.cluster.layout import Unit
-from tieproof.evaluation.cluster.tasks import Job, SurveyedRows, Task, count_blocks, count_group, gather, look, rank
-from tieproof.inputs.identities import Words
-from tieproof.inputs.shards.source import RankedRows
+from tieproof.evaluation.cluster.tasks import Begin, Pairs, Task, add, unseen
 from tieproof.installed import __version__
 
 RETRIES = 5
@@ -31,9 +27,6 @@ RETRIES = 5
 
 AHEAD = 4
 """The number of tasks per worker that are submitted ahead of time."""
-
-ADDED = 8
-"""The most counts that one task adds up."""
 
 CONNECTED_WITHIN = 10.0
 """The seconds that a cluster may take to accept a connection."""
@@ -131,14 +124,21 @@ class OnRay:
         self.remote = ray.remote(num_cpus=budget.threads, memory=budget.memory, max_retries=RETRIES)
         self.folder = os.getcwd()
         self.tasks: dict[Task, Any] = {}
-        self.ranked: dict[int, Any] = {}
-        self.add = ray.remote(num_cpus=0, max_retries=RETRIES)(add)
+        self.at_once = ray.remote(num_cpus=0, max_retries=RETRIES)
+        self.begun: list[Any] = []
+
+    def share(self, value: Any) -> Any:
+        """What several tasks are given, as it is moved to the workers once."""
+        return self.ray.put(value)
 
     def submit(self, task: Task, *given: Any) -> Any:
-        """Submit a task; returns a reference to its answer."""
+        """Submit a task; returns a reference to its answer, which other tasks can be given."""
         if task not in self.tasks:
-            self.tasks[task] = self.remote(checked(task))
-        return self.tasks[task].remote(__version__, self.folder, *given)
+            remote = self.at_once if task is add else self.remote
+            self.tasks[task] = remote(checked(task))
+        ref = self.tasks[task].remote(__version__, self.folder, *given)
+        self.begun.append(ref)
+        return ref
 
     def fitting(self, node: dict[str, Any]) -> int:
         """The number of workers that a machine has room for."""
@@ -147,36 +147,27 @@ class OnRay:
         return int(min(node["Resources"].get(name, 0.0) // least for name, least in self.needed.items()))
 
     def each(
-        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
+        self, begin: Begin, units: Sequence[Any], pairs: Pairs | None = None, progress: Progress = unseen
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
-        shared = self.ray.put(given)
-        for unit, answer in self.answers(units, lambda unit: [self.submit(task, shared, unit)], 1):
-            progress(pairs(unit))
-            yield unit, answer
+        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit.
 
-    def answers(
-        self, units: Sequence[Any], begin: Callable[[Any], list[Any]], tasks: int
-    ) -> Iterator[tuple[Any, Any]]:
-        """The answer of each unit, as units end.
-
-        At the end, workers without a task repeat the units that have not ended, some of which may be slow.
-
-        begin : submits the tasks of a unit, of which the last one returns the answer
-        tasks : the approximate number of tasks of a unit
+        At the end, workers without a task repeat the units with pairs that have not ended, some of which may be slow.
         """
-        todo, waiting, unrepeated = deque(units), dict[Any, tuple[Any, list[Any]]](), dict.fromkeys(units)
-        most = max(2, AHEAD * self.workers // tasks)
+        todo, waiting = deque(units), dict[Any, tuple[Any, list[Any]]]()
+        unrepeated = dict.fromkeys(units if pairs else [])
+
+        def tasks() -> int:
+            return sum(len(refs) for _, refs in waiting.values())
 
         def start(unit: Any) -> None:
-            refs = begin(unit)
-            waiting[refs[-1]] = unit, refs
+            self.begun = []
+            waiting[begin(unit, unseen)] = unit, self.begun
 
         try:
             while todo or waiting:
-                while todo and len(waiting) < most:
+                while todo and (len(waiting) < 2 or tasks() < AHEAD * self.workers):
                     start(todo.popleft())
-                while not todo and unrepeated and (len(waiting) + 1) * tasks <= self.workers:
+                while not todo and unrepeated and tasks() < self.workers:
                     start(unrepeated.popitem()[0])
                 [ended], _ = self.ray.wait(list(waiting), num_returns=1)
                 unit, _ = waiting.pop(ended)
@@ -184,67 +175,10 @@ class OnRay:
                 unrepeated.pop(unit, None)
                 for ref in [ref for ref, (other, _) in waiting.items() if other == unit]:
                     self.cancel(waiting.pop(ref)[1])
+                progress(pairs(unit) if pairs else 0)
                 yield unit, answer
         finally:
             self.cancel([ref for _, refs in waiting.values() for ref in refs])
-
-    def look(
-        self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
-    ) -> Iterator[SurveyedRows]:
-        """Survey the rows of each span; yields in order."""
-        given = self.ray.put(whole), self.ray.put(rows)
-        asked = (self.submit(look, *given, words[slice(*span)], *span) for span in spans)
-        yield from self.in_order(asked)
-
-    def count(self, job: Job, units: Sequence[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """The counts of each unit, as units end; a block's rows are dropped after the last unit that needs them."""
-        given, blocks = self.ray.put(job), dict[int, Any]()
-        uses = Counter(block for unit in units for block in unit.blocks)
-        tasks = max(1, len(job.layout.groups))
-        for unit, counts in self.answers(units, lambda unit: self.begin(given, job, unit, blocks), tasks):
-            for block in unit.blocks:
-                uses[block] -= 1
-                if not uses[block]:
-                    del blocks[block]
-            progress(job.layout.pairs_of(unit))
-            yield unit, counts
-
-    def begin(self, given: Any, job: Job, unit: Unit, blocks: dict[int, Any]) -> list[Any]:
-        """Submit the tasks of a unit; the last one returns its counts."""
-        for block in unit.blocks:
-            if block not in blocks:
-                blocks[block] = self.submit(gather, given, block)
-            if block not in self.ranked:
-                self.ranked[block] = self.submit(rank, given, blocks[block])
-        of_blocks = [ref for block in unit.blocks for ref in (blocks[block], self.ranked[block])]
-        if unit.other is not None:
-            return [self.submit(count_blocks, given, *of_blocks)]
-        refs = level = [self.submit(count_group, given, *of_blocks, group) for group in job.layout.groups]
-        while True:
-            level = [self.add.remote(*level[start : start + ADDED]) for start in range(0, len(level), ADDED)]
-            refs = refs + level
-            if len(level) == 1:
-                return refs
-
-    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
-        """Each block with its thresholds, which exist from counting, except for blocks from a checkpoint."""
-        given, numbers = self.ray.put(job), range(len(job.layout.blocks))
-        known = (self.ranked.pop(number, None) for number in numbers)
-        asked = (ref or self.submit(rank, given, self.submit(gather, given, i)) for i, ref in enumerate(known))
-        yield from zip(numbers, self.in_order(asked), strict=True)
-
-    def in_order(self, asked: Iterator[Any]) -> Iterator[Any]:
-        """The answers of tasks, in order; a few tasks are submitted ahead of time."""
-        waiting = deque[Any]()
-        try:
-            for ref in asked:
-                waiting.append(ref)
-                if len(waiting) > AHEAD * self.workers:
-                    yield self.get(waiting.popleft())
-            while waiting:
-                yield self.get(waiting.popleft())
-        finally:
-            self.cancel(list(waiting))
 
     def get(self, ref: Any) -> Any:
         """The answer of a task; raises the task's error if it failed."""
@@ -293,9 +227,3 @@ def checked(task: Task) -> Task:
 
     run.__name__ = task.__name__
     return run
-
-
-def add(*counts: Any) -> list[Others]:
-    """The sum of counts of a block, as a list of one array; each count is an array or such a list."""
-    arrays = [each[0] if isinstance(each, list) else each for each in counts]
-    return [sum(arrays[1:], start=arrays[0])]

@@ -1,20 +1,23 @@
 """The tasks of an evaluation, for any process on any machine: the first pass over all rows, and counting."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.distances import Distance
 from tieproof.engine import Others, Portion, RankedQueries, others_of, ranked_of
 from tieproof.engine.problem import Problem, Progress, ShardedProblem
-from tieproof.evaluation.cluster.layout import Layout, Unit, beside_rows
-from tieproof.inputs.arrays import Embeddings
+from tieproof.evaluation.cluster.layout import Layout, Span, beside_rows
+from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.relevance import Relevance
-from tieproof.inputs.shards.source import RankedRows
+from tieproof.inputs.shards.source import RankedRows, RowSource
 from tieproof.native.threads import in_order
 from tieproof.ties import IntArray
+
+
+def unseen(_: int) -> None:
+    """Show no progress."""
 
 
 class SurveyedRows(NamedTuple):
@@ -24,17 +27,31 @@ class SurveyedRows(NamedTuple):
     zero_vectors: int
 
 
-def look(whole: Problem, rows: RankedRows, words: Words, start: int, stop: int) -> SurveyedRows:
-    """Survey the rows start … stop-1, to which `words` belong."""
-    digests = np.empty((stop - start, 2), dtype=np.uint64)
-    zero = 0
-    # Zeros are not special as a binary code, and their meaning to a distance function is unknown.
-    has_zeros = isinstance(whole.distance, Distance) and not whole.distance.bits
-    for first, piece in rows.pieces(start, stop):
-        span = slice(first - start, first - start + len(piece))
-        digests[span] = rows_digests(piece, words[span])
-        zero += int(np.count_nonzero(~piece.any(axis=1))) if has_zeros else 0
-    return SurveyedRows(digests, zero)
+class Survey(NamedTuple):
+    """Rows that are surveyed: by how many threads, and whether rows of zeros are counted."""
+
+    source: RowSource | RankedRows
+    threads: int
+    has_zeros: bool = False
+
+
+def look(rows: Survey, words: Words, span: Span) -> SurveyedRows:
+    """Survey a span of rows, to which `words` belong, some megabytes at a time."""
+    start, stop = span
+    digests, size = np.empty((stop - start, 2), dtype=np.uint64), rows_in(BLOCK_BYTES, rows.source)
+
+    def zeros_from(first: int) -> int:
+        piece = rows.source.read(first, min(first + size, stop))
+        own = slice(first - start, first - start + len(piece))
+        digests[own] = rows_digests(piece, words[own])
+        return int(np.count_nonzero(~piece.any(axis=1))) if rows.has_zeros else 0
+
+    return SurveyedRows(digests, sum(in_order(zeros_from, range(start, stop, size), rows.threads)))
+
+
+def rows_in(size: int, rows: RowSource | RankedRows) -> int:
+    """How many rows have at most so many bytes; at least one."""
+    return max(1, size // max(1, rows.shape[1] * rows.dtype.itemsize))
 
 
 class Job(NamedTuple):
@@ -90,9 +107,7 @@ def rank(job: Job, block: QueryBlock) -> RankedQueries:
     return ranked_of(Portion(problem, (len(block.queries),) if in_leave_one_out else (len(items),)))
 
 
-def count_group(
-    job: Job, block: QueryBlock, ranked: RankedQueries, group: tuple[int, int], progress: Progress = lambda _: None
-) -> Others:
+def count_group(job: Job, group: Span, progress: Progress, block: QueryBlock, ranked: RankedQueries) -> list[Others]:
     """The counts of a group of items for a block of queries."""
     start, stop = group
     own = (block.related >= start) & (block.related < stop)
@@ -101,17 +116,21 @@ def count_group(
     job.problem.items.fill(start, stop, rows[: stop - start])
     rows[stop - start :] = block.related_rows[~own]
     portion = Portion(among(job, block.queries, block.rows, items, rows), (stop - start,))
-    [counts] = others_of(portion, [ranked], progress)
-    return counts
+    return others_of(portion, [ranked], progress)
+
+
+def add(some: list[Others], more: list[Others]) -> list[Others]:
+    """The sum of the counts of two groups."""
+    return [first + second for first, second in zip(some, more, strict=True)]
 
 
 def count_blocks(
     job: Job,
+    progress: Progress,
     block: QueryBlock,
     ranked: RankedQueries,
     other: QueryBlock | None = None,
     other_ranked: RankedQueries | None = None,
-    progress: Progress = lambda _: None,
 ) -> list[Others]:
     """The counts, in leave-one-out, of a block for itself, or of two blocks for each other."""
     blocks = [block] if other is None else [block, other]
@@ -144,10 +163,14 @@ def among(job: Job, queries: IntArray, query_rows: Embeddings, items: IntArray, 
 
 
 Task = Callable[..., Any]
-"""Called with what all units share, a unit, and on this machine a function that takes the number of pairs done."""
+"""A function of this file, or another one that can be imported: on a cluster, it runs in another process."""
 
-KEPT = 16
-"""One part in this many of the memory is for thresholds; further blocks are ranked again when they are needed."""
+Pairs = Callable[[Any], int]
+"""Returns how many pairs a unit has, if units have pairs and may take long."""
+
+Begin = Callable[[Any, Progress], Any]
+"""Called with a unit and with a function that takes the number of pairs done: submits the tasks of the unit, and
+returns the answer of the last one, or what a cluster has in its place until it is there."""
 
 
 class Local:
@@ -155,64 +178,22 @@ class Local:
 
     workers = 1
 
-    def __init__(self) -> None:
-        self.ranked: dict[int, RankedQueries] = {}
-        self.kept = 0
+    def share(self, value: Any) -> Any:
+        """What several tasks are given."""
+        return value
+
+    def submit(self, task: Task, *given: Any) -> Any:
+        """The answer of a task."""
+        return task(*given)
 
     def each(
-        self, task: Task, given: Any, units: Sequence[Any], pairs: Callable[[Any], int], progress: Progress
+        self, begin: Begin, units: Iterable[Any], pairs: Pairs | None = None, progress: Progress = unseen
     ) -> Iterator[tuple[Any, Any]]:
-        """The answer of a task for each unit, as units end; `pairs` returns the number of pairs of a unit."""
+        """The answer of each unit, as units end; `pairs` returns the number of pairs of a unit."""
         for unit in units:
-            step = Step(pairs(unit), progress)
-            answer = task(given, unit, step)
+            step = Step(pairs(unit) if pairs else 0, progress)
+            yield unit, begin(unit, step)
             step.end()
-            yield unit, answer
-
-    def look(
-        self, whole: Problem, rows: RankedRows, words: Words, spans: list[tuple[int, int]]
-    ) -> Iterator[SurveyedRows]:
-        """Survey the rows of each span; yields in order."""
-        yield from in_order(lambda span: look(whole, rows, words[slice(*span)], *span), spans, whole.budget.threads)
-
-    def count(self, job: Job, units: Iterable[Unit], progress: Progress) -> Iterator[tuple[Unit, list[Others]]]:
-        """The counts of each unit; a block stays in memory while the following units have it, too."""
-        kept: tuple[int, QueryBlock, RankedQueries] | None = None
-        for unit in units:
-            if kept is None or kept[0] != unit.block:
-                kept = None  # otherwise two would be in memory
-                kept = unit.block, *self.gathered(job, unit.block)
-            _, block, ranked = kept
-            step = Step(job.layout.pairs_of(unit), progress)
-            if unit.other is None:
-                of_groups = (count_group(job, block, ranked, group, step) for group in job.layout.groups)
-                total = next(of_groups)
-                for more in of_groups:
-                    total += more
-                counts = [total]
-            else:
-                alone = unit.other == unit.block
-                other, other_ranked = (None, None) if alone else self.gathered(job, unit.other)
-                counts = count_blocks(job, block, ranked, other, other_ranked, step)
-            step.end()
-            yield unit, counts
-
-    def thresholds(self, job: Job) -> Iterator[tuple[int, RankedQueries]]:
-        """Each block with its thresholds."""
-        for number in range(len(job.layout.blocks)):
-            yield number, self.ranked.pop(number) if number in self.ranked else self.gathered(job, number)[1]
-
-    def gathered(self, job: Job, number: int) -> tuple[QueryBlock, RankedQueries]:
-        """The rows of a block, and its thresholds, which are kept if there is room."""
-        block = gather(job, number)
-        ranked = self.ranked.get(number)
-        if ranked is None:
-            ranked = rank(job, block)
-            size = sum(array.nbytes for array in ranked[1:] if array is not None)
-            if KEPT * (self.kept + size) <= job.problem.whole.budget.memory:
-                self.ranked[number] = ranked
-                self.kept += size
-        return block, ranked
 
 
 class Step:
@@ -221,7 +202,7 @@ class Step:
     Pairs of equal rows are reported once; the end of the unit reports the remaining pairs.
     """
 
-    def __init__(self, pairs: int, progress: Callable[[int], None]) -> None:
+    def __init__(self, pairs: int, progress: Progress) -> None:
         self.left, self.progress = pairs, progress
 
     def __call__(self, pairs: int) -> None:

@@ -1,6 +1,6 @@
 """Sources of rows: embeddings that are read when they are needed, an array in place of them, and converted rows."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -83,11 +83,6 @@ class ArraySource:
         return np.ascontiguousarray(self.array[rows])
 
 
-def _piece_rows(source: RowSource, most: int = BLOCK_BYTES) -> int:
-    """Return how many rows are read at a time when they are copied: a few megabytes."""
-    return max(1, most // max(1, source.shape[1] * source.dtype.itemsize))
-
-
 @dataclass(frozen=True, eq=False)
 class RankedRows:
     """A source whose rows are converted when they are read; it has a length and slices, as an array has.
@@ -117,6 +112,11 @@ class RankedRows:
         return self.read(start, max(start, stop))
 
     @property
+    def bounds(self) -> IntArray:
+        """(s + 1,): the ends of the shards."""
+        return self.source.bounds
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a converted row."""
         return self.shape[1] * self.dtype.itemsize
@@ -131,15 +131,9 @@ class RankedRows:
             return np.empty((0, self.shape[1]), dtype=self.dtype)
         return self.convert(self.source.take(rows))
 
-    def pieces(self, start: int, stop: int) -> Iterator[tuple[int, Embeddings]]:
-        """The rows start … stop-1, some at a time, each with the number of its first row."""
-        size = _piece_rows(self.source)
-        for first in range(start, stop, size):
-            yield first, self.read(first, min(first + size, stop))
-
     def fill(self, start: int, stop: int, out: Embeddings, most: int = BLOCK_BYTES) -> None:
         """Write the rows start … stop-1, `most` bytes at a time, by two threads: one waits, one converts."""
-        size = _piece_rows(self.source, most)
+        size = max(1, most // max(1, self.source.shape[1] * self.source.dtype.itemsize))
 
         def write(first: int) -> None:
             last = min(first + size, stop)

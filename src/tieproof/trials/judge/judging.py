@@ -35,11 +35,12 @@ from tieproof.trials.judge.answers import (
 from tieproof.trials.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
 from tieproof.trials.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
-from tieproof.trials.judge.running import Journal, Outcome, Runner, opened
+from tieproof.trials.judge.running import Outcome, Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.trials.sandbox.folders import python_folders, readable, sweep
 from tieproof.trials.sandbox.trees import check_plain
+from tieproof.whole_files import PartsFolder
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 
@@ -166,18 +167,18 @@ def judge(
         "system": asked.spelled,
         "number of runs": wanted,
         "seal": chosen.by,
-        "shown": [os.fspath(place) for place in show],
+        "shown files": [os.fspath(place) for place in show],
     }
     sweep()
-    with opened(folder / f"{name}.judging", plan) as journal, readable(shown) as visible:
+    with journal(folder / f"{name}.judging", plan) as kept, readable(shown) as visible:
         runner = Runner(asked, chosen, visible, contest.limits, test_set)
         done = []
         for run in range(1, wanted + 1):
             batches = dealt(contest, test_set, Dealer(seed, contest.phase.name, name, run))
-            outcomes = _asked(batches, run, runner, journal, progress)
+            outcomes = _asked(batches, run, runner, kept, progress)
             done.append(_evaluated(contest, test_set, batches, outcomes))
         judgment = write_judgment(contest, name, asked.spelled, chosen, done, plan, folder)
-        journal.remove()
+        kept.remove()
     return judgment
 
 
@@ -212,20 +213,22 @@ def dealt(contest: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[B
     return deal_items(dealer, count, judging.batch, judging.repeats)
 
 
-def _asked(batches: Sequence[Batch], run: int, runner: Runner, journal: Journal, progress: bool) -> list[Outcome]:
-    """The outcomes of all batches; those that are not in the journal are run, and written to it."""
+def _asked(batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder, progress: bool) -> list[Outcome]:
+    """The outcomes of all batches; those that are not kept in the journal are run, and written to it."""
     limits, total = runner.limits, len(batches)
     watch = progress_bar(total, f"batches of run {run}", 1.0) if progress else unwatched(total)
     outcomes = []
     with watch as advance:
         used = 0.0
         for at, batch in enumerate(batches):
-            if not journal.has(run, at):
+            name = f"run-{run}-batch-{at}"
+            if name not in kept:
                 left = limits.seconds if limits.total_seconds is None else limits.total_seconds - used
                 left = min(left, limits.seconds)
                 outcome = runner.run(batch, left) if left > 0 else Outcome(all_refused(batch, LATE), 0.0)
-                journal.write(run, at, outcome)
-            outcomes.append(journal.read(run, at))
+                kept.write(name, **outcome.arrays())
+            with kept.opened(name) as arrays:
+                outcomes.append(Outcome.of(arrays))
             used += outcomes[-1].seconds
             advance(1)
     return outcomes

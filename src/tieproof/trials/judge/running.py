@@ -19,7 +19,6 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.location import reading
 from tieproof.trials.judge.answers import CRASHED, LATE, NOTHING, TOO_MUCH, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.trials.judge.items import Limits, Sequestered
@@ -27,9 +26,9 @@ from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox import limits as sandbox
 from tieproof.trials.sandbox.bubblewrap import Room, Usage, environment, sealed
-from tieproof.trials.sandbox.folders import hand_over, opened_file, remove, size_of, temporary_folder
+from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
 from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
-from tieproof.whole_files import UNFINISHED, atomic_write
+from tieproof.whole_files import PartsFolder
 
 _PAUSES = (0.002, 0.1)
 """The shortest and longest pause between two looks at a process, in seconds."""
@@ -39,6 +38,9 @@ _PART = 2**16
 
 _LAST_WORDS = 300
 """The number of characters that are kept of a system's error output."""
+
+_LOCK = "lock"
+"""The file of a journal that the judge who writes it has locked."""
 
 _SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
 """The folders in memory that a sealed system may write to."""
@@ -55,6 +57,25 @@ class Outcome(NamedTuple):
     answers: Answers
     seconds: float
     said: str = ""
+
+    def arrays(self) -> dict[str, Any]:
+        """The outcome as arrays, which a journal keeps."""
+        vectors, refused, unknown = self.answers
+        return {
+            "lengths": np.array([len(vector) for vector in vectors], dtype=np.int64),
+            "numbers": np.concatenate([NOTHING, *vectors]),
+            "refused": np.array(refused),
+            "unknown": np.int64(unknown),
+            "seconds": np.float64(self.seconds),
+            "said": np.array(self.said),
+        }
+
+    @classmethod
+    def of(cls, kept: Mapping[str, Any]) -> "Outcome":
+        """The outcome that a journal kept."""
+        vectors = np.split(kept["numbers"], np.cumsum(kept["lengths"])[:-1])
+        refused = [str(reason) for reason in kept["refused"]]
+        return cls(Answers(vectors, refused, int(kept["unknown"])), float(kept["seconds"]), str(kept["said"]))
 
 
 class Runner(NamedTuple):
@@ -210,76 +231,18 @@ def _last_words(path: Path, folder: str) -> str:
     return " ".join(text.replace(f"{folder}/{Path(folder).name}", "…").split())[-_LAST_WORDS:]
 
 
-class Journal:
-    """The answers of one system so far, in a separate folder; `opened` creates it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-
-    def _place(self, run: int, number: int) -> Path:
-        return self.folder / f"run-{run}-batch-{number}.npz"
-
-    def has(self, run: int, number: int) -> bool:
-        """Whether a batch is done."""
-        return self._place(run, number).exists()
-
-    def write(self, run: int, number: int, outcome: Outcome) -> None:
-        """Save the outcome of a batch."""
-        vectors, refused, unknown = outcome.answers
-        with atomic_write(self._place(run, number)) as unfinished:
-            np.savez(
-                unfinished,
-                lengths=np.array([len(vector) for vector in vectors], dtype=np.int64),
-                numbers=np.concatenate([NOTHING, *vectors]),
-                refused=np.array(refused),
-                unknown=np.int64(unknown),
-                seconds=np.float64(outcome.seconds),
-                said=np.array(outcome.said),
-            )
-
-    def read(self, run: int, number: int) -> Outcome:
-        """Load the outcome of a batch."""
-        place = self._place(run, number)
-        with reading(place, "a batch of an unfinished judgment"), np.load(place, allow_pickle=False) as kept:
-            ends = np.cumsum(kept["lengths"])
-            vectors = np.split(kept["numbers"], ends[:-1])
-            refused = [str(reason) for reason in kept["refused"]]
-            return Outcome(Answers(vectors, refused, int(kept["unknown"])), float(kept["seconds"]), str(kept["said"]))
-
-    def remove(self) -> None:
-        """Remove the journal, after the records have been written."""
-        remove(self.folder)
-
-
 @contextmanager
-def opened(folder: Path, plan: Mapping[str, Any]) -> Iterator[Journal]:
-    """Open the journal of a judgment, a new or an unfinished one, and lock it.
+def journal(folder: Path, plan: Mapping[str, Any]) -> Iterator[PartsFolder]:
+    """Open the journal of a judgment, the outcomes of its batches so far, and lock it.
 
-    plan : everything that decides what is asked; InputError if the folder has a journal with another plan
+    plan : everything that decides what is asked
     """
     import fcntl  # not available on every system
 
     folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "lock").open("w") as lock:
+    with (folder / _LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise InputError(f"Another judge is running in {folder}; wait for it, or take another name.") from None
-        place, text = folder / "plan.json", json.dumps(plan, indent=1)
-        if not place.exists():
-            with atomic_write(place) as unfinished:
-                unfinished.write_text(text, encoding="utf-8")
-        elif place.read_bytes() != text.encode():
-            try:
-                old = json.loads(place.read_text(encoding="utf-8"))
-            except (ValueError, RecursionError):
-                old = None
-            old = old if isinstance(old, dict) else {}
-            other = next((name for name in plan if old.get(name) != plan[name]), "plan")
-            raise InputError(
-                f"{folder} was begun with another '{other}'. Judge with the same one to continue, or remove the "
-                "folder to start again."
-            )
-        for left in folder.glob(f"{UNFINISHED}*"):  # unfinished files of a killed judge
-            os.unlink(left)
-        yield Journal(folder)
+        yield PartsFolder(folder, "judgment", plan, "plan.json", "out", (_LOCK,))
