@@ -126,6 +126,10 @@ class RoundedSpace(Space):
         """Minus the places of the rounded distances of pairs, as integers."""
         return self.keys(rows, columns)[0][:, None].astype(np.int64)
 
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The rounded distances of pairs."""
+        return numbers_of(-self.keys(rows, columns)[0], self.target) + 0.0
+
     def round(self, values: FloatArray, nearness: Entries) -> int:
         """Step 1: round a tile, and return the number of undecided pairs."""
         return round_tile(values, self.absolute, self.relative, self.curve, self.target, nearness)
