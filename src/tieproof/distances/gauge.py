@@ -18,6 +18,7 @@ from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
+from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
 
 LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
@@ -109,8 +110,7 @@ class Gauge(ABC):
     def parts(self, columns: slice) -> Iterator[slice]:
         """Yield the columns that are processed at a time."""
         step = columns.stop - columns.start if self.stripe_rows else COLUMNS
-        for start in range(columns.start, columns.stop, step):
-            yield slice(start, min(start + step, columns.stop))
+        return stripes(columns.start, columns.stop, step)
 
     def wide_values(self, rows: slice, columns: slice) -> FloatArray:
         """The values of any number of columns, part by part."""
@@ -344,8 +344,7 @@ class FunctionGauge(Gauge):
     def values(self, rows: slice, columns: slice) -> FloatArray:
         """Compute the distances of all columns, because a function may round fewer ones differently; return some."""
         distances = np.empty((rows.stop - rows.start, len(self.items)))
-        for first in range(0, len(self.items), FUNCTION_COLUMNS):
-            span = slice(first, min(first + FUNCTION_COLUMNS, len(self.items)))
+        for span in stripes(0, len(self.items), FUNCTION_COLUMNS):
             returned = self.function(self.queries[rows], self.items[span])
             distances[:, span] = _checked_distances(returned, rows, span)
         return np.ascontiguousarray(distances[:, columns])

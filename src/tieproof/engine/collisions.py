@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.gauge import Curve, Gauge
 from tieproof.engine.mirrored import MirroredValues
-from tieproof.engine.plan import stripes
+from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import spans_of_runs
 from tieproof.native.calls import Output, native
@@ -267,7 +267,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
 
     of_relevant = BYTES_PER_RELEVANT * problem.relevance.at_most()[order]
     memory = problem.budget.memory
-    spans = list(stripes(gauge, BYTES_PER_ITEM * len(weight), of_relevant, int(STRIPES * memory) // threads))
+    spans = list(whole_rankings(gauge, BYTES_PER_ITEM * len(weight), of_relevant, int(STRIPES * memory) // threads))
     at_a_time = max(1, int(OPEN_RANKINGS * memory) // threads // (BYTES_PER_OPEN * len(weight)))
     rows_of = gauge.identity[0][order]
     row_spans = [slice(int(rows_of[span.start]), int(rows_of[span.stop - 1]) + 1) for span in spans]

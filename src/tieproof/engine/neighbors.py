@@ -55,15 +55,12 @@ def lists_by_tiles(
         chosen = cheapest_for_nearest(space, k)
         chosen.keep_rows()
         search = Search(chosen, problem, plan, k, advance, admit)
-        try:
-            if queries is not None:  # whose rows may be far apart
-                stripes: Iterator[Stripe | IntArray] = iter(queries[:, None])
-            else:
-                stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
-            for lists in in_order(search.lists_of, stripes, plan.threads):
-                yield from lists
-        finally:
-            search.stop.set()
+        if queries is not None:  # whose rows may be far apart
+            stripes: Iterator[Stripe | IntArray] = iter(queries[:, None])
+        else:
+            stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
+        for lists in in_order(search.lists_of, stripes, plan.threads, search.stop):
+            yield from lists
 
 
 def distances_in(space: Space, distance: Distance) -> Callable[[IntArray, IntArray], FloatArray]:
@@ -123,7 +120,7 @@ class Search:
                 stripe.own = slice(stripes[number - 1].span.stop, stripe.span.stop)
         count = len(stripes)
         pairs = ((stripes[i], stripes[i + step]) for step in range(count) for i in range(count - step))
-        for_each(self.show_to_both, pairs, self.threads)
+        for_each(self.show_to_both, pairs, self.threads, self.stop)
         while stripes:
             stripe = stripes.pop()
             yield stripe.queries if stripe.without_room else stripe

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, not_finite, rows_of_block
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import for_each
+from tieproof.native.threads import for_each, stripes
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 Checksums = npt.NDArray[np.uint64]
@@ -311,8 +311,7 @@ def _integer_squares(rows: Rows, threads: int) -> FloatArray:
 def spans(count: int, dimensions: int) -> Iterator[slice]:
     """Slices of `count` rows, each small enough in float64 for a cache."""
     size = max(1, BLOCK_BYTES // (8 * dimensions))
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
+    return stripes(0, count, size)
 
 
 def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
@@ -341,10 +340,8 @@ def _same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, up_
     """Whether each row members[i] equals row leaders[i], or a positive multiple of it, computed block by block."""
     # With more than 53 bits the products in `_proportional` would not be exact.
     by_products = up_to_factor and not (embeddings.dtype.kind in "iu" and embeddings.dtype.itemsize == 8)
-    size = max(1, BLOCK_BYTES // (8 * embeddings.shape[1]))
     matched = np.empty(len(members), dtype=np.bool_)
-    for start in range(0, len(members), size):
-        span = slice(start, start + size)
+    for span in spans(len(members), embeddings.shape[1]):
         a, b = embeddings[members[span]], embeddings[leaders[span]]
         matched[span] = _proportional(a, b) if by_products else (a == b).all(axis=1)
     return matched
