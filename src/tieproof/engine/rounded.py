@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
+from tieproof.distances.curves import LINEAR, Curve, curve
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
 from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import ranges
