@@ -182,8 +182,8 @@ class TileLoop:
         """Yield stripes of distinct rows with their queries."""
         targets = self.ranked.targets
         for rows in stripes(area.start, area.stop, self.side):
-            own = np.searchsorted(targets.row, (rows.start, rows.stop)).tolist()
-            yield Stripe(rows, *own, columns_of(targets, self.limits, rows, *own), Lock())
+            start, stop = np.searchsorted(targets.row, (rows.start, rows.stop)).tolist()
+            yield Stripe(rows, start, stop, columns_of(targets, self.limits, rows, start, stop), Lock())
 
     def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""

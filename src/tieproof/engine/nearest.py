@@ -50,12 +50,12 @@ def _by_function(
     relevance, gauge = problem.relevance, cast(FunctionGauge, problem.gauge())
     target = None if problem.format is None else target_of(problem.format)
     everyone = Members(np.arange(relevance.n_items + 1), np.arange(relevance.n_items))
-    stripe, values = slice(0, 0), np.empty((0, 0))
+    height, stripe, values = gauge.stripe_rows or 1, slice(0, 0), np.empty((0, 0))
     with watch(problem.pairs) as advance:
         for query in range(relevance.n_queries) if queries is None else queries.tolist():
             if not stripe.start <= query < stripe.stop:
-                start = query // gauge.stripe_rows * gauge.stripe_rows
-                stripe = slice(start, min(start + gauge.stripe_rows, relevance.n_queries))
+                start = query // height * height
+                stripe = slice(start, min(start + height, relevance.n_queries))
                 values = gauge.values(stripe, slice(0, relevance.n_items))
             distances = values[query - stripe.start]
             nearness = -distances if target is None else nearness_of(distances[None], target)[0]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-import tieproof
+from tieproof.analyses.neighbors import nearest as exact
 from tieproof.compat.oml.dataset import Split
 from tieproof.inputs.arrays import as_array
 from tieproof.ties import IntArray
@@ -30,7 +30,7 @@ class Neighbors(NamedTuple):
 def nearest(split: Split, count: int) -> Iterator[Neighbors]:
     """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
     k, excluded = min(count, len(split.items)), split.pairs["exclude"]
-    found = tieproof.nearest(split.queries, split.gallery, k, distance="euclidean", exclude=excluded)
+    found = exact.nearest(split.queries, split.gallery, k, distance="euclidean", exclude=excluded)
     with np.errstate(over="ignore", under="ignore"):
         distances = found.distances.astype(np.float32)
     for query, nearer in enumerate(found.nearer):
