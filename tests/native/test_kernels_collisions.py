@@ -9,10 +9,11 @@ import pytest
 
 from kernel_levels import LEVELS, at
 from kernels import collisions as reference
-from tieproof.distances.gauge import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
+from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.engine.collisions import (
     APART,
     OPEN,
+    Desk,
     Items,
     Listing,
     OrderedItems,
@@ -20,7 +21,6 @@ from tieproof.engine.collisions import (
     Scale,
     bounds_of_each,
     judge_each,
-    make_room,
     paint,
     rank_rows,
     write_ties,
@@ -65,7 +65,7 @@ def rankings_of(count: int, width: int) -> tuple[OrderedItems, RowRoom]:
         np.full(count, -9),
         np.full(count, -9),
     )
-    return rankings, make_room(width)
+    return rankings, Desk.of(0, width).room
 
 
 def check_ranked(values: FloatArray, items: Items, scale: Scale, level: str) -> None:

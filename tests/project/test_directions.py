@@ -56,7 +56,7 @@ MAY_IMPORT = {
     # A judge runs programs as an audit does, writes records and logs, and reads competition files.
     "trials.judge": "installed errors whole_files ties inputs show measures engine.problem evaluation "
     "evaluation.records analyses.compare trials.sandbox trials.audit trials.competition",
-    "compat": "errors ties inputs distances.exact distances show engine evaluation analyses.rates",
+    "compat": "errors ties inputs distances show evaluation analyses.neighbors analyses.rates",
     "integrations": "errors whole_files ties inputs distances show measures evaluation",
     "tieproof": "lazy installed errors ties inputs measures measures.distribution measures.confidence evaluation "
     "evaluation.records analyses.rates analyses.collisions analyses.neighbors analyses.recall analyses.compare "

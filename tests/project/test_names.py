@@ -37,7 +37,7 @@ SHARED: dict[str, int] = {
     "Limits": 4,
     "Lists": 2,
     "Members": 3,
-    "Neighbors": 3,
+    "Neighbors": 2,
     "Outcome": 2,
     "Ranking": 2,
     "Registry": 2,

@@ -12,7 +12,6 @@ import pytest
 
 import tieproof as tp
 from layout import faults
-from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
 from tieproof.measures.confidence import (
     Cap,
     CredibleRetrieval,
@@ -108,13 +107,6 @@ def separate(count: int) -> tp.Collisions:
     return tp.collisions(data, np.arange(count) // 2)
 
 
-ITEMS = [Item(np.eye(4), "a caption that goes on and on and on", True), Item("數據" * 20, "4: 0.5", False)]
-ROWS = [
-    Row("words " * 40, "a query with a very long caption", ITEMS, [Tie(0, 2, 9)]),
-    Row(np.eye(3), NAMES[0], ITEMS, [Tie(0, 1, 500), Tie(1, 2, 12345)]),
-]
-
-
 def comparison(count: int, names: list[str], baseline: str | None = None) -> tp.Comparison:
     """Systems with ties, each a little better than the one before."""
     relevance = (np.arange(20)[None] % 5 == np.arange(count)[:, None] % 5).astype(int)
@@ -177,7 +169,6 @@ OTHERS: dict[str, Draw] = {
     "a flat ellipse": lambda ax: plot_credible_region(Ellipsoid(np.zeros(2), np.array([1.0, 1e-6]), 2.0), ax),
     "a cap": lambda ax: plot_credible_region(Cap(np.array([0.0, 1.0]), 0.5), ax),
     "intervals": lambda ax: plot_credible_region(Interval(np.arange(99.0), np.arange(99.0) + 3), ax),
-    "items": lambda ax: nearest_items(ROWS, ax),
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances import Distance
+from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.bounds import inner_products
@@ -24,7 +25,7 @@ from tieproof.distances.exact.twofold import (
     twofold_squares,
 )
 from tieproof.distances.exact.words import SumOfWords, squares_of_words
-from tieproof.distances.gauge import NEAR, ROOT, SLACK, Curve, SpaceGauge, curve, widened
+from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import (
     FLOAT64,

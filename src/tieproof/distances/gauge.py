@@ -1,16 +1,13 @@
-"""`Gauge`: all distances on one scale, to compare pairs of different queries, and the curve from values to distances.
+"""`Gauge`: all distances on one scale, to compare pairs of different queries."""
 
-A curve is an increasing function of one number, computed in float64 with a known error.
-"""
-
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -18,43 +15,8 @@ from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
+from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
-
-LINEAR, ROOT, SIMILARITY, SIGNED_SQUARE, SINE = range(5)
-"""The distance d as a function of the value v.
-
-LINEAR: d = v; ROOT: d = sqrt(v); SIMILARITY: d = 1 + v, where v is minus a cosine; SIGNED_SQUARE: v is minus the
-signed square of a cosine; SINE: v is the same plus 1, which is the squared sine up to a right angle.
-"""
-
-CURVE_ERROR = 2.0**-49
-"""The relative error of `distance_of` (curves.h): six operations of at most 2^-53 each, with a margin."""
-
-
-class Curve(NamedTuple):
-    """One of the shapes, times factor * first * second; the latter are two powers of two, as one might overflow."""
-
-    shape: int
-    factor: float
-    first: float
-    second: float
-    error: float  # relative error of `distance_of`
-
-
-_LARGEST_EXPONENT = 1023
-"""The exponent of the largest power of two among float64."""
-
-
-def curve(shape: int, scale: Fraction = Fraction(1)) -> Curve:
-    """Return a shape times `scale`; it is exact if a line is multiplied by a power of two."""
-    exponent = scale.numerator.bit_length() - scale.denominator.bit_length()
-    factor = scale / Fraction(2) ** exponent
-    is_power = math.frexp(float(factor))[0] == 0.5 and Fraction(float(factor)) == factor
-    error = 0.0 if shape == LINEAR and is_power else CURVE_ERROR
-    first = min(exponent // 2, _LARGEST_EXPONENT)
-    second = min(exponent - first, _LARGEST_EXPONENT)
-    return Curve(shape, float(factor * 2 ** (exponent - first - second)), 2.0**first, 2.0**second, error)
-
 
 NEAR = 2.0**-50
 """The relative error of `Gauge.near`, and of values computed with it."""
@@ -109,8 +71,7 @@ class Gauge(ABC):
     def parts(self, columns: slice) -> Iterator[slice]:
         """Yield the columns that are processed at a time."""
         step = columns.stop - columns.start if self.stripe_rows else COLUMNS
-        for start in range(columns.start, columns.stop, step):
-            yield slice(start, min(start + step, columns.stop))
+        return stripes(columns.start, columns.stop, step)
 
     def wide_values(self, rows: slice, columns: slice) -> FloatArray:
         """The values of any number of columns, part by part."""
@@ -344,8 +305,7 @@ class FunctionGauge(Gauge):
     def values(self, rows: slice, columns: slice) -> FloatArray:
         """Compute the distances of all columns, because a function may round fewer ones differently; return some."""
         distances = np.empty((rows.stop - rows.start, len(self.items)))
-        for first in range(0, len(self.items), FUNCTION_COLUMNS):
-            span = slice(first, min(first + FUNCTION_COLUMNS, len(self.items)))
+        for span in stripes(0, len(self.items), FUNCTION_COLUMNS):
             returned = self.function(self.queries[rows], self.items[span])
             distances[:, span] = _checked_distances(returned, rows, span)
         return np.ascontiguousarray(distances[:, columns])

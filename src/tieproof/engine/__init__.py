@@ -31,12 +31,10 @@ if TYPE_CHECKING:
     from tieproof.engine.listed import NearestLists as NearestLists
     from tieproof.engine.merging import merged_lists as merged_lists
     from tieproof.engine.merging import places_of_pairs as places_of_pairs
-    from tieproof.engine.nearest import Neighbors as Neighbors
-    from tieproof.engine.nearest import nearest_of as nearest_of
+    from tieproof.engine.nearest import nearest_lists as nearest_lists
     from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers
+    from tieproof.engine.nearest import nearest_space as nearest_space
     from tieproof.engine.nearest import neighbors_of as neighbors_of
-    from tieproof.engine.neighbors import nearest_lists as nearest_lists
-    from tieproof.engine.neighbors import nearest_space as nearest_space
     from tieproof.engine.portions import Others as Others
     from tieproof.engine.portions import Portion as Portion
     from tieproof.engine.portions import RankedQueries as RankedQueries

@@ -9,25 +9,24 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tieproof.distances.curves import Curve
 from tieproof.distances.exact.bounds import check_products, single_threaded
-from tieproof.distances.gauge import Curve, Gauge
+from tieproof.distances.gauge import Gauge
 from tieproof.engine.mirrored import MirroredValues
-from tieproof.engine.plan import stripes
+from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import spans_of_runs
 from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
-from tieproof.ties import FloatArray, IntArray, SmallIntArray
+from tieproof.ties import FloatArray, IntArray, SmallIntArray, WordArray
 
 States = npt.NDArray[np.int8]
-WordArray = npt.NDArray[np.uint64]
 
 APART, CLOSE, OPEN = 0, 1, 2
 """The states of the gap between an item and the next one."""
 
 UNORDERED = 4
 """Added to the state if float64 cannot decide which of the two neighbors is nearer."""
-
 
 TINY = 2.0**-1068
 """More than the rounding errors of subnormal numbers, and negligible compared with normal numbers."""
@@ -267,7 +266,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
 
     of_relevant = BYTES_PER_RELEVANT * problem.relevance.at_most()[order]
     memory = problem.budget.memory
-    spans = list(stripes(gauge, BYTES_PER_ITEM * len(weight), of_relevant, int(STRIPES * memory) // threads))
+    spans = list(whole_rankings(gauge, BYTES_PER_ITEM * len(weight), of_relevant, int(STRIPES * memory) // threads))
     at_a_time = max(1, int(OPEN_RANKINGS * memory) // threads // (BYTES_PER_OPEN * len(weight)))
     rows_of = gauge.identity[0][order]
     row_spans = [slice(int(rows_of[span.start]), int(rows_of[span.stop - 1]) + 1) for span in spans]
@@ -328,17 +327,13 @@ class Desk(NamedTuple):
             np.empty((queries, width), dtype=np.int8),
             *np.empty((2, queries), dtype=np.int64),
         )
-        return cls(np.empty((queries, width)), rankings, make_room(width))
-
-
-def make_room(width: int) -> RowRoom:
-    """Working memory for rows with `width` columns."""
-    return RowRoom(
-        np.empty(width),
-        np.empty(width, dtype=np.int32),
-        np.empty((2, width), dtype=np.uint64),
-        *np.empty((2, width), dtype=np.int32),
-    )
+        room = RowRoom(
+            np.empty(width),
+            np.empty(width, dtype=np.int32),
+            np.empty((2, width), dtype=np.uint64),
+            *np.empty((2, width), dtype=np.int32),
+        )
+        return cls(np.empty((queries, width)), rankings, room)
 
 
 def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:

@@ -8,6 +8,7 @@ A tile of codes is not even written, if its near items are few: they are found w
 
 from collections import deque
 from collections.abc import Iterator, Sequence
+from itertools import product
 from threading import Event, Lock
 from typing import NamedTuple
 
@@ -35,6 +36,7 @@ from tieproof.engine.structures import (
     Work,
 )
 from tieproof.native.calls import Output, native, packed
+from tieproof.native.threads import for_each, stripes
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -157,49 +159,31 @@ class TileLoop:
         to_count = list(self.tasks())
         for _ in range(min(self.threads, len(to_count))):
             self.desks.append(self.make_desk())
-        if len(to_count) == 1:  # not worth starting a thread
-            self.count(*to_count[0])
-            return
-        from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-
-        with ThreadPoolExecutor(self.threads) as pool:
-            try:
-                tasks = [pool.submit(self.count, *task) for task in to_count]
-                wait(tasks, return_when=FIRST_EXCEPTION)
-            finally:
-                self.stop.set()
-                pool.shutdown(cancel_futures=True)
-            for task in tasks:
-                if not task.cancelled():
-                    task.result()
+        for_each(lambda task: self.count(*task), to_count, self.threads, self.stop, ahead=len(to_count))
 
     def tasks(self) -> Iterator[tuple[Stripe, slice, Stripe | None]]:
         """Yield tasks: the stripe of query rows, the item rows, and the stripe for the transposed tile if any."""
         rows, items, both = self.area
-        stripes = list(self.stripes(rows.start, rows.stop))
+        own = list(self.stripes(rows))
         if not both:
-            for start in range(items.start, items.stop, self.side):
-                for stripe in stripes:
-                    yield stripe, slice(start, min(start + self.side, items.stop)), None
+            for columns in stripes(items.start, items.stop, self.side):
+                for stripe in own:
+                    yield stripe, columns, None
         elif rows == items:
-            for i, stripe in enumerate(stripes):
+            for i, stripe in enumerate(own):
                 yield stripe, stripe.rows, None
-                for other in stripes[i + 1 :]:
+                for other in own[i + 1 :]:
                     yield stripe, other.rows, other
         else:
-            others = list(self.stripes(items.start, items.stop))
-            for stripe in stripes:
-                for other in others:
-                    yield stripe, other.rows, other
+            for stripe, other in product(own, self.stripes(items)):
+                yield stripe, other.rows, other
 
-    def stripes(self, first: int, last: int) -> Iterator[Stripe]:
+    def stripes(self, area: slice) -> Iterator[Stripe]:
         """Yield stripes of distinct rows with their queries."""
         targets = self.ranked.targets
-        for start in range(first, last, self.side):
-            rows = slice(start, min(start + self.side, last))
-            span = np.searchsorted(targets.row, (rows.start, rows.stop))
-            own = (int(span[0]), int(span[1]))
-            yield Stripe(rows, *own, columns_of(targets, self.limits, rows, *own), Lock())
+        for rows in stripes(area.start, area.stop, self.side):
+            start, stop = np.searchsorted(targets.row, (rows.start, rows.stop)).tolist()
+            yield Stripe(rows, start, stop, columns_of(targets, self.limits, rows, start, stop), Lock())
 
     def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.engine.extremes import moved, ranking_of
-from tieproof.engine.plan import stripes
+from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import GivenLists, Problem, Watch
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.inputs.lists import CountRoom
@@ -139,7 +139,7 @@ def ties_by_function(problem: Problem, watch: Watch) -> Iterator[tuple[IntArray,
     target = None if problem.format is None else target_of(problem.format)
     gauge, relevance = problem.gauge(), problem.relevance
     with watch(problem.pairs) as advance:
-        for span in stripes(gauge, 0, relevance.at_most(), 0):
+        for span in whole_rankings(gauge, 0, relevance.at_most(), 0):
             distances = gauge.values(span, slice(0, relevance.n_items))
             queries = np.arange(span.start, span.stop)
             nearness = -distances if target is None else nearness_of(distances, target)

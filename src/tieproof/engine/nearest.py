@@ -1,73 +1,81 @@
-"""The nearest items of some queries, in exact order."""
+"""The nearest items: of all queries or of some, by a distance, by a function of distances, or by given numbers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from typing import NamedTuple, cast
 
 import numpy as np
 
 from tieproof.distances import Distance
-from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY, check_products, single_threaded
-from tieproof.distances.exact.reals import rounded
-from tieproof.distances.gauge import FunctionGauge, SpaceGauge
+from tieproof.distances.gauge import FunctionGauge
 from tieproof.distances.space import Space
+from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import Plan
-from tieproof.engine.problem import Problem
-from tieproof.engine.ranked import RoomToSort
-from tieproof.engine.ranking import exact_order
-from tieproof.engine.rounded import RoundedSpace, nearness_of, target_of
+from tieproof.engine.problem import Problem, Watch
+from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.ties import FloatArray, IntArray
 
-COLUMNS = 2**14
-"""How many items' keys are computed together, so that few of their rows are converted at a time."""
+ROWS = 0.2
+"""The share of the budget for the rows of each side that are converted once."""
+
+
+def nearest_space(problem: Problem) -> Space | None:
+    """The space in which `nearest_lists` ranks; None for a distance function."""
+    if not isinstance(problem.distance, Distance):
+        return None
+    plan = Plan(problem.budget)
+    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
+    return plan.space_of(problem)
+
+
+def nearest_lists(
+    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit, queries: IntArray | None = None
+) -> Iterator[NearestLists]:
+    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
+
+    space : what `nearest_space` returned
+    queries : a few queries, which get a list of their own each, in this order; None: all of them
+    """
+    if space is None:
+        return _by_function(problem, k, watch, admit, queries)
+    from tieproof.engine.neighbors import lists_by_tiles
+
+    return lists_by_tiles(problem, space, k, watch, admit, queries)
+
+
+def _by_function(
+    problem: Problem, k: int, watch: Watch, admit: Admit, queries: IntArray | None
+) -> Iterator[NearestLists]:
+    """The lists by a distance function, which is called with the same blocks as in an evaluation."""
+    relevance, gauge = problem.relevance, cast(FunctionGauge, problem.gauge())
+    target = None if problem.format is None else target_of(problem.format)
+    everyone = Members(np.arange(relevance.n_items + 1), np.arange(relevance.n_items))
+    height, stripe, values = gauge.stripe_rows or 1, slice(0, 0), np.empty((0, 0))
+    with watch(problem.pairs) as advance:
+        for query in range(relevance.n_queries) if queries is None else queries.tolist():
+            if not stripe.start <= query < stripe.stop:
+                start = query // height * height
+                stripe = slice(start, min(start + height, relevance.n_queries))
+                values = gauge.values(stripe, slice(0, relevance.n_items))
+            distances = values[query - stripe.start]
+            nearness = -distances if target is None else nearness_of(distances[None], target)[0]
+            own = np.array([query])
+            near = nearest_of_numbers(nearness, relevance.block(own).excluded, k)
+            one, starts_tie = np.ones_like(near.item), np.diff(near.tie, prepend=-1) > 0
+            tied = TiedRows(np.zeros_like(near.item), near.item, starts_tie, one)
+            yield listed(own, tied, distances[near.item[starts_tie]], k, everyone, None, admit)
+            advance(relevance.n_items)
 
 
 class NearestItems(NamedTuple):
-    """The nearest items of each query with complete ties, nearest first, tied items in the order of the gallery.
+    """The nearest items of a query with complete ties, nearest first, tied items in the order of the gallery.
 
-    query : the position of each item's query among the requested ones, ascending
-    item : the index of each item in the gallery
-    tie : the number of each item's tie; all items of a tie are included
+    item : (c,) the index of each item in the gallery
+    tie : (c,) the number of each item's tie, from 0 on
     """
 
-    query: IntArray
     item: IntArray
     tie: IntArray
-
-
-def nearest_of(space: Space, queries: IntArray, excluded: Sequence[IntArray], count: int) -> NearestItems:
-    """The `count` nearest items of queries in a space with float64 tiles, and all items tied with the last one.
-
-    excluded : the items that each of these queries does not rank
-    """
-    rows = space.queries.identity[queries]
-    keys, errors = _all_keys(space, rows)
-    keys = keys[:, space.items.identity]
-    for row, items in zip(keys, excluded, strict=True):
-        row[items] = -np.inf
-    # Items that are or may be as near as the last one are ranked by exact keys, equal rows together.
-    last = np.partition(keys, -count, axis=1)[:, -count]
-    reach = np.where(
-        errors > 0, 2 * (errors * SAFETY + ARITHMETIC * np.abs(np.where(last > -np.inf, last, 0.0))), 0.0
-    )
-    query, item = np.nonzero((keys >= (last - reach)[:, None]) & (keys > -np.inf))
-    pairs, of_pair = np.unique(query * len(space.items) + space.items.identity[item], return_inverse=True)
-    room = RoomToSort.of(len(space.items))
-    ordered = exact_order(space, rows, pairs // len(space.items), pairs % len(space.items), room)
-    tie = np.empty_like(ordered.order)
-    tie[ordered.order] = np.cumsum(ordered.starts_tie) - 1
-    tie = tie[of_pair]
-    nearest_first = np.lexsort((item, tie))
-    return NearestItems(query, item[nearest_first], tie[nearest_first])
-
-
-def _all_keys(space: Space, rows: IntArray) -> tuple[FloatArray, FloatArray]:
-    """`key_block` of some rows and all columns, computed in blocks of columns."""
-    keys, errors = np.empty((len(rows), len(space.items))), np.zeros(len(rows))
-    for start in range(0, len(space.items), COLUMNS):
-        part = slice(start, min(start + COLUMNS, len(space.items)))
-        keys[:, part], of_part = space.key_block(rows, part)
-        np.maximum(errors, of_part, out=errors)
-    return keys, errors
 
 
 def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> NearestItems:
@@ -80,66 +88,20 @@ def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> 
     ranked = items[np.lexsort((items, -nearness[items]))]
     keys = nearness[ranked]
     stop = np.searchsorted(-keys, -keys[min(count, len(keys)) - 1], side="right") if len(keys) else 0
-    tie = np.cumsum(np.diff(keys[:stop], prepend=keys[:1]) != 0)
-    return NearestItems(np.zeros(stop, dtype=np.int64), ranked[:stop], tie)
+    return NearestItems(ranked[:stop], np.cumsum(np.diff(keys[:stop], prepend=keys[:1]) != 0))
 
 
-class Neighbors(NamedTuple):
-    """The nearest items of one query, with complete ties.
+def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[tuple[NearestItems, FloatArray]]:
+    """The `count` nearest items of each query, all items tied with the last one, and the distance of each tie.
 
-    item, tie : (c,) as in `NearestItems`, with ties counted from 0
-    distance : (t,) the distance of each tie, rounded once: to float64, or to the format that the problem ranks
+    Distances are rounded once: to float64, or to the format that the problem ranks.
     """
 
-    item: IntArray
-    tie: IntArray
-    distance: FloatArray
+    def unwatched(_: int) -> nullcontext[Callable[[int], None]]:
+        return nullcontext(lambda done: None)
 
-
-def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Neighbors]:
-    """The `count` nearest items of each query, and all items tied with the last one."""
-    gauge = problem.gauge()
-    block = problem.relevance.block(queries)
-    excluded = np.split(block.excluded, block.excluded_pointer[1:-1])
-    if not isinstance(problem.distance, Distance):
-        yield from _by_function(problem, cast(FunctionGauge, gauge), queries, excluded, count)
-        return
-    space = cast(SpaceGauge, gauge).space
-    if problem.format is not None:
-        space = RoundedSpace(cast(SpaceGauge, gauge), problem.format, Plan(problem.budget).undecided)
-    check_products()
-    count = min(count, problem.relevance.n_items)
-    with single_threaded():
-        for place, query in enumerate(queries):
-            nearest = nearest_of(space, np.array([query]), [excluded[place]], count)
-            if not len(nearest.item):
-                yield Neighbors(nearest.item, nearest.tie, np.zeros(0))
-                continue
-            yield _with_distances(problem, cast(SpaceGauge, gauge), query, nearest)
-
-
-def _with_distances(problem: Problem, gauge: SpaceGauge, query: int, nearest: NearestItems) -> Neighbors:
-    """The items of one query, with the distance of each tie."""
-    numbers, first = np.unique(nearest.tie, return_index=True)
-    columns = gauge.identity[1][nearest.item[first]]
-    rows = np.full(len(columns), gauge.identity[0][query])
-    rounding = rounded if problem.format is None else problem.format.rounded
-    keys = gauge.exact(gauge.values_of_pairs(rows, columns), rows, columns)
-    distances = np.array([gauge.distance(key * gauge.unit, rounding) for key in keys], dtype=np.float64)
-    return Neighbors(nearest.item, np.searchsorted(numbers, nearest.tie), distances)
-
-
-def _by_function(
-    problem: Problem, gauge: FunctionGauge, queries: IntArray, excluded: list[IntArray], count: int
-) -> Iterator[Neighbors]:
-    """The nearest items by a distance function, which is called with the same blocks as in an evaluation."""
-    relevance = problem.relevance
-    target = None if problem.format is None else target_of(problem.format)
-    for place, query in enumerate(queries.tolist()):
-        start = query // gauge.stripe_rows * gauge.stripe_rows
-        stripe = slice(start, min(start + gauge.stripe_rows, relevance.n_queries))
-        distances = gauge.values(stripe, slice(0, relevance.n_items))[query - start]
-        nearness = -distances if target is None else nearness_of(distances[None], target)[0]
-        _, item, tie = nearest_of_numbers(nearness, excluded[place], count)
-        _, first = np.unique(tie, return_index=True)
-        yield Neighbors(item, tie, distances[item[first]])
+    for lists in nearest_lists(problem, nearest_space(problem), count, unwatched, lambda items: None, queries):
+        start = int(lists.tie_starts[0])
+        nearer = np.append(lists.nearer[0, :start], np.full(len(lists.tie_ids), start))
+        first, tie = np.unique(nearer, return_inverse=True)
+        yield NearestItems(np.append(lists.ids[0, :start], lists.tie_ids), tie), lists.distances[0, first]

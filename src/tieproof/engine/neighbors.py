@@ -3,31 +3,27 @@
 from collections.abc import Callable, Iterator
 from copy import copy
 from threading import Event, Lock
-from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact.bounds import check_products, single_threaded
-from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT64, Entries, Space
 from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
-from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
 from tieproof.engine.problem import Problem, Progress, Watch
-from tieproof.engine.ranked import Masks, RoomToSort
+from tieproof.engine.ranked import LeftOut, RoomToSort
 from tieproof.engine.ranking import exact_order
+from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Targets, Tile
-from tieproof.inputs.relevance import RelevantBlock, pointers
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.native.threads import for_each, in_order
-from tieproof.ties import BoolArray, IntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
-SHARE, ROWS = 0.15, 0.2
-"""The shares of the budget for the items that are kept while tiles pass, for those that are compared and listed, and
-for the rows of each side that are converted once."""
+SHARE = 0.15
+"""The share of the budget for the items that are kept while tiles pass, and for those that are listed."""
 
 BYTES_PER_CANDIDATE, FEWEST_CANDIDATES, MOST_CANDIDATES = 300, 2**14, 2**17
 """The memory for an item while its exact place is found, and the limits of how many items are taken at a time."""
@@ -49,56 +45,31 @@ FEWEST_DIMENSIONS = 32
 """With fewer dimensions, computing a tile twice takes less time than transposing it (measured)."""
 
 
-def nearest_space(problem: Problem) -> Space | None:
-    """The space in which `nearest_lists` ranks; None for a distance function."""
-    if not isinstance(problem.distance, Distance):
-        return None
-    plan = Plan(problem.budget)
-    plan.resources = plan.resources._replace(keep_bytes=int(ROWS * plan.memory))
-    return plan.space_of(problem)
-
-
-def nearest_lists(
-    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit
+def lists_by_tiles(
+    problem: Problem, space: Space, k: int, watch: Watch, admit: Admit, queries: IntArray | None
 ) -> Iterator[NearestLists]:
-    """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
-
-    space : what `nearest_space` returned
-    """
-    if space is None:
-        yield from _by_function(problem, k, watch, admit)
-        return
+    """The k nearest items of all queries, or of some; arguments as in `nearest_lists`."""
     plan = Plan(problem.budget)
     check_products(max(len(space.queries), len(space.items)))
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():
         chosen = cheapest_for_nearest(space, k)
         chosen.keep_rows()
         search = Search(chosen, problem, plan, k, advance, admit)
-        try:
+        if queries is not None:  # whose rows may be far apart
+            stripes: Iterator[Stripe | IntArray] = iter(queries[:, None])
+        else:
             stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
-            for lists in in_order(search.lists_of, stripes, plan.threads):
-                yield from lists
-        finally:
-            search.stop.set()
+        for lists in in_order(search.lists_of, stripes, plan.threads, search.stop):
+            yield from lists
 
 
-def _by_function(problem: Problem, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
-    """The lists by a distance function, query by query."""
-    n_queries, n_items = problem.relevance.n_queries, problem.relevance.n_items
-    everyone = Members(np.arange(n_items + 1), np.arange(n_items))
-    with watch(problem.pairs) as advance:
-        for query, near in enumerate(neighbors_of(problem, np.arange(n_queries), k)):
-            starts_tie = np.diff(near.tie, prepend=-1) > 0
-            tied = TiedRows(np.zeros_like(near.item), near.item, starts_tie, np.ones_like(near.item)).within(k)
-            yield listed(np.array([query]), tied, near.distance, k, everyone, None, admit)
-            advance(n_items)
-
-
-def gauge_of(distance: Distance, space: Space) -> SpaceGauge:
-    """A gauge of the rows of a space, for distances of single pairs only: it keeps no rows."""
+def distances_in(space: Space, distance: Distance) -> Callable[[IntArray, IntArray], FloatArray]:
+    """The function that returns the distances of pairs of rows of a space, each rounded once; it keeps no rows."""
+    if isinstance(space, RoundedSpace):
+        return space.distances
     lean = copy(space.as_passed)
     lean.choose_tiles(space.resources._replace(keep_bytes=0, dtype=FLOAT64))
-    return distance.gauge(lean)
+    return distance.gauge(lean).distances
 
 
 class NoRoomError(Exception):
@@ -115,7 +86,7 @@ class Search:
         assert isinstance(problem.distance, Distance)
         self.space, self.relevance, self.k, self.advance, self.admit = space, problem.relevance, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
-        self.gauge = gauge_of(problem.distance, space)
+        self.distances = distances_in(space, problem.distance)
         self.members = Members.of(space.items.identity, len(space.items))
         self.memory = int(SHARE * plan.memory)
         self.bytes = self.memory // plan.threads
@@ -149,7 +120,7 @@ class Search:
                 stripe.own = slice(stripes[number - 1].span.stop, stripe.span.stop)
         count = len(stripes)
         pairs = ((stripes[i], stripes[i + step]) for step in range(count) for i in range(count - step))
-        for_each(self.show_to_both, pairs, self.threads)
+        for_each(self.show_to_both, pairs, self.threads, self.stop)
         while stripes:
             stripe = stripes.pop()
             yield stripe.queries if stripe.without_room else stripe
@@ -226,7 +197,7 @@ class Stripe:
             some = places[part]
             of_some = tied.of_queries(int(some[0]), int(some[-1]) + 1)
             first = of_some.first()
-            distance = search.gauge.distances(self.rows[some[of_some.query[first]]], of_some.row[first])
+            distance = search.distances(self.rows[some[of_some.query[first]]], of_some.row[first])
             left_out = None if excluded is None else excluded - some[0] * len(self.space.items.identity)
             yield listed(self.queries[some], of_some, distance, search.k, search.members, left_out, search.admit)
 
@@ -331,33 +302,6 @@ class Stripe:
         position = np.repeat(np.arange(len(self.queries)), np.diff(self.block.excluded_pointer))
         excluded = position * len(self.space.items.identity) + self.block.excluded
         return np.where(pair[place] == sought, rest[place], count), excluded
-
-
-class LeftOut(NamedTuple):
-    """The rows of which queries rank no items, or fewer than all.
-
-    masks : the rows of which a query ranks no items
-    partial : pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
-        many items these are
-    """
-
-    masks: Masks
-    partial: tuple[IntArray, IntArray]
-
-    @classmethod
-    def of(cls, space: Space, block: RelevantBlock) -> "LeftOut":
-        """The rows of the items that are excluded."""
-        count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
-        position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
-        pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
-        rest = space.items.weight[pair % n_rows] - excluded
-        whole = pair[rest == 0]
-        # A run ends where the next row is not left out, or belongs to another query.
-        starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
-        first, length = whole[starts], np.diff(np.append(starts, len(whole)))
-        run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
-        ends = pointers(first // n_rows, count)
-        return cls(Masks(ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
 
 
 def scattered(count: int, width: int) -> Iterator[slice]:

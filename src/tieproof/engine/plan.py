@@ -1,6 +1,6 @@
 """How much is computed at a time, so that memory stays within its budget; and which kind of tiles is cheapest."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from tieproof.engine.problem import Budget, Problem
 from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.relevance import ranges
+from tieproof.native.threads import stripes
 from tieproof.ties import FloatArray, IntArray
 
 LONG, SHORT = 2**16, 2**7
@@ -124,14 +125,13 @@ def cut(pairs: npt.NDArray[np.int64], size: int) -> Iterator[slice]:
         start = stop
 
 
-def stripes(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: int) -> Iterator[slice]:
+def whole_rankings(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: int) -> Iterator[slice]:
     """Slices of consecutive queries whose whole rankings fit into `memory` bytes.
 
     of_items, of_relevant : the bytes for all items, and for each query's relevant items
     """
     if gauge.stripe_rows:
-        for start in range(0, len(of_relevant), gauge.stripe_rows):
-            yield slice(start, min(start + gauge.stripe_rows, len(of_relevant)))
+        yield from stripes(0, len(of_relevant), gauge.stripe_rows)
     else:
         yield from cut(max(of_items, memory // LARGEST_STRIPE) + of_relevant, memory)
 
@@ -195,11 +195,21 @@ def cheapest(space: Space, ranked: Ranked) -> Space | None:
     def left_open(variant: Space) -> float:
         return float((nearest <= (variant.margins(rows, most) + thresholds.reach)[:, None]).mean())
 
+    return _cheapest_variant(space, 2 if space.symmetric else 1, left_open, least) or best
+
+
+def _cheapest_variant(space: Space, times: int, left_open: Callable[[Space], float], least: float) -> Space | None:
+    """The space with the tiles that cost least; None if all cost at least `least`.
+
+    times : how many pairs an entry of a tile serves
+    left_open : estimates the share of pairs that tiles cannot decide
+    """
+    best: Space | None = None
     for choice in CHOICES:
         if not _is_possible(choice, space):
             continue
         variant = space.variant(np.dtype(choice.dtype), choice.chunk)
-        cost = choice.cost / (2 if space.symmetric else 1) + LEFT_OPEN * left_open(variant.finer or variant)
+        cost = choice.cost / times + LEFT_OPEN * left_open(variant.finer or variant)
         if variant.finer is not None:
             cost += LEFT_TO_FINER_CODES * left_open(variant)
         if cost < least:
@@ -249,17 +259,7 @@ def cheapest_for_nearest(space: Space, k: int) -> Space:
         return float((keys >= last - 2 * margin).mean()) - (place + 1) / len(columns)
 
     del precise
-    best, least = space, np.inf
-    for choice in CHOICES:
-        if not _is_possible(choice, space):
-            continue
-        variant = space.variant(np.dtype(choice.dtype), choice.chunk)
-        cost = choice.cost + LEFT_OPEN * left_open(variant.finer or variant)
-        if variant.finer is not None:
-            cost += LEFT_TO_FINER_CODES * left_open(variant)
-        if cost < least:
-            best, least = variant, cost
-    return best
+    return _cheapest_variant(space, 1, left_open, np.inf) or space
 
 
 def _is_possible(choice: Choice, space: Space) -> bool:

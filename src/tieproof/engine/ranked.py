@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tieproof.distances.space import Space
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
-from tieproof.inputs.relevance import RelevantBlock, ranges
+from tieproof.inputs.relevance import RelevantBlock, pointers, ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray, Ties
 
@@ -44,6 +44,33 @@ class Masks(NamedTuple):
     first: IntArray
     last: IntArray
     run: SmallIntArray
+
+
+class LeftOut(NamedTuple):
+    """The rows of which queries rank no items, or fewer than all.
+
+    masks : the rows of which a query ranks no items
+    partial : pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
+        many items these are
+    """
+
+    masks: Masks
+    partial: tuple[IntArray, IntArray]
+
+    @classmethod
+    def of(cls, space: Space, block: RelevantBlock) -> "LeftOut":
+        """The rows of the items that are excluded."""
+        count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
+        position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
+        pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
+        rest = space.items.weight[pair % n_rows] - excluded
+        whole = pair[rest == 0]
+        # A run ends where the next row is not left out, or belongs to another query.
+        starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
+        first, length = whole[starts], np.diff(np.append(starts, len(whole)))
+        run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
+        ends = pointers(first // n_rows, count)
+        return cls(Masks(ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
 
 
 class Pairs(NamedTuple):

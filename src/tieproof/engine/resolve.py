@@ -17,7 +17,7 @@ from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import Counts, Undecided
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import for_each
+from tieproof.native.threads import for_each, stripes
 from tieproof.ties import FloatArray, IntArray, SmallIntArray
 
 PAIRS = 2**17
@@ -257,11 +257,10 @@ def _tasks(ranked: Ranked, queries: slice, items: slice, plan: Plan) -> Iterator
     most = int((ranked.thresholds.stop - ranked.thresholds.start).max())
     width = min(items.stop - items.start, max(plan.side, most), plan.undecided)
     height = plan.undecided // width
-    firsts = range(queries.start, queries.stop, height)
-    parts = [(slice(first, min(first + height, queries.stop)), Lock()) for first in firsts]
-    for start in range(items.start, items.stop, width):
+    parts = [(part, Lock()) for part in stripes(queries.start, queries.stop, height)]
+    for columns in stripes(items.start, items.stop, width):
         for part, lock in parts:
-            yield part, slice(start, min(start + width, items.stop)), lock
+            yield part, columns, lock
 
 
 def open_pairs(space: Space, ranked: Ranked, queries: slice, items: slice) -> Undecided:

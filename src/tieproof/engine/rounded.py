@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.gauge import LINEAR, Curve, SpaceGauge, curve
+from tieproof.distances.curves import LINEAR, Curve, curve
+from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
 from tieproof.inputs.options import Format
 from tieproof.inputs.relevance import ranges
@@ -125,6 +126,10 @@ class RoundedSpace(Space):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """Minus the places of the rounded distances of pairs, as integers."""
         return self.keys(rows, columns)[0][:, None].astype(np.int64)
+
+    def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """The rounded distances of pairs."""
+        return numbers_of(-self.keys(rows, columns)[0], self.target) + 0.0
 
     def round(self, values: FloatArray, nearness: Entries) -> int:
         """Step 1: round a tile, and return the number of undecided pairs."""

@@ -183,8 +183,8 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin._replace(queries=origin.queries[result.query_ids]))
     own = np.split(block.items, block.pointer[1:-1])
-    for query, near, items in zip(queries, neighbors_of(problem, queries, LISTED), own, strict=True):
-        yield _listed(int(query), near.item, near.tie, near.distance.tolist(), items)
+    for query, (near, distance), items in zip(queries, neighbors_of(problem, queries, LISTED), own, strict=True):
+        yield _listed(int(query), *near, distance.tolist(), items)
 
 
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
@@ -215,7 +215,7 @@ def _in_lists(result: Measured, places: IntArray, given: Mapping[str, Any]) -> I
     for query in result.query_ids[places].tolist():
         row, (grades,) = np.asarray(rows[query]), judged[query : query + 1]
         numbers = in_float64(row[None], name, query)[0]
-        _, item, tie = nearest_of_numbers(sign * numbers, np.flatnonzero(np.asarray(grades) < 0), LISTED)
+        item, tie = nearest_of_numbers(sign * numbers, np.flatnonzero(np.asarray(grades) < 0), LISTED)
         _, first = np.unique(tie, return_index=True)
         relevant = np.flatnonzero(np.asarray(grades) > 0)
         yield _listed(query, item, tie, row[item[first]].tolist(), relevant)
@@ -254,7 +254,7 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
 
     names = sorted(scores)
     values = np.array([scores[name] for name in names], dtype=np.float64)
-    _, item, tie = nearest_of_numbers(values, np.zeros(0, dtype=np.int64), LISTED)
+    item, tie = nearest_of_numbers(values, np.zeros(0, dtype=np.int64), LISTED)
     _, first = np.unique(tie, return_index=True)
     relevant = np.array([at for at, name in enumerate(names) if grades.get(name, 0) > 0], dtype=np.int64)
     nearest_items = _listed(query, item, tie, values[item[first]].tolist(), relevant, names.__getitem__)

@@ -1,9 +1,10 @@
-"""Run functions in a pool of threads that works a few items ahead of the caller."""
+"""Run functions in a pool of threads that works a few items ahead of the caller, and divide work into stripes."""
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import closing
 from itertools import chain, islice
+from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -13,8 +14,17 @@ Item = TypeVar("Item")
 Found = TypeVar("Found")
 
 
-def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: int) -> Generator[Found, None, None]:
+def in_order(
+    function: Callable[[Item], Found],
+    items: Iterable[Item],
+    threads: int,
+    stop: Event | None = None,
+    ahead: int = 1,
+) -> Generator[Found, None, None]:
     """Yield function(item) for each item in order; about as many items as threads are computed and stored at a time.
+
+    stop : set before threads are waited for, if something fails or nobody takes more, so that long tasks end early
+    ahead : so many items for each thread may be taken before the first of them is done
 
     A single item, or all items if there is one thread, are computed in the caller's thread.
 
@@ -37,17 +47,27 @@ def in_order(function: Callable[[Item], Found], items: Iterable[Item], threads: 
             try:
                 for item in chain(first, remaining):
                     waiting.append(pool.submit(function, item))
-                    if len(waiting) > threads:
+                    if len(waiting) > ahead * threads:
                         yield waiting.popleft().result()
                 while waiting:
                     yield waiting.popleft().result()
+            except BaseException:
+                if stop is not None:
+                    stop.set()
+                raise
             finally:
                 pool.shutdown(cancel_futures=True)
     finally:
         close(items)
 
 
-def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: int) -> None:
+def for_each(
+    function: Callable[[Item], None],
+    items: Iterable[Item],
+    threads: int,
+    stop: Event | None = None,
+    ahead: int = 1,
+) -> None:
     """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working.
 
     A single item is handled in the caller's thread.
@@ -59,11 +79,21 @@ def for_each(function: Callable[[Item], None], items: Iterable[Item], threads: i
             for item in first:
                 function(item)
             return
-        with closing(in_order(function, chain(first, waiting), threads)) as done:
+        with closing(in_order(function, chain(first, waiting), threads, stop, ahead)) as done:
             for _ in done:
                 pass
     finally:
         close(items)
+
+
+def stripes(start: int, stop: int, size: int) -> Iterator[slice]:
+    """Yield slices of at most `size` of the numbers start … stop-1, which are handled together.
+
+    >>> list(stripes(3, 8, 3))
+    [slice(3, 6, None), slice(6, 8, None)]
+    """
+    for first in range(start, stop, size):
+        yield slice(first, min(first + size, stop))
 
 
 def close(items: Iterable[Any]) -> None:

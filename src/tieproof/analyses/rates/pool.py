@@ -12,7 +12,7 @@ from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.engine.problem import Budget
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.relevance import Relevance, pointers
-from tieproof.native.threads import in_order
+from tieproof.native.threads import in_order, stripes
 from tieproof.ties import FloatArray, IntArray
 
 BYTES_PER_ENTRY = 96
@@ -55,8 +55,7 @@ class Pool:
 
     def stripes(self) -> Iterator[Stripe]:
         """Yield stripes of all distinct query rows."""
-        for start in range(0, self.height, self.rows):
-            yield slice(start, min(start + self.rows, self.height))
+        return stripes(0, self.height, self.rows)
 
     @property
     def entries(self) -> int:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.compat.oml.nearest_items import Item, Row, Tie, nearest_items
 from tieproof.compat.oml.neighbors import Neighbors, with_equal_ones
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array

@@ -13,9 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import EXACT_INTEGERS, SAFETY
+from tieproof.distances.exact.twofold import are_proportional
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings, not_finite, rows_of_block
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import for_each
+from tieproof.native.threads import for_each, stripes
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 Checksums = npt.NDArray[np.uint64]
@@ -311,8 +312,7 @@ def _integer_squares(rows: Rows, threads: int) -> FloatArray:
 def spans(count: int, dimensions: int) -> Iterator[slice]:
     """Slices of `count` rows, each small enough in float64 for a cache."""
     size = max(1, BLOCK_BYTES // (8 * dimensions))
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
+    return stripes(0, count, size)
 
 
 def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool) -> IntArray:
@@ -339,49 +339,10 @@ def _identities(embeddings: Embeddings, checksums: Checksums, up_to_factor: bool
 
 def _same_rows(embeddings: Embeddings, members: IntArray, leaders: IntArray, up_to_factor: bool) -> BoolArray:
     """Whether each row members[i] equals row leaders[i], or a positive multiple of it, computed block by block."""
-    # With more than 53 bits the products in `_proportional` would not be exact.
+    # With more than 53 bits the products in `are_proportional` would not be exact.
     by_products = up_to_factor and not (embeddings.dtype.kind in "iu" and embeddings.dtype.itemsize == 8)
-    size = max(1, BLOCK_BYTES // (8 * embeddings.shape[1]))
     matched = np.empty(len(members), dtype=np.bool_)
-    for start in range(0, len(members), size):
-        span = slice(start, start + size)
+    for span in spans(len(members), embeddings.shape[1]):
         a, b = embeddings[members[span]], embeddings[leaders[span]]
-        matched[span] = _proportional(a, b) if by_products else (a == b).all(axis=1)
+        matched[span] = are_proportional(a, b) if by_products else (a == b).all(axis=1)
     return matched
-
-
-def _proportional(a: Embeddings, b: Embeddings) -> BoolArray:
-    """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the index of the largest."""
-    a_mantissa, a_exponent = np.frexp(a.astype(np.float64))
-    b_mantissa, b_exponent = np.frexp(b.astype(np.float64))
-    place = np.abs(a.astype(np.float64)).argmax(axis=1)[:, None]
-
-    def at_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.take_along_axis(array, place, axis=1)
-
-    left = _two_product(a_mantissa, np.abs(at_place(b_mantissa)))
-    right = _two_product(b_mantissa, np.abs(at_place(a_mantissa)))
-    shift = (a_exponent + at_place(b_exponent)) - (b_exponent + at_place(a_exponent))
-    # Both products are in [1/4, 1) or zero: a shift of more than 4 cannot make them equal.
-    shift = np.clip(shift, -4, 4)
-    flags: BoolArray = np.logical_and.reduce(
-        [np.ldexp(mine, shift) == other for mine, other in zip(left, right, strict=True)]
-    ).all(axis=1)
-    nonzero: BoolArray = at_place(a)[:, 0] != 0
-    return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
-
-
-def _two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The high and the low part of the exact product of mantissas (Dekker 1971)."""
-    high = a * b
-    a_high, b_high = _split(a), _split(b)
-    a_low, b_low = a - a_high, b - b_high
-    low = a_low * b_low - (((high - a_high * b_high) - a_low * b_high) - a_high * b_low)
-    return high, low
-
-
-def _split(a: FloatArray) -> FloatArray:
-    """The upper 26 bits of mantissas (Veltkamp)."""
-    scaled = a * (2.0**27 + 1)
-    upper: FloatArray = scaled - (scaled - a)
-    return upper

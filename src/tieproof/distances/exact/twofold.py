@@ -5,15 +5,17 @@ function has a relative error of a few times 2^-104, as long as nothing overflow
 """
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact.reals import DIGIT, Digits
-from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.distances.exact.rows import Rows
 
 ERROR = 2.0**-96
 """The relative error of a result of up to a hundred operations, each of them relative to the result."""
@@ -109,6 +111,27 @@ def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
     return high, a - high
 
 
+def are_proportional(a: Array, b: Array) -> BoolArray:
+    """Whether rows are equal up to a positive factor: a_i |b_p| = b_i |a_p| exactly, p the index of the largest."""
+    a_mantissa, a_exponent = np.frexp(a.astype(np.float64))
+    b_mantissa, b_exponent = np.frexp(b.astype(np.float64))
+    place = np.abs(a.astype(np.float64)).argmax(axis=1)[:, None]
+
+    def at_place(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        return np.take_along_axis(array, place, axis=1)
+
+    left = two_product(a_mantissa, np.abs(at_place(b_mantissa)))
+    right = two_product(b_mantissa, np.abs(at_place(a_mantissa)))
+    shift = (a_exponent + at_place(b_exponent)) - (b_exponent + at_place(a_exponent))
+    # Both products are in [1/4, 1) or zero: a shift of more than 4 cannot make them equal.
+    shift = np.clip(shift, -4, 4)
+    flags: BoolArray = np.logical_and.reduce(
+        [np.ldexp(mine, shift) == other for mine, other in zip(left, right, strict=True)]
+    ).all(axis=1)
+    nonzero: BoolArray = at_place(a)[:, 0] != 0
+    return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
+
+
 def ones(count: int) -> Twofold:
     """The number 1, so many times."""
     return Twofold(np.ones(count), np.zeros(count))
@@ -139,7 +162,7 @@ def twofold_squares(
 PairKernel = Callable[[Array, Array, IntArray, IntArray, npt.NDArray[np.float64]], None]
 
 
-def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, columns: IntArray) -> Twofold:
+def of_pairs(kernel: PairKernel, sides: tuple["Rows", "Rows"], rows: IntArray, columns: IntArray) -> Twofold:
     """The numbers of pairs of distinct rows, not divided, by one of the kernels."""
     out = np.empty((len(rows), 2))
     x, y = (side.embeddings for side in sides)
@@ -147,7 +170,7 @@ def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, colum
     return Twofold(out[:, 0].copy(), out[:, 1].copy())
 
 
-def are_direct(queries: Rows, items: Rows) -> bool:
+def are_direct(queries: "Rows", items: "Rows") -> bool:
     """Whether the kernels can read the rows of both sides, and no part of a product overflows or underflows."""
     return queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype
 

@@ -1,9 +1,16 @@
 """The picture of nearest items: what is drawn for images, texts, right and wrong ones, and ties."""
 
 import numpy as np
+import pytest
 
-from tieproof.compat.nearest_items import Item, Row, Tie, nearest_items
+from layout import faults
 from tieproof.show import style
+
+pytest.importorskip("torch")
+
+from tieproof.compat.oml.nearest_items import Item, Row, Tie, nearest_items
+
+pytestmark = pytest.mark.heavy
 
 
 def test_rows_with_images_texts_and_ties() -> None:
@@ -13,6 +20,7 @@ def test_rows_with_images_texts_and_ties() -> None:
         Row("words " * 40, "query 6", [Item("a text", "2: 0.1", None)], []),
     ]
     ax = nearest_items(rows, style.figure("x")[1])
+    assert faults(ax) == []
     texts = [text.get_text() for text in ax.texts]
     assert texts[:4] == ["query 5", "✓ 1: 0.5", "✗ 4: 0.5", "2 of 9 tied"]
     assert [text for text in texts[4:] if "words" not in text] == ["query 6", "a text", "2: 0.1"]
