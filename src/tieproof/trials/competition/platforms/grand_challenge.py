@@ -25,7 +25,7 @@ from tieproof.trials.competition.inspection.tasks import (
     written_text,
 )
 from tieproof.trials.competition.platforms.files import WIDTH, Files, json_of, text_of
-from tieproof.trials.competition.platforms.layout import Maker, Plan
+from tieproof.trials.competition.platforms.layout import BundlePlan, Maker
 from tieproof.trials.competition.scoring import TRUTH
 from tieproof.trials.competition.truth import read_judgments
 
@@ -33,7 +33,7 @@ OUTPUT = {"embeddings": "embedding", "run": "ranking"}
 """The name of an algorithm's output socket, by task."""
 
 
-def _jobs_of(plan: Plan, phase: HostedPhase, *_: str) -> Files:
+def _jobs_of(plan: BundlePlan, phase: HostedPhase, *_: str) -> Files:
     """The container's input if an algorithm answered at random, to try the container, and for `check`."""
     task, random = plan.settings.scoring.task, np.random.default_rng(0)
     output = OUTPUT[task]
@@ -66,7 +66,7 @@ def _job(pk: str, name: str, output: str) -> dict[str, Any]:
     }
 
 
-def _packed(plan: Plan, phase: HostedPhase, *_: str) -> bytes:
+def _packed(plan: BundlePlan, phase: HostedPhase, *_: str) -> bytes:
     """The truth as a compressed tarball of one file; the same content gives the same bytes."""
     written, entry = BytesIO(), tarfile.TarInfo(TRUTH[plan.settings.scoring.task])
     entry.size = len(phase.content)

@@ -13,7 +13,7 @@ from tieproof.inputs.readers.location import reading
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection.tasks import Program, Task, Unpacker, files_by_name
 from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, last_line, printed_numbers
-from tieproof.trials.competition.platforms.layout import Plan, bundle_of
+from tieproof.trials.competition.platforms.layout import BundlePlan, bundle_of
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
 
 USAGES = ("Public", "Private")
@@ -30,7 +30,7 @@ def files(settings: Hosted) -> Files:
     return bundle_of("kaggle", settings, {"solution": _solution, "sample": _sample})
 
 
-def _solution(plan: Plan, *_: object) -> bytes:
+def _solution(plan: BundlePlan, *_: object) -> bytes:
     """The table that Kaggle keeps: the ids, their truth, and the part that they belong to."""
     phases = plan.settings.phases
     usages = USAGES[-len(phases) :]
@@ -65,7 +65,7 @@ def _true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
     return columns
 
 
-def _sample(plan: Plan, *_: object) -> bytes:
+def _sample(plan: BundlePlan, *_: object) -> bytes:
     """A valid submission, with random numbers or with documents in random order."""
     phases, random = plan.settings.phases, np.random.default_rng(0)
     ids = sorted(each for phase in phases for each in phase.ids)

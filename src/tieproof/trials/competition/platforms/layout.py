@@ -32,7 +32,7 @@ TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
 ABSENT = object()
 
 
-class Plan(NamedTuple):
+class BundlePlan(NamedTuple):
     """A bundle to write: the settings, the platform, and its tables and templates."""
 
     settings: Hosted
@@ -58,7 +58,7 @@ class Plan(NamedTuple):
         }
 
 
-Maker = Callable[[Plan, HostedPhase, str, str], bytes | Path | Files]
+Maker = Callable[[BundlePlan, HostedPhase, str, str], bytes | Path | Files]
 """Makes what is at a path: content, a file or folder to copy, or the files of a folder; the last argument is the word
 after the maker's name. Only the files of a phase read the phase."""
 
@@ -68,7 +68,7 @@ def bundle_of(platform: str, settings: Hosted, own: Mapping[str, Maker] | None =
 
     own : the makers of files that only this platform has
     """
-    plan = Plan(settings, platform, json.loads(texts.read(f"{platform}.json")))
+    plan = BundlePlan(settings, platform, json.loads(texts.read(f"{platform}.json")))
     makers, values = {**MAKERS, **(own or {})}, plan.values
     tables = [(phase, plan.content["files of a phase"]) for phase in settings.phases]
     made: Files = {}
@@ -122,7 +122,7 @@ def _laid_out(template: Any, values: Mapping[str, Any]) -> Any:
     return template
 
 
-def _written(plan: Plan, phase: HostedPhase, path: str, key: str) -> bytes:
+def _written(plan: BundlePlan, phase: HostedPhase, path: str, key: str) -> bytes:
     """A template of the platform as YAML or JSON."""
     columns = [
         {"at": at, "column": title, "key": name} for at, (title, name) in enumerate(columns_of(plan.settings.scoring))
@@ -133,7 +133,7 @@ def _written(plan: Plan, phase: HostedPhase, path: str, key: str) -> bytes:
     return as_yaml(content) if path.endswith(".yaml") else json.dumps(content, indent=4).encode()
 
 
-def _page(plan: Plan, phase: HostedPhase, path: str, word: str) -> bytes | Path:
+def _page(plan: BundlePlan, phase: HostedPhase, path: str, word: str) -> bytes | Path:
     """A page of a platform; the organizer's own terms replace ours."""
     name = PurePath(path).stem
     if name == "terms" and plan.settings.platform.terms is not None:
@@ -141,12 +141,12 @@ def _page(plan: Plan, phase: HostedPhase, path: str, word: str) -> bytes | Path:
     return texts.page(name, texts.fillings(plan.settings, plan.platform))
 
 
-def _program(plan: Plan, phase: HostedPhase, path: str, name: str) -> bytes:
+def _program(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
     extension = PurePath(TRUTH[plan.settings.scoring.task]).suffix
     return texts.filled(name, texts.program_values(plan.settings) | {"extension": extension})
 
 
-def _package(plan: Plan, phase: HostedPhase, path: str, name: str) -> bytes:
+def _package(plan: BundlePlan, phase: HostedPhase, path: str, name: str) -> bytes:
     """An archive of a program and its requirements; the same files give the same bytes."""
     written = BytesIO()
     with ZipFile(written, "w") as archive:
