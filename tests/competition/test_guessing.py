@@ -18,10 +18,10 @@ from tieproof.evaluation.result import Result
 from tieproof.trials.audit import Finding, Verdict
 from tieproof.trials.audit.luck import Luck
 from tieproof.trials.competition import ATTACKS, Scoring
-from tieproof.trials.competition.inspection.attacks import Material
+from tieproof.trials.competition.inspection.attacks import Material, secret_in
 from tieproof.trials.competition.inspection.checking import judge
 from tieproof.trials.competition.inspection.forms import form_of
-from tieproof.trials.competition.inspection.guessing import Game, differences, secret_in
+from tieproof.trials.competition.inspection.guessing import Game, differences
 from tieproof.trials.competition.inspection.judging import Scored, TaskTrial
 from tieproof.trials.competition.scoring import scored, shown
 

@@ -268,16 +268,10 @@ def run(words: Sequence[str], folder: Path) -> tuple[int | None, str, str, bool,
     Returns its status, what it printed, whether it was ended because it used too much, and the users of the processes
     in the sandbox, as seen from outside.
     """
-    from tieproof.trials.sandbox.bubblewrap import (
-        SCRATCH,
-        Room,
-        Usage,
-        environment,
-        is_first_in_its_namespace,
-        sealed,
-    )
+    from tieproof.trials.sandbox.bubblewrap import SCRATCH, Room, environment, sealed
     from tieproof.trials.sandbox.folders import outermost, python_folders
     from tieproof.trials.sandbox.limits import Limits, launched
+    from tieproof.trials.sandbox.runs import Usage, is_first_in_its_namespace
 
     scratch = (*SCRATCH, "/judge")
     shown = {str(place): place for place in outermost([*python_folders(), folder / "shown"])}

@@ -23,7 +23,7 @@ from tieproof.trials.audit.conventions import CONVENTIONS, Convention, Evaluator
 from tieproof.trials.audit.examination import AVERAGES, Attack, Call, Examination, Options
 from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.luck import Luck, power
-from tieproof.trials.audit.outcomes import RETURNED, Outcome, attempt
+from tieproof.trials.audit.outcomes import Outcome, attempt, check_answer
 from tieproof.trials.audit.report import BASELINE, AuditReport, reproducing
 from tieproof.trials.audit.steadiness import Steadiness
 from tieproof.trials.audit.targets import Command, load, name_of
@@ -62,10 +62,7 @@ def examined(evaluator: EvaluatorFunction | str, options: Options, progress: boo
         bar = progress_bar(len(wanted) + 1, "attacks", 1) if progress else nullcontext(lambda _: None)
         with bar as advance:
             steadiness = Steadiness(examination)
-            if _is_recall(convention):
-                findings = list(recall.findings(examination, wanted, advance))
-            else:
-                findings = list(_run(examination, wanted, advance, steadiness))
+            findings = list(_run(examination, wanted, advance, steadiness))
         is_steady = partial(recall.is_steady, examination) if _is_recall(convention) else steadiness.is_steady
         steady = all(each.verdict.harmless for each in findings) or is_steady()
     line = reproducing(evaluator, options) if steady else lambda _: ""
@@ -198,18 +195,12 @@ def _run(
     examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None], steadiness: Steadiness
 ) -> Iterator[Finding]:
     """The findings on random embeddings themselves, then the worst finding of each attack on each measure."""
-    first = examination.baseline(FIRST)
-    if isinstance(first, Outcome):
-        _check_answer(examination, first)
-        advance(1)
-        yield from examination.failed(BASELINE, first, "On the layout 'shuffled'")
-        return
-    _check_limits(first, examination.options.limits)
-    examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
-    steadiness.begin()
-    yield from _of_random_embeddings(first)
+    begun, goes_on = (
+        recall.begun(examination) if _is_recall(examination.convention) else _begun(examination, steadiness)
+    )
+    yield from begun
     advance(1)
-    if all(math.isnan(luck.mean) for luck in first.values()):
+    if not goes_on:
         return
     findings: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
@@ -219,18 +210,16 @@ def _run(
     yield from map(worst, findings.values())
 
 
-def _check_answer(examination: Examination, first: Outcome) -> None:
-    """Raise InputError if the evaluator refuses random embeddings or returns no number for them."""
-    if first.problem == "refused":
-        raise InputError(
-            f"The evaluator refuses random embeddings ({first.message}). It was called with "
-            f"{examination.convention.takes}; pass takes if it expects other arguments."
-        )
-    if first.message.startswith(RETURNED):
-        raise InputError(
-            f"The evaluator cannot be audited: for random embeddings {first.message}. Pass a function that extracts "
-            "the number, such as lambda *given: evaluator(*given)[0]."
-        )
+def _begun(examination: Examination, steadiness: Steadiness) -> tuple[list[Finding], bool]:
+    """The findings on random embeddings themselves, and whether the evaluator can be attacked."""
+    first = examination.baseline(FIRST)
+    if isinstance(first, Outcome):
+        check_answer(first, "random embeddings", examination.convention.takes)
+        return examination.failed(BASELINE, first, "On the layout 'shuffled'"), False
+    _check_limits(first, examination.options.limits)
+    examination.takes_other_sizes = not examination.at_random(examination.board(FIRST, 1)).problem
+    steadiness.begin()
+    return list(_of_random_embeddings(first)), not all(math.isnan(luck.mean) for luck in first.values())
 
 
 def _check_limits(first: Mapping[str, Luck], limits: tuple[float, float] | None) -> None:

@@ -153,6 +153,8 @@ class Examination:
     def measures(self) -> list[str]:
         """The names of the numbers that the evaluator has given so far."""
         names = [name for lucks in self.baselines.values() if isinstance(lucks, dict) for name in lucks]
+        if self.convention.kind == "recall":
+            names = [*self.numbers]
         return list(dict.fromkeys(names)) or [SINGLE]
 
     def score(self, case: Case, **settings: Any) -> Outcome:
@@ -173,6 +175,10 @@ class Examination:
     def differ(self, measure: str, one: float, other: float) -> bool:
         """Whether two numbers of a measure differ by more than rounding."""
         return differ(one, other) and differ(one, other, self.step(measure))
+
+    def same(self, one: Outcome, other: Outcome) -> bool:
+        """Whether a second outcome has the numbers of the first one, but for rounding."""
+        return not any(self.differ(name, value, other.value(name)) for name, value in one.values.items())
 
     def random(self, *key: str | int) -> np.random.Generator:
         """The random generator of a key; it is the same in every audit with the same seed."""

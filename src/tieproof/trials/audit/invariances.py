@@ -89,7 +89,7 @@ def invariance(
         findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
         for data, case in sets(examination).items():
             ready = start(case)
-            if lasting and _differ(examination, *(examination.score(ready) for _ in range(2))):
+            if lasting and not examination.same(*(examination.score(ready) for _ in range(2))):
                 detail = f"On {data} data, equal calls differ."
                 for measure in examination.measures:
                     held = Finding(name, measure, Verdict.HELD, detail=detail)
@@ -145,11 +145,6 @@ def _on_data(
                 yield Finding(AGAIN, measure, Verdict.CHANGES, changed, detail=detail), change
 
 
-def _differ(examination: Examination, one: Outcome, other: Outcome) -> bool:
-    """Whether two outcomes have a number that differs."""
-    return any(examination.differ(name, value, other.value(name)) for name, value in one.values.items())
-
-
 CALLS = 9
 """How often equal calls are repeated if two of them differ; minus one, the number is even, as `tail` requires."""
 
@@ -168,7 +163,7 @@ def _confirmed(
     """
     case, ask = asked
     again = examination.score(case), ask()
-    if not any(_differ(examination, *pair) for pair in zip(outcomes, again, strict=True)):
+    if all(map(examination.same, outcomes, again)):
         return verdict, ""
     examination.is_steady = False
     numbers = [outcomes[0].value(measure), again[0].value(measure)]

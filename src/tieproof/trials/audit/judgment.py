@@ -8,7 +8,7 @@ explanations.py tests that.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -35,8 +35,6 @@ from tieproof.trials.audit.report import BASELINE
 
 SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
-
-ENDLESS = (Verdict.TIMED_OUT, Verdict.TOO_MUCH_OUTPUT)
 
 
 class Trial(NamedTuple):
@@ -77,8 +75,8 @@ class Drawn(NamedTuple):
 class Contest:
     """A trial on one layout, with its first score and all further draws."""
 
-    def __init__(self, examination: Examination, trial: Trial, layout: Layout) -> None:
-        self.examination, self.trial, self.layout = examination, trial, layout
+    def __init__(self, examination: Examination, trial: Trial, layout: Layout, lucks: Mapping[str, Luck]) -> None:
+        self.examination, self.trial, self.layout, self.lucks = examination, trial, layout, lucks
         size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
         self.where = f"On the layout '{layout.name}'{size}"
         more = examination.options.thorough and layout.redrawn
@@ -120,11 +118,7 @@ class Contest:
         """Whether scoring the same case again gives the same numbers, so that the first ones can be reported."""
         if not self.trial.fixed or self.layout.redrawn:
             return False
-        again = self.trial.score(self.case).values
-        different = self.examination.differ
-        return not any(
-            different(measure, value, again.get(measure, math.nan)) for measure, value in self.first.values.items()
-        )
+        return self.examination.same(self.first, self.trial.score(self.case))
 
 
 def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -> Iterator[Finding]:
@@ -140,11 +134,10 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
         if isinstance(baseline, Outcome):
             yield from examination.failed(BASELINE, baseline, f"On the layout '{layout.name}'")
             continue
-        contest = Contest(examination, trial, layout)
+        contest = Contest(examination, trial, layout, baseline)
         if contest.first.problem:
-            failures = examination.failed(trial.attack, contest.first, contest.where)
-            yield from failures
-            if failures[0].verdict in ENDLESS:
+            yield from examination.failed(trial.attack, contest.first, contest.where)
+            if contest.first.problem in ("timed out", "too much output"):
                 return
             continue
         contests.append(contest)
@@ -160,13 +153,12 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
 
 
 def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
-    attack, score, sign = contest.trial.attack, contest.first.values[measure], contest.examination.sign
+    examination, score = contest.examination, contest.first.values[measure]
     if luck is None or math.isnan(luck.mean):
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
-        return Finding(attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
-    finding = _compared(contest, measure, score, luck)
-    examination = contest.examination
-    if math.isnan(score) or not luck.is_suspicious(score, sign, contest.suspicious, examination.step(measure)):
+        return Finding(contest.trial.attack, measure, Verdict.NOT_A_NUMBER, score, detail=detail)
+    finding, step = _compared(contest, measure, score, luck), examination.step(measure)
+    if math.isnan(score) or not luck.is_suspicious(score, examination.sign, contest.suspicious, step):
         return finding
     return _drawn_again(contest, measure, luck, finding)
 
@@ -200,14 +192,11 @@ def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -
             break
     explained = gained and verdict is Verdict.HELD and contest.trial.own
     if not contest.is_settled:
-        blind, random = (
-            Luck.of([outcome.value(measure) for outcome in outcomes])
-            for outcomes in ([each.blind for each in draws], [each.random for each in draws])
-        )
+        blind, random = (_luck_of(outcomes, measure) for outcomes in list(zip(*draws, strict=True))[:2])
         beside = Luck(random.mean, luck.std, random.size)
         finding = _compared(contest, measure, blind.mean, beside, f", the mean of {len(draws)} draws")
     if explained:
-        plain = Luck.of([outcome.value(measure) for outcome in contest.beside(len(draws))])
+        plain = _luck_of(contest.beside(len(draws)), measure)
         said = f"{finding.detail} Without the calls before it, the same system scores as much: {plain.mean:.4f}."
         return replace(finding, detail=said)
     if verdict is Verdict.HELD:
@@ -219,11 +208,16 @@ def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -
         f"on average, with a standard error of {gains.error:.4f}."
     )
     if contest.trial.own and contest.besides:
-        plain = Luck.of([outcome.value(measure) for outcome in contest.besides])
+        plain = _luck_of(contest.besides, measure)
         detail += f" Without the calls before it, the same system scores {plain.mean:.4f}."
     worse = max(verdict, finding.verdict, key=rank_of)
     finding = replace(finding, verdict=worse, detail=detail)
     return _under_other_names(contest, measure, luck, finding) if verdict is Verdict.EXPLOITABLE else finding
+
+
+def _luck_of(outcomes: Sequence[Outcome], measure: str) -> Luck:
+    """The mean and the standard deviation of a measure."""
+    return Luck.of([outcome.value(measure) for outcome in outcomes])
 
 
 def _series(contest: Contest, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
@@ -249,8 +243,7 @@ def _failure(contest: Contest, measure: str, draws: Sequence[Drawn]) -> Finding 
     for each in draws:
         for name, outcome in ((contest.trial.attack, each.blind), (BASELINE, each.random)):
             if outcome.problem:
-                where = f"{contest.where}, with {each.items} items"
-                failures = contest.examination.failed(name, outcome, where)
+                failures = contest.examination.failed(name, outcome, f"{contest.where}, with {each.items} items")
                 return next(failure for failure in failures if failure.measure == measure)
     return None
 
@@ -262,7 +255,6 @@ def _is_hopeless(gains: Luck) -> bool:
 
 def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
     """The finding on an exploit, with a second verdict if documents were named in the order of the items."""
-    trial = contest.trial
     if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
         return finding
 
@@ -271,8 +263,8 @@ def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Find
         seed = int(contest.examination.random("names", *board.key).integers(1, 2**31))
         return replace(case, writing=case.writing._replace(names=seed))
 
-    trial = trial._replace(case=renamed, fixed=False)
-    again = _drawn_again(Contest(contest.examination, trial, contest.layout), measure, luck, finding)
+    trial = contest.trial._replace(case=renamed, fixed=False)
+    again = _drawn_again(Contest(contest.examination, trial, contest.layout, contest.lucks), measure, luck, finding)
     if again.verdict is Verdict.EXPLOITABLE:
         return replace(finding, renamed=again.verdict)
     words = "Documents are named in the order of the items; with random names, the verdict is"
@@ -319,12 +311,8 @@ def _gains_more(contest: Contest, measure: str) -> bool:
 def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
     """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
-        lucks: list[tuple[Contest, Luck]] = []
-        for contest in contests:
-            baseline = contest.examination.baseline(contest.layout, contest.trial.times)
-            luck = baseline.get(measure) if isinstance(baseline, dict) else None
-            if luck and luck.std and measure in contest.first.values:
-                lucks.append((contest, luck))
+        known = ((each, each.lucks.get(measure)) for each in contests if measure in each.first.values)
+        lucks = [(contest, luck) for contest, luck in known if luck and luck.std]
         if len(lucks) > 1 and (finding := _little_on_all(measure, lucks)):
             yield finding
 

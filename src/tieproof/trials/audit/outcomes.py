@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, Literal, NamedTuple, cast, get_args
 
+from tieproof.errors import InputError
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.conventions import Convention, EvaluatorFunction, Wrote
 
@@ -203,6 +204,20 @@ def _as_outcome(returned: Any) -> Outcome:
     if sum(map(len, values)) > MOST_LETTERS:
         return Outcome({}, "too much output", f"the names of its numbers have more than {MOST_LETTERS:,} characters")
     return Outcome(values)
+
+
+def check_answer(outcome: Outcome, what: str, takes: str) -> None:
+    """Raise InputError if the evaluator refuses what it must be able to score, or returns no number for it."""
+    if outcome.problem == "refused":
+        raise InputError(
+            f"The evaluator refuses {what} ({outcome.message}). It was called with {takes}; pass takes if it expects "
+            "other arguments."
+        )
+    if outcome.message.startswith(RETURNED):
+        raise InputError(
+            f"The evaluator cannot be audited: for {what} {outcome.message}. Pass a function that extracts the "
+            "number, such as lambda *given: evaluator(*given)[0]."
+        )
 
 
 def reported(answer: Any) -> Outcome:

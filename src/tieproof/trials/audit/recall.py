@@ -6,14 +6,14 @@ without finding more neighbors; a number below it means that an index is not cre
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from tieproof.errors import InputError
-from tieproof.trials.attacks import Finding, Verdict, worst
+from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
 from tieproof.trials.audit.luck import differ
-from tieproof.trials.audit.outcomes import RETURNED, Outcome
+from tieproof.trials.audit.outcomes import Outcome, check_answer
 from tieproof.trials.audit.recall_cases import FIRST, Deck, Lists, Trial
 
 KIND: AttackKind = "recall"
@@ -25,7 +25,7 @@ TOLERANCE = 1e-4
 
 def ask(examination: Examination, lists: Lists) -> Outcome:
     """Call the evaluator with lists."""
-    return examination.call(cast(Any, lists), {})
+    return examination.score(cast(Any, lists))
 
 
 def deck(examination: Examination, attack: str) -> Deck:
@@ -42,24 +42,15 @@ def exact(examination: Examination) -> Outcome:
     return examination.beside[key]
 
 
-def findings(
-    examination: Examination, attacks: Sequence[Attack], advance: Callable[[int], None]
-) -> Iterator[Finding]:
-    """The worst finding of each attack on each number of the evaluator.
+def begun(examination: Examination) -> tuple[list[Finding], bool]:
+    """The findings on the call with the true neighbors if it failed, and whether attacks can follow.
 
     InputError if the evaluator refuses the true neighbors, or returns no number or one outside the limits for them.
     """
     _check(examination)
-    advance(1)
-    if exact(examination).problem:
-        yield from _failed(examination, "true neighbors", exact(examination), "For the true neighbors")
-        return
-    for attack in attacks:
-        found: dict[str, list[Finding]] = {}
-        for finding in attack.run(examination):
-            found.setdefault(finding.measure, []).append(finding)
-        yield from map(worst, found.values())
-        advance(1)
+    if not exact(examination).problem:
+        return [], True
+    return examination.failed("true neighbors", exact(examination), "For the true neighbors"), False
 
 
 def is_steady(examination: Examination) -> bool:
@@ -81,16 +72,7 @@ def _check(examination: Examination) -> None:
             "Pass both, such as limits=(0, 100) for percent.",
             "limits",
         )
-    if outcome.problem == "refused":
-        raise InputError(
-            f"The evaluator refuses the true neighbors ({outcome.message}). It was called with "
-            f"{examination.convention.takes}; pass takes if it expects other arguments."
-        )
-    if outcome.message.startswith(RETURNED):
-        raise InputError(
-            f"The evaluator cannot be audited: for the true neighbors {outcome.message}. Pass a function that "
-            "extracts the number, such as lambda *given: evaluator(*given)[0]."
-        )
+    check_answer(outcome, "the true neighbors", examination.convention.takes)
     least, most = options.limits
     for name, value in outcome.values.items():
         if not math.isnan(value) and not least - TOLERANCE <= value <= most + TOLERANCE:
@@ -102,18 +84,11 @@ def _check(examination: Examination) -> None:
             )
 
 
-def _failed(examination: Examination, attack: str, outcome: Outcome, where: str) -> Iterator[Finding]:
-    """The findings on a call that gave no number, one for each number that the evaluator usually gives."""
-    for name in exact(examination).values or examination.measures:
-        verdict = Verdict(outcome.problem or Verdict.CRASHED)
-        yield Finding(attack, name, verdict, detail=f"{where}: {outcome.message.rstrip('.')}.")
-
-
 def _judged(examination: Examination, attack: str, trial: Trial) -> Iterator[Finding]:
     """The findings on a trial, one for each number of the evaluator."""
     outcome = ask(examination, trial.lists)
     if outcome.problem:
-        yield from _failed(examination, attack, outcome, f"For {trial.what}")
+        yield from examination.failed(attack, outcome, f"For {trial.what}")
         return
     assert examination.options.limits is not None
     none, all_ = examination.options.limits[:: examination.sign]
@@ -156,7 +131,7 @@ def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source:
         for what, one, other in pairs(deck(examination, name)):
             before, after = ask(examination, one), ask(examination, other)
             if before.problem or after.problem:
-                yield from _failed(examination, name, before if before.problem else after, f"With {what}")
+                yield from examination.failed(name, before if before.problem else after, f"With {what}")
                 continue
             for measure, value in before.values.items():
                 changed = after.value(measure)

@@ -41,10 +41,7 @@ class Steadiness:
         )
 
     def _same(self, one: Outcome, other: Outcome) -> bool:
-        different = self.examination.differ
-        return one.problem == other.problem and not any(
-            different(name, value, other.value(name)) for name, value in one.values.items()
-        )
+        return one.problem == other.problem and self.examination.same(one, other)
 
     def _remembers(self) -> bool:
         """Whether the evaluator remembers scores by their labels.

@@ -1,6 +1,7 @@
 """The evaluators that can be audited: a function, the name of one, or a command that reads TREC files."""
 
 import importlib
+import math
 import os
 import re
 import shlex
@@ -8,19 +9,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from typing import IO, Any
+from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.trials.audit.conventions import EvaluatorFunction
-from tieproof.trials.audit.outcomes import DEADLINE, MOST_LETTERS, described, too_much_printed
+from tieproof.trials.audit.outcomes import DEADLINE, MOST_LETTERS, described, timed_out, too_much_printed
+from tieproof.trials.sandbox import runs
 from tieproof.trials.sandbox.folders import size_by
-from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
+from tieproof.trials.sandbox.processes import how
 
 MEAN = "all"
 """The name that trec_eval prints for the mean over all queries."""
-
-SHORTEST_PAUSE, LONGEST_PAUSE = 0.0005, 0.05
-"""Seconds between two looks at a program."""
 
 
 def load(name: str) -> EvaluatorFunction:
@@ -94,16 +93,25 @@ class Command:
         """
         paths = {"qrels": qrels, "run": run}
         words = [re.sub(r"\{(qrels|run)\}", lambda field: paths[field[1]], word) for word in self.words]
-        tree = None
+        deadline = DEADLINE.get()
+        seconds = math.inf if deadline is None else deadline.moment - time.monotonic()
         with tempfile.TemporaryFile() as printed:
             try:
-                with undisturbed():
-                    tree = self.start(words, printed)
-                _wait(tree, printed.fileno())
-            finally:
-                status = tree.end() if tree else None
-            if size_by(os.fstat(printed.fileno())) > MOST_LETTERS:
+                status, exceeded = runs.run(
+                    words,
+                    os.environ,
+                    None,
+                    seconds,
+                    lambda _: size_by(os.fstat(printed.fileno())) > MOST_LETTERS,
+                    stdout=printed,
+                    stderr=subprocess.STDOUT,
+                )
+            except OSError as error:
+                raise InputError(f"The command cannot be run: {words[0]}: {error.strerror}.") from error
+            if exceeded == runs.TOO_MUCH:
                 raise too_much_printed()
+            if deadline is not None and exceeded:
+                raise timed_out(deadline.seconds)
             printed.seek(0)
             text = printed.read().decode(errors="replace")
         if status is None or status < 0:
@@ -111,25 +119,6 @@ class Command:
         if status:
             raise ValueError(f"the command exited with status {status}: {text.strip()[-200:]}")
         return _numbers_of(text)
-
-    def start(self, words: list[str], printed: IO[bytes]) -> ProcessTree:
-        """Start the command as a process that prints into a file."""
-        try:
-            return ProcessTree(words, stdin=subprocess.DEVNULL, stdout=printed, stderr=subprocess.STDOUT)
-        except OSError as error:
-            raise InputError(f"The command cannot be run: {words[0]}: {error.strerror}.") from error
-
-
-def _wait(tree: ProcessTree, printed: int) -> None:
-    """Wait until the program ends, unless it prints too much or takes too long."""
-    pause = SHORTEST_PAUSE
-    while not tree.has_ended():
-        if size_by(os.fstat(printed)) > MOST_LETTERS:
-            raise too_much_printed()
-        if deadline := DEADLINE.get():
-            deadline.check()
-        time.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def _numbers_of(text: str) -> float | dict[str, float]:

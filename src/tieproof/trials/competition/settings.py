@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, get_type_hints
 
 from tieproof.distances import our_name
 from tieproof.errors import InputError
@@ -72,68 +72,30 @@ def _in_utc(when: When) -> datetime:
     return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-MOMENT = Key("a date or a time", (datetime, date), None, take=_in_utc)
 GIB = 2**30
 PICTURES = (".png", ".jpg", ".jpeg")
 
-COMPETITION: dict[str, Key] = {
-    "title": _text(...),
-    "task": _choice(TASKS, EMBEDDINGS),
-    "measures": Key(
+File = Annotated[Path | None, _text()._replace(take=Path)]
+"""A file or folder, by a path relative to the folder of competition.toml."""
+
+Picture = Annotated[
+    Path | None,
+    Key("a picture: .png, .jpg, .jpeg", (str,), None, lambda name: Path(name).suffix.lower() in PICTURES, Path),
+]
+Moment = Annotated[datetime | None, Key("a date or a time", (datetime, date), None, take=_in_utc)]
+Measures = Annotated[
+    tuple[str, ...],
+    Key(
         "a list such as ['AP', 'P@1']",
         (list,),
         ("AP",),
         lambda given: bool(given) and all(isinstance(measure, str) for measure in given),
         lambda given: tuple(map(str, parse_measures(given))),
     ),
-    "distance": Key("the name of a distance, such as 'cosine'", (str,), None, take=our_name),
-    "dimensions": _whole(4096),
-    "phases": Key("a table [[phases]] for each", (list,), ...),
-    "platform": Key("a table", (dict,), {}),
-    "judge": Key("a table", (dict,), {}),
-}
-PHASES: dict[str, Key] = {
-    "name": _text(...),
-    "items": _text(),
-    "labels": _text(),
-    "gallery": _text(),
-    "gallery_labels": _text(),
-    "qrels": _text(),
-    "start": MOMENT,
-    "end": MOMENT,
-    "baseline": _text(),
-}
-PLATFORM: dict[str, Key] = {
-    "description": _text(""),
-    "organizer": _text(""),
-    "contact": _text(""),
-    "image": _text(""),
-    "logo": Key("a picture: .png, .jpg, .jpeg", (str,), None, lambda name: Path(name).suffix.lower() in PICTURES),
-    "terms": _text(),
-    "submissions": _whole(100),
-    "submissions_per_day": _whole(5),
-    "seconds": _whole(600),
-    "megabytes": _whole(100),
-    "digits": _whole(4),
-}
-JUDGE: dict[str, Key] = {
-    "seed": _text(),
-    "runs": _whole(1),
-    "batch": _whole(1000),
-    "repeats": _whole(20, least=0),
-    "symmetric": Key("true or false", (bool,), False),
-    "refused": _choice(REFUSED, WORST),
-    "seconds": _seconds(600.0),
-    "total_seconds": _seconds(None),
-    "memory": Key("a size such as '4GiB'", (str, int), 4 * GIB, take=parse_memory),
-    "output": Key("a size such as '1GiB'", (str, int), GIB, take=parse_memory),
-}
-TABLES: dict[str, dict[str, Key]] = {"": COMPETITION, "phases": PHASES, "platform": PLATFORM, "judge": JUDGE}
-"""All keys of the file, by table."""
+]
 
 DATA = ("items", "labels", "gallery", "gallery_labels", "qrels")
-FILES = {"phases": (*DATA, "baseline"), "platform": ("logo", "terms"), "judge": ("seed",)}
-"""The keys of each table that name a file or folder, by a path relative to the folder of competition.toml."""
+"""The keys of a phase that name its test set."""
 
 
 class Phase(NamedTuple):
@@ -146,15 +108,15 @@ class Phase(NamedTuple):
     baseline : a submission of the organizer; None for random numbers
     """
 
-    name: str
-    items: Path | None
-    labels: Path | None
-    gallery: Path | None
-    gallery_labels: Path | None
-    qrels: Path | None
-    start: datetime | None
-    end: datetime | None
-    baseline: Path | None
+    name: Annotated[str, _text(...)]
+    items: File
+    labels: File
+    gallery: File
+    gallery_labels: File
+    qrels: File
+    start: Moment
+    end: Moment
+    baseline: File
 
     @property
     def data(self) -> Iterator[Path]:
@@ -172,17 +134,17 @@ class Platform(NamedTuple):
     digits : the decimal digits to which scores are rounded before anybody sees them
     """
 
-    description: str
-    organizer: str
-    contact: str
-    image: str
-    logo: Path | None
-    terms: Path | None
-    submissions: int
-    submissions_per_day: int
-    seconds: int
-    megabytes: int
-    digits: int
+    description: Annotated[str, _text("")]
+    organizer: Annotated[str, _text("")]
+    contact: Annotated[str, _text("")]
+    image: Annotated[str, _text("")]
+    logo: Picture
+    terms: File
+    submissions: Annotated[int, _whole(100)]
+    submissions_per_day: Annotated[int, _whole(5)]
+    seconds: Annotated[int, _whole(600)]
+    megabytes: Annotated[int, _whole(100)]
+    digits: Annotated[int, _whole(4)]
 
 
 class Judging(NamedTuple):
@@ -199,16 +161,16 @@ class Judging(NamedTuple):
     memory, output : the most bytes of memory of one process, and of its printed output and of the files in its folder
     """
 
-    seed: Path | None
-    runs: int
-    batch: int
-    repeats: int
-    symmetric: bool
-    refused: str
-    seconds: float
-    total_seconds: float | None
-    memory: int
-    output: int
+    seed: File
+    runs: Annotated[int, _whole(1)]
+    batch: Annotated[int, _whole(1000)]
+    repeats: Annotated[int, _whole(20, least=0)]
+    symmetric: Annotated[bool, Key("true or false", (bool,), False)]
+    refused: Annotated[str, _choice(REFUSED, WORST)]
+    seconds: Annotated[float, _seconds(600.0)]
+    total_seconds: Annotated[float | None, _seconds(None)]
+    memory: Annotated[int, Key("a size such as '4GiB'", (str, int), 4 * GIB, take=parse_memory)]
+    output: Annotated[int, Key("a size such as '1GiB'", (str, int), GIB, take=parse_memory)]
 
 
 class Competition(NamedTuple):
@@ -224,14 +186,14 @@ class Competition(NamedTuple):
     path : the path of the file
     """
 
-    title: str
-    task: str
-    measures: tuple[str, ...]
-    distance: str | None
-    dimensions: int
-    phases: tuple[Phase, ...]
-    platform: Platform
-    judge: Judging
+    title: Annotated[str, _text(...)]
+    task: Annotated[str, _choice(TASKS, EMBEDDINGS)]
+    measures: Measures
+    distance: Annotated[str | None, Key("the name of a distance, such as 'cosine'", (str,), None, take=our_name)]
+    dimensions: Annotated[int, _whole(4096)]
+    phases: Annotated[tuple[Phase, ...], Key("a table [[phases]] for each", (list,), ...)]
+    platform: Annotated[Platform, Key("a table", (dict,), {})]
+    judge: Annotated[Judging, Key("a table", (dict,), {})]
     path: Path
 
     @classmethod
@@ -250,53 +212,64 @@ class Competition(NamedTuple):
             raise InputError(f"{place} cannot be read ({error.strerror}); give the file of a competition.") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"{place} is not valid TOML: {error}. Correct it there.") from None
-        given = _taken(content, COMPETITION, str(place))
-        phases = []
-        for number, table in enumerate(given["phases"], 1):
-            name = f"phases[{number}]"
+        given = _taken(content, "", place)
+        tables = list(enumerate(given["phases"], 1))
+        for number, table in tables:
             if not isinstance(table, dict):
-                raise InputError(f"{place} has {name} = {table!r}. Give a table with {', '.join(PHASES)}.", "phases")
-            phases.append(Phase(**_table(table, "phases", place, name)))
-        platform = Platform(**_table(given["platform"], "platform", place, "platform"))
-        judging = Judging(**_table(given["judge"], "judge", place, "judge"))
+                raise InputError(
+                    f"{place} has phases[{number}] = {table!r}. Give a table with {', '.join(TABLES['phases'])}.",
+                    "phases",
+                )
+        phases = tuple(Phase(**_taken(table, "phases", place, f"phases[{number}].")) for number, table in tables)
+        platform = Platform(**_taken(given["platform"], "platform", place, "platform."))
+        judging = Judging(**_taken(given["judge"], "judge", place, "judge."))
         if given["task"] == EMBEDDINGS:
             given["distance"] = given["distance"] or "cosine"
-        competition = cls(**given | {"phases": tuple(phases), "platform": platform, "judge": judging, "path": place})
+        competition = cls(**given | {"phases": phases, "platform": platform, "judge": judging, "path": place})
         _check_together(competition)
         return competition
 
 
-def _taken(content: Any, keys: Mapping[str, Key], file: str, table: str = "") -> dict[str, Any]:
+def _keys_of(table: type) -> dict[str, Key]:
+    """The keys of a table: the fields of its class that are annotated with one."""
+    hints = get_type_hints(table, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items() if hasattr(hint, "__metadata__")}
+
+
+TABLES = {
+    name: _keys_of(table)
+    for name, table in {"": Competition, "phases": Phase, "platform": Platform, "judge": Judging}.items()
+}
+"""All keys of the file, by table."""
+
+
+def _taken(content: Mapping[str, Any], table: str, path: Path, prefix: str = "") -> dict[str, Any]:
     """The values of all keys of a table; InputError if a key is unknown, missing, or has an unexpected value.
 
-    table : the prefix of keys in messages, such as `judge.`
+    prefix : the prefix of keys in messages, such as `judge.`
     """
+    keys = TABLES[table]
     for name in content:
         if name not in keys:
-            near = "".join(f" Did you mean {table}{each}?" for each in difflib.get_close_matches(name, keys, 1))
-            raise InputError(f"{file} has the unknown key {table}{name}.{near} Known: {', '.join(keys)}.", name)
+            near = "".join(f" Did you mean {prefix}{each}?" for each in difflib.get_close_matches(name, keys, 1))
+            raise InputError(f"{path} has the unknown key {prefix}{name}.{near} Known: {', '.join(keys)}.", name)
     values = {}
     for name, key in keys.items():
         if name not in content:
             if key.default is ...:
-                raise InputError(f"{file} lacks the key {table}{name}. Give {key.expected}.", name)
+                raise InputError(f"{path} lacks the key {prefix}{name}. Give {key.expected}.", name)
             values[name] = key.default
             continue
         value = content[name]
         is_expected = isinstance(value, key.types) and (bool in key.types or not isinstance(value, bool))
         if not (is_expected and key.allows(value)):
-            raise InputError(f"{file} has {table}{name} = {value!r}. Give {key.expected}.", name)
+            raise InputError(f"{path} has {prefix}{name} = {value!r}. Give {key.expected}.", name)
         try:
-            values[name] = key.take(value)
+            taken = key.take(value)
         except InputError as error:
-            raise InputError(f"{file} has {table}{name} = {value!r}: {error}", name) from None
+            raise InputError(f"{path} has {prefix}{name} = {value!r}: {error}", name) from None
+        values[name] = path.parent / taken if isinstance(taken, Path) else taken
     return values
-
-
-def _table(content: Any, table: str, path: Path, name: str) -> dict[str, Any]:
-    """The values of a table, with paths relative to the current folder instead of the file's folder."""
-    given = _taken(content, TABLES[table], str(path), f"{name}.")
-    return given | {key: given[key] and path.parent / given[key] for key in FILES[table]}
 
 
 def _check_together(competition: Competition) -> None:

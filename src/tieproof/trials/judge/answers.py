@@ -19,6 +19,7 @@ from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
 from tieproof.ties import Array, FloatArray
 from tieproof.trials.judge.batches import ANSWERS, Batch
+from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
 
 _NPY = b"\x93NUMPY"
 
@@ -38,8 +39,7 @@ MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
     "no numbers",
     "wrong shape",
 )
-LATE, CRASHED, TOO_MUCH, NO_BITS = "late", "crashed", "too much output", "no bits"
-OUT_OF_RANGE = "out of range"
+CRASHED, NO_BITS, OUT_OF_RANGE = "crashed", "no bits", "out of range"
 REFUSALS = {
     MISSING: "There was no answer under the name.",
     DUPLICATE: "There were several answers under the same name; none of them counts.",

@@ -24,7 +24,6 @@ from tieproof.inputs.options import check_choice, check_whole
 from tieproof.ties import Array
 from tieproof.trials.competition.settings import LAST, Competition
 from tieproof.trials.judge.answers import (
-    LATE,
     all_refused,
     assembled,
     distances_of,
@@ -39,6 +38,7 @@ from tieproof.trials.judge.running import Outcome, Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.trials.sandbox.folders import python_folders, readable, sweep
+from tieproof.trials.sandbox.runs import LATE
 from tieproof.trials.sandbox.trees import check_plain
 from tieproof.whole_files import PartsFolder
 

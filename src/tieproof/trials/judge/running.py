@@ -8,7 +8,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from http.client import HTTPException
 from pathlib import Path
@@ -19,19 +19,16 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.trials.judge.answers import CRASHED, LATE, NOTHING, TOO_MUCH, Answers, all_refused, read_answers
+from tieproof.trials.judge.answers import CRASHED, NOTHING, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.trials.judge.items import Limits, Sequestered
 from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox import limits as sandbox
-from tieproof.trials.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.trials.sandbox.bubblewrap import Room, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
-from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
+from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
 from tieproof.whole_files import PartsFolder
-
-_PAUSES = (0.002, 0.1)
-"""The shortest and longest pause between two looks at a process, in seconds."""
 
 _PART = 2**16
 """The number of bytes of an endpoint's answer that are read at a time."""
@@ -115,29 +112,22 @@ class Runner(NamedTuple):
             variables, memory = dict(os.environ), None  # the container is limited, not the client
         elif self.seal.by != "nothing":
             command = sealed(command, self._room(folder), variables, self.limits.output)
-        given = size_of(around)
-        with (
-            sandbox.group(memory) as joined,
-            (around / "out").open("w+b") as out,
-            (around / "errors").open("w+b") as errors,
-        ):
-            tree = None
+        scratch = () if self.seal.by == "nothing" or self.system.engine else _SCRATCH
+        most, given = self.limits.output, size_of(around)
+        with (around / "out").open("w+b") as out, (around / "errors").open("w+b") as errors:
             try:
-                with undisturbed():
-                    tree = sandbox.launched(
-                        command,
-                        variables,
-                        sandbox.Limits(memory, self.limits.output),
-                        joined,
-                        cwd=folder,
-                        stdin=subprocess.DEVNULL,
-                        stdout=out,
-                        stderr=errors,
-                    )
-                usage = Usage(tree, () if self.seal.by == "nothing" or self.system.engine else _SCRATCH)
-                reason = _wait(tree, lambda: size_of(around) - given + usage(), seconds, self.limits.output)
+                status, reason = run(
+                    command,
+                    variables,
+                    sandbox.Limits(memory, most),
+                    seconds,
+                    lambda used: size_of(around) - given + used >= most,
+                    scratch,
+                    cwd=folder,
+                    stdout=out,
+                    stderr=errors,
+                )
             finally:
-                status = tree.end() if tree else None
                 if self.system.engine:  # a container may go on after its client has ended
                     with suppress(OSError, subprocess.TimeoutExpired):
                         removal = [self.system.engine, "rm", "--force", folder.name]
@@ -208,19 +198,6 @@ def _posted(address: str, body: bytes, seconds: float, most: int, kept: IO[bytes
     except (OSError, ValueError, HTTPException):
         return CRASHED, ""
     return "", ""
-
-
-def _wait(tree: ProcessTree, size: Callable[[], float], seconds: float, most: int) -> str | None:
-    """Wait until the program ends or exceeds a limit; return why its answers are refused, or None."""
-    deadline, pause = time.monotonic() + seconds, _PAUSES[0]
-    while not tree.has_ended():
-        if size() >= most:
-            return TOO_MUCH
-        if time.monotonic() > deadline:
-            return LATE
-        time.sleep(pause)
-        pause = min(2 * pause, _PAUSES[1])
-    return TOO_MUCH if size() >= most else None
 
 
 def _last_words(path: Path, folder: str) -> str:

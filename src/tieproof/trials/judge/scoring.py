@@ -7,7 +7,6 @@ make its judge busy for hours by such answers.
 import json
 import math
 import os
-import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,8 +20,9 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.result import Result
 from tieproof.trials.sandbox.folders import temporary_folder
-from tieproof.trials.sandbox.limits import Limits, launched
-from tieproof.trials.sandbox.processes import how, undisturbed
+from tieproof.trials.sandbox.limits import Limits
+from tieproof.trials.sandbox.processes import how
+from tieproof.trials.sandbox.runs import run
 
 SMALL = 2**18
 """Up to so much work no answers take longer than about a second, and no process is started."""
@@ -55,14 +55,10 @@ def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
         (folder / _OPTIONS).write_text(json.dumps(others), encoding="utf-8")
         path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, sys.path)])
         environment = {**os.environ, "PYTHONPATH": path}
-        with undisturbed():
-            tree = launched([sys.executable, "-c", _CODE], environment, Limits(None, _MOST_WRITTEN), cwd=folder)
-        try:
-            tree.process.wait(seconds + START_SECONDS + work / WORK)
-        except subprocess.TimeoutExpired:
+        command, limits = [sys.executable, "-c", _CODE], Limits(None, _MOST_WRITTEN)
+        status, late = run(command, environment, limits, seconds + START_SECONDS + work / WORK, cwd=folder)
+        if late:
             return None
-        finally:
-            status = tree.end()
         if status != 0:
             raise InputError(
                 f"The evaluation of the answers ended {how(status)}, perhaps because memory is full. Judge the "

@@ -243,11 +243,10 @@ def _entrants_of(systems: str | os.PathLike[str] | Mapping[str, Result]) -> dict
         names = (record.removesuffix(EXTENSION) for record in judgment.records)
         entrants[judgment.name] = _Entrant(dict(zip(names, judgment.results, strict=True)), judgment)
     of_runs = {record for each in entrants.values() if each.judgment for record in each.judgment.records}
-    for record in sorted(folder.glob(f"*{EXTENSION}")):
-        if record.name not in of_runs:
-            if record.stem in entrants:
-                raise InputError(f"{record} and a log are both for '{record.stem}'; rename one of them.", "systems")
-            entrants[record.stem] = _Entrant({record.stem: load(record)})
+    for record in [each for each in sorted(folder.glob(f"*{EXTENSION}")) if each.name not in of_runs]:
+        if record.stem in entrants:
+            raise InputError(f"{record} and a log are both for '{record.stem}'; rename one of them.", "systems")
+        entrants[record.stem] = _Entrant({record.stem: load(record)})
     return entrants
 
 

@@ -6,13 +6,11 @@ a user:  bubblewrap ──► the program
 root:    bubblewrap (only makes the folders visible) ──► setpriv (nobody from here on) ──► bubblewrap ──► the program
 """
 
-import math
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -20,15 +18,13 @@ from typing import NamedTuple
 from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
 from tieproof.trials.sandbox.launcher import FILTER
 from tieproof.trials.sandbox.limits import (
-    FILES,
     PROCESSES,
     Limits,
     counts_processes,
-    launched,
     place_for_groups,
     seccomp,
 )
-from tieproof.trials.sandbox.processes import ProcessTree
+from tieproof.trials.sandbox.runs import run
 
 SCRATCH = ("/tmp", "/dev/shm")
 """Folders in memory that every program may write to."""
@@ -82,20 +78,11 @@ def _keeps_nodes() -> bool:
 
 def _ends_well(*command: str) -> bool:
     """Whether a command in the sandbox ends with the status 0."""
+    words, silent = sealed(command, Room("/", {}, {}), environment("/tmp"), 2**20), subprocess.DEVNULL
     try:
-        tree = launched(
-            sealed(command, Room("/", {}, {}), environment("/tmp"), 2**20),
-            os.environ,
-            Limits(2**32, 2**20),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        return run(words, os.environ, Limits(2**32, 2**20), 20, stdout=silent, stderr=silent).status == 0
     except OSError:
         return False
-    with suppress(subprocess.TimeoutExpired):
-        tree.process.wait(20)
-    return tree.end() == 0
 
 
 @cache
@@ -186,35 +173,3 @@ def environment(home: str, path: Sequence[Path] = ()) -> dict[str, str]:
         "PYTHONDONTWRITEBYTECODE": "1",
     }
     return variables | ({"PYTHONPATH": os.pathsep.join(map(str, path))} if path else {})
-
-
-class Usage:
-    """The use of the temporary folders of a sandbox, while it runs.
-
-    scratch : their paths in the sandbox; none without a sandbox
-    """
-
-    def __init__(self, tree: ProcessTree, scratch: Sequence[str]) -> None:
-        self._tree, self._scratch = tree, scratch
-        self._first: int | None = None
-
-    def __call__(self) -> float:
-        """The number of bytes, which is infinite if there are more files than allowed; 0 if it cannot be seen."""
-        if self._first is None and self._scratch:
-            self._first = next(filter(is_first_in_its_namespace, self._tree.alive()), None)
-        root = f"/proc/{self._first}/root"
-        with suppress(OSError):
-            if self._first is not None and not os.path.samefile(root, "/"):  # otherwise it is not yet prepared
-                folders = [os.statvfs(root + place) for place in self._scratch]
-                if sum(each.f_files - each.f_ffree for each in folders) > FILES:
-                    return math.inf
-                return sum((each.f_blocks - each.f_bfree) * each.f_frsize for each in folders)
-        return 0
-
-
-def is_first_in_its_namespace(number: int) -> bool:
-    """Whether a process has the number 1 in a namespace of its own, which ends with it."""
-    with suppress(OSError), open(f"/proc/{number}/status", encoding="utf-8", errors="replace") as file:
-        numbers = next((line.split()[1:] for line in file if line.startswith("NSpid:")), [])
-        return len(numbers) > 1 and numbers[-1] == "1"
-    return False

@@ -19,9 +19,9 @@ from tieproof.inputs.options import check_whole
 from tieproof.show.parts import NARROWEST, WIDTH, count, table
 from tieproof.trials.attacks import Finding, Registry, Report, Verdict, bad, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
-from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret
+from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in
 from tieproof.trials.competition.inspection.forms import form_of
-from tieproof.trials.competition.inspection.guessing import GAMES, secret_in
+from tieproof.trials.competition.inspection.guessing import GAMES
 from tieproof.trials.competition.inspection.judging import DRAWS, JUDGES, Scorer, TaskTrial, luck_of
 from tieproof.trials.competition.inspection.tasks import Task
 from tieproof.trials.competition.platforms import tasks_of

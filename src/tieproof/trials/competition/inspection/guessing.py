@@ -5,7 +5,6 @@ starting kit gives the program to everybody, so the attacker can compute what it
 differs tells which guess is right. The guess replaces the truth only in the temporary folders of a trial.
 """
 
-import csv
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -40,20 +39,6 @@ USAGE = "Usage"
 
 CLIMBS = 8
 """The most submissions by which hill climbing tries to tell one label."""
-
-
-def secret_in(folder: Path) -> Secret | None:
-    """The only table in the folder of the truth: a .csv, or a .txt with cells separated by spaces."""
-    tables = [path for path in sorted(folder.rglob("*")) if path.suffix.lower() in (".csv", ".txt")]
-    if len(tables) != 1:
-        return None
-    (path,) = tables
-    lines = [line for line in path.read_text(encoding="utf-8-sig", errors="replace").splitlines() if line.strip()]
-    try:
-        rows = list(csv.reader(lines)) if path.suffix.lower() == ".csv" else [line.split() for line in lines]
-    except csv.Error:
-        return None
-    return Secret(path.relative_to(folder), rows)
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ to write elsewhere and to use the network.
 import math
 import os
 import re
-import subprocess
 import sys
 import tempfile
-import time
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -21,20 +19,17 @@ from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.location import reading
-from tieproof.trials.sandbox import bubblewrap
-from tieproof.trials.sandbox.bubblewrap import Room, Usage, environment, sealed
+from tieproof.trials.sandbox import bubblewrap, runs
+from tieproof.trials.sandbox.bubblewrap import Room, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
-from tieproof.trials.sandbox.limits import FILES, Limits, group, launched
-from tieproof.trials.sandbox.processes import ProcessTree, how, undisturbed
+from tieproof.trials.sandbox.limits import FILES, Limits
+from tieproof.trials.sandbox.processes import how
 from tieproof.trials.sandbox.trees import DEEPEST, below
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
 MOST_WRITTEN = 2**30
 """The most bytes of memory that a program may use, and that it may write into one file."""
-
-PAUSE, LONG_PAUSE = 0.01, 0.25
-"""Seconds between two looks at a process, and between two looks at its folders."""
 
 
 class Program(NamedTuple):
@@ -76,43 +71,32 @@ def run(program: Program, seconds: float) -> ProgramRun:
     else:
         words, within = _replaced(words, program), program.here(program.within)
         variables["HOME"] = variables["TMPDIR"] = tempfile.gettempdir()
-    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, group(MOST_MEMORY) as joined:
-        with undisturbed():
-            streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": out, "stderr": err, "cwd": within}
-            if os.name == "posix":
-                tree = launched(words, variables, Limits(MOST_MEMORY, MOST_WRITTEN), joined, **streams)
-            else:
-                tree = ProcessTree(words, **streams)
-        try:
-            in_time = _wait(tree, seconds, (out.fileno(), err.fileno()), program)
-        finally:
-            status = tree.end()
+    size, count = _on_disk(program)
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+
+        def too_much(used: float) -> bool:
+            size_now, count_now = _on_disk(program)
+            printed = max(size_by(os.fstat(each.fileno())) for each in (out, err))
+            return printed > MOST_LETTERS or max(used, size_now - size) > MOST_WRITTEN or count_now - count > FILES
+
+        status, exceeded = runs.run(
+            words,
+            variables,
+            Limits(MOST_MEMORY, MOST_WRITTEN),
+            seconds,
+            too_much,
+            bubblewrap.SCRATCH if bubblewrap.works() else (),
+            cwd=within,
+            stdout=out,
+            stderr=err,
+        )
         printed = []
         for stream in (out, err):
             stream.seek(0)
             printed.append(stream.read(MOST_LETTERS).decode(errors="replace"))
-    if in_time and status is not None and status < 0:
+    if not exceeded and status is not None and status < 0:
         printed[1] += f"\nit ended {how(status)}"
-    return ProgramRun(status if in_time else None, *printed)
-
-
-def _wait(tree: ProcessTree, seconds: float, printed: Sequence[int], program: Program) -> bool:
-    """Wait until the program ends; False if it takes too long, or prints or writes too much."""
-    deadline = looked = time.monotonic()
-    deadline += seconds
-    usage = Usage(tree, bubblewrap.SCRATCH if bubblewrap.works() else ())
-    size, count = _on_disk(program)
-    while not tree.has_ended():
-        now = time.monotonic()
-        if now > deadline or max(size_by(os.fstat(each)) for each in printed) > MOST_LETTERS:
-            return False
-        if now > looked + LONG_PAUSE:
-            looked = now
-            size_now, count_now = _on_disk(program)
-            if max(usage(), size_now - size) > MOST_WRITTEN or count_now - count > FILES:
-                return False
-        time.sleep(PAUSE)
-    return True
+    return ProgramRun(None if exceeded else status, *printed)
 
 
 def _on_disk(program: Program) -> tuple[int, float]:

@@ -1,6 +1,7 @@
 """Platforms that host competitions, one file each: what their bundles hold, how a bundle is recognized and run."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -9,6 +10,7 @@ from tieproof.trials.competition.hosting import Hosted
 from tieproof.trials.competition.inspection.tasks import Task, Unpacker, part_of
 from tieproof.trials.competition.platforms import codabench, evalai, grand_challenge, kaggle
 from tieproof.trials.competition.platforms.files import Files
+from tieproof.trials.competition.platforms.layout import bundle_of
 from tieproof.trials.sandbox.trees import below
 
 ZIP = ".zip"
@@ -36,10 +38,13 @@ class BundleFormat(NamedTuple):
 
 PLATFORMS = {
     "codabench": BundleFormat("Codabench", ("competition.yaml",), codabench.files, codabench.tasks),
-    "evalai": BundleFormat("EvalAI", ("challenge_config.yaml",), evalai.files, evalai.tasks),
+    "evalai": BundleFormat("EvalAI", ("challenge_config.yaml",), partial(bundle_of, "evalai"), evalai.tasks),
     "kaggle": BundleFormat("Kaggle", ("metric.py", "solution.csv"), kaggle.files, kaggle.tasks),
     "grand-challenge": BundleFormat(
-        "Grand Challenge", ("Dockerfile", "evaluate.py"), grand_challenge.files, grand_challenge.tasks
+        "Grand Challenge",
+        ("Dockerfile", "evaluate.py"),
+        partial(bundle_of, "grand-challenge", own=grand_challenge.MAKERS),
+        grand_challenge.tasks,
     ),
 }
 """The bundles of all platforms, by the names that `tieproof.trials.competition.new` accepts."""

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError
-from tieproof.trials.competition import texts
-from tieproof.trials.competition.hosting import Hosted, HostedPhase
+from tieproof.trials.competition.hosting import Hosted
 from tieproof.trials.competition.inspection.tasks import (
     Numbers,
     Program,
@@ -25,22 +24,8 @@ from tieproof.trials.competition.inspection.tasks import (
     written_text,
     written_texts,
 )
-from tieproof.trials.competition.platforms.files import (
-    Files,
-    as_yaml,
-    baseline_of,
-    columns_of,
-    logo,
-    logo_name,
-    pages,
-    public_files,
-    read_yaml,
-    starting_kit,
-)
-from tieproof.trials.competition.scoring import TRUTH
-
-PAGES = ("overview", "evaluation", "data")
-COMMAND = "python3 /app/program/score.py /app/input /app/output"
+from tieproof.trials.competition.platforms.files import Files, read_yaml
+from tieproof.trials.competition.platforms.layout import bundle_of
 
 
 def files(settings: Hosted) -> Files:
@@ -51,82 +36,7 @@ def files(settings: Hosted) -> Files:
             "give its name as the key image, such as image = 'docker.io/you/scoring:1'.",
             "image",
         )
-    program = texts.filled("codabench.py.txt", texts.program_values(settings))
-    made: Files = {
-        "competition.yaml": as_yaml(_competition(settings)),
-        logo_name(settings.platform.logo): settings.platform.logo or logo(),
-        **pages(settings, "codabench", ["terms"]),
-        "scoring_program/score.py": program,
-        "scoring_program/metadata.yaml": as_yaml({"command": COMMAND}),
-        "image/Dockerfile": texts.filled("Dockerfile.txt", texts.program_values(settings)),
-        **pages(settings, "codabench", PAGES),
-        **starting_kit(settings, "starting_kit", "codabench"),
-    }
-    for phase in settings.phases:
-        name, content = baseline_of(settings.scoring, phase)
-        made[f"baseline_{phase.codename}/{name}"] = content
-        made[f"reference_data_{phase.codename}/{TRUTH[settings.scoring.task]}"] = phase.content
-        made |= public_files(phase, f"public_data_{phase.codename}")
-    return made
-
-
-def _competition(settings: Hosted) -> dict[str, Any]:
-    places = list(enumerate(settings.phases))
-    return {
-        "version": 2,
-        "title": settings.title,
-        "description": settings.platform.description,
-        "image": logo_name(settings.platform.logo),
-        "terms": "pages/terms.html",
-        "docker_image": settings.platform.image,
-        "registration_auto_approve": False,
-        "enable_detailed_results": True,
-        "make_programs_available": False,
-        "make_input_data_available": False,
-        "contact_email": settings.platform.contact or None,
-        "pages": [{"title": name.title(), "file": f"pages/{name}.html"} for name in PAGES],
-        "tasks": [
-            {
-                "index": at,
-                "name": phase.name,
-                "scoring_program": "scoring_program/",
-                "reference_data": f"reference_data_{phase.codename}/",
-            }
-            for at, phase in places
-        ],
-        "solutions": [
-            {"index": at, "name": f"Baseline, {phase.name}", "path": f"baseline_{phase.codename}/", "tasks": [at]}
-            for at, phase in places
-        ],
-        "phases": [_phase_of(settings, at, phase) for at, phase in places],
-        "leaderboards": [
-            {
-                "title": "Results",
-                "key": "main",
-                "submission_rule": "Force_Last",
-                "columns": [
-                    {"title": title, "key": key, "index": at, "sorting": "desc", "precision": settings.scoring.digits}
-                    for at, (title, key) in enumerate(columns_of(settings.scoring))
-                ],
-            }
-        ],
-    }
-
-
-def _phase_of(settings: Hosted, at: int, phase: HostedPhase) -> dict[str, Any]:
-    """A phase with its task. Times are texts, because Codabench drops the hours of YAML timestamps."""
-    described = {
-        "index": at,
-        "name": phase.name,
-        "start": f"{phase.start:%Y-%m-%d %H:%M:%S}",
-        "end": f"{phase.end:%Y-%m-%d %H:%M:%S}",
-        "max_submissions": settings.platform.submissions,
-        "max_submissions_per_day": settings.platform.submissions_per_day,
-        "execution_time_limit": settings.platform.seconds,
-        "starting_kit": "starting_kit/",
-        "tasks": [at],
-    }
-    return described | ({"public_data": f"public_data_{phase.codename}/"} if phase.public else {})
+    return bundle_of("codabench", settings)
 
 
 OLD_NAMES = {

@@ -1,15 +1,9 @@
 """EvalAI: a bundle for it, and its bundles run as its workers run them."""
 
 import shutil
-from datetime import datetime
 from functools import partial
-from io import BytesIO
-from pathlib import Path, PurePath
-from typing import Any
-from zipfile import ZipFile, ZipInfo
+from pathlib import Path
 
-from tieproof.trials.competition import texts
-from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection.tasks import (
     Program,
     Task,
@@ -18,127 +12,7 @@ from tieproof.trials.competition.inspection.tasks import (
     most_submissions,
     part_of,
 )
-from tieproof.trials.competition.platforms.files import (
-    Files,
-    as_yaml,
-    baseline_of,
-    columns_of,
-    logo,
-    logo_name,
-    pages,
-    printed_numbers,
-    public_files,
-    read_yaml,
-    starting_kit,
-)
-from tieproof.trials.competition.scoring import TRUTH
-
-PAGES = {
-    "description": "overview",
-    "evaluation_details": "evaluation",
-    "submission_guidelines": "data",
-    "terms_and_conditions": "terms",
-}
-"""The pages, by their keys in the configuration."""
-
-TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
-PUBLIC = 3
-"""The code for a leaderboard that is visible to everybody."""
-
-
-def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their paths in it."""
-    extension = PurePath(TRUTH[settings.scoring.task]).suffix
-    requirements = f"{texts.requirement()}\n"
-    script = texts.filled("evalai.py.txt", texts.program_values(settings))
-    made: Files = {
-        "challenge_config.yaml": as_yaml(_challenge(settings)),
-        logo_name(settings.platform.logo): settings.platform.logo or logo(),
-        "evaluation_script.zip": _zipped({"__init__.py": script, "requirements.txt": requirements.encode()}),
-        "remote/evaluate.py": texts.filled("evalai_remote.py.txt", {"extension": extension}),
-        "remote/evaluation_script.py": script,
-        **pages(settings, "evalai", PAGES.values()),
-        **starting_kit(settings, "starting_kit", "evalai"),
-    }
-    for phase in settings.phases:
-        codename = phase.codename
-        name, content = baseline_of(settings.scoring, phase)
-        made |= {
-            f"annotations/{codename}{extension}": phase.content,
-            f"remote/annotations/{codename}{extension}": phase.content,
-            f"baseline_{codename}/{name}": content,
-        }
-        made |= public_files(phase, f"public_data_{codename}")
-    return made
-
-
-def _challenge(settings: Hosted) -> dict[str, Any]:
-    labels = [key for _, key in columns_of(settings.scoring)]
-    places = list(enumerate(settings.phases, 1))
-    extension = PurePath(TRUTH[settings.scoring.task]).suffix
-    return {
-        "title": settings.title,
-        "short_description": settings.platform.description or settings.title,
-        "image": logo_name(settings.platform.logo),
-        **{key: f"pages/{page}.html" for key, page in PAGES.items()},
-        "evaluation_script": "evaluation_script.zip",
-        "remote_evaluation": True,
-        "start_date": _naive(settings.phases[0].start),
-        "end_date": _naive(settings.phases[-1].end),
-        "published": False,
-        "leaderboard": [{"id": 1, "schema": {"labels": labels, "default_order_by": labels[0]}}],
-        "challenge_phases": [
-            _phase_of(settings, number, phase, f"annotations/{phase.codename}{extension}") for number, phase in places
-        ],
-        "dataset_splits": [
-            {"id": number, "name": phase.name, "codename": phase.codename} for number, phase in places
-        ],
-        "challenge_phase_splits": [
-            {
-                "challenge_phase_id": number,
-                "leaderboard_id": 1,
-                "dataset_split_id": number,
-                "visibility": PUBLIC,
-                "leaderboard_decimal_precision": settings.scoring.digits,
-                "is_leaderboard_order_descending": True,
-            }
-            for number, _ in places
-        ],
-    }
-
-
-def _phase_of(settings: Hosted, number: int, phase: HostedPhase, truth: str) -> dict[str, Any]:
-    return {
-        "id": number,
-        "name": phase.name,
-        "description": "pages/overview.html",
-        "leaderboard_public": True,
-        "is_public": True,
-        "is_submission_public": False,
-        "start_date": _naive(phase.start),
-        "end_date": _naive(phase.end),
-        "test_annotation_file": truth,
-        "codename": phase.codename,
-        "max_submissions_per_day": settings.platform.submissions_per_day,
-        "max_submissions_per_month": settings.platform.submissions,
-        "max_submissions": settings.platform.submissions,
-        "allowed_submission_file_types": TAKEN[settings.scoring.task],
-    }
-
-
-def _naive(when: datetime) -> datetime:
-    """A time in UTC as EvalAI reads it, without a zone."""
-    return when.replace(tzinfo=None)
-
-
-def _zipped(files: dict[str, bytes]) -> bytes:
-    """An archive of files; the same files give the same bytes."""
-    written = BytesIO()
-    with ZipFile(written, "w") as archive:
-        for name, content in files.items():
-            archive.writestr(ZipInfo(name), content)
-    return written.getvalue()
-
+from tieproof.trials.competition.platforms.files import printed_numbers, read_yaml
 
 DRIVER = """
 import importlib, json, sys

@@ -3,7 +3,7 @@
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
@@ -33,33 +33,19 @@ LISTED = 100
 """The number of documents that a random run lists for each query."""
 
 
-def pages(settings: Hosted, platform: str, names: Iterable[str]) -> Files:
-    """The pages with these names for a platform; the organizer's own terms replace ours."""
-    values = texts.fillings(settings, platform)
-    made: Files = {f"pages/{name}.html": texts.page(name, values) for name in names}
-    if "pages/terms.html" in made and settings.platform.terms is not None:
-        made["pages/terms.html"] = settings.platform.terms
-    return made
-
-
-def starting_kit(settings: Hosted, folder: str, platform: str) -> Files:
-    """The files of the starting kit, in a folder of the bundle for a platform."""
+def starting_kit(settings: Hosted, platform: str) -> Files:
+    """The files of the starting kit, by their paths in its folder."""
     values = texts.fillings(settings, platform)
     files: Files = {
-        f"{folder}/score.py": texts.filled("codabench.py.txt", texts.program_values(settings)),
-        f"{folder}/evaluation.html": texts.page("evaluation", values),
-        f"{folder}/data.html": texts.page("data", values),
+        "score.py": texts.filled("codabench.py.txt", texts.program_values(settings)),
+        "evaluation.html": texts.page("evaluation", values),
+        "data.html": texts.page("data", values),
     }
-    files |= {f"{folder}/sample/{name}": content for name, content in _sample_of(settings.scoring).items()}
+    files |= {f"sample/{name}": content for name, content in _sample_of(settings.scoring).items()}
     if settings.scoring.task == "embeddings":
         for phase in settings.phases:  # the ids in the order of the rows of an .npy
-            files[f"{folder}/ids_{phase.codename}.txt"] = "".join(f"{each}\n" for each in phase.ids).encode()
+            files[f"ids_{phase.codename}.txt"] = "".join(f"{each}\n" for each in phase.ids).encode()
     return files
-
-
-def public_files(phase: HostedPhase, folder: str) -> Files:
-    """The files of a phase that participants get, in a folder of the bundle."""
-    return {f"{folder}/{place.name}": place for place in phase.public}
 
 
 def _sample_of(scoring: Scoring) -> Mapping[str, bytes]:

@@ -14,8 +14,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.schemas import fits
-from tieproof.trials.competition import texts
-from tieproof.trials.competition.hosting import Hosted, HostedPhase
+from tieproof.trials.competition.hosting import HostedPhase
 from tieproof.trials.competition.inspection.tasks import (
     Program,
     Task,
@@ -25,64 +24,21 @@ from tieproof.trials.competition.inspection.tasks import (
     refuse_fixed_names,
     written_text,
 )
-from tieproof.trials.competition.platforms.files import (
-    WIDTH,
-    Files,
-    columns_of,
-    json_of,
-    pages,
-    public_files,
-    starting_kit,
-    text_of,
-)
+from tieproof.trials.competition.platforms.files import WIDTH, Files, json_of, text_of
+from tieproof.trials.competition.platforms.layout import BundlePlan, Maker
 from tieproof.trials.competition.scoring import TRUTH
 from tieproof.trials.competition.truth import read_judgments
 
-PAGES = ("overview", "evaluation", "data", "terms")
 OUTPUT = {"embeddings": "embedding", "run": "ranking"}
 """The name of an algorithm's output socket, by task."""
 
 
-def files(settings: Hosted) -> Files:
-    """All files of the bundle, by their paths in it."""
-    name = TRUTH[settings.scoring.task]
-    made: Files = {
-        "Dockerfile": texts.filled("grand_challenge_Dockerfile.txt", texts.program_values(settings)),
-        "evaluate.py": texts.filled("grand_challenge.py.txt", texts.program_values(settings)),
-        "phase_settings.json": json.dumps(_phase_settings(settings), indent=4).encode(),
-        **pages(settings, "grand-challenge", PAGES),
-        **starting_kit(settings, "starting_kit", "grand-challenge"),
-    }
-    for phase in settings.phases:
-        codename, truth = phase.codename, phase.content
-        made[f"ground_truth_{codename}/{name}"] = truth
-        made[f"ground_truth_{codename}.tar.gz"] = _packed(name, truth)
-        made |= {f"test/{codename}/input/{path}": content for path, content in _jobs_of(settings, phase).items()}
-        made |= public_files(phase, f"archive_{codename}")
-    return made
-
-
-def _phase_settings(settings: Hosted) -> dict[str, Any]:
-    """The values to enter in the settings of each phase, by the platform's names."""
-    first, *further = columns_of(settings.scoring)
-    return {
-        "score_title": first.title,
-        "score_jsonpath": f"aggregates.{first.key}",
-        "score_default_sort": "desc",
-        "score_decimal_places": settings.scoring.digits,
-        "extra_results_columns": [
-            {"path": f"aggregates.{key}", "order": "desc", "title": title, "exclude_from_ranking": True}
-            for title, key in further
-        ],
-        "display_all_metrics": False,
-    }
-
-
-def _jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
+def _jobs_of(plan: BundlePlan, phase: HostedPhase, *_: str) -> Files:
     """The container's input if an algorithm answered at random, to try the container, and for `check`."""
-    random, output = np.random.default_rng(0), OUTPUT[settings.scoring.task]
+    task, random = plan.settings.scoring.task, np.random.default_rng(0)
+    output = OUTPUT[task]
     answers: dict[str, Any]
-    if settings.scoring.task == "run":
+    if task == "run":
         judged = read_judgments(phase.judged)
         documents = sorted({document for grades in judged.values() for document in grades})
         answers = {
@@ -91,7 +47,8 @@ def _jobs_of(settings: Hosted, phase: HostedPhase) -> dict[str, bytes]:
     else:
         rows = random.normal(size=(len(phase.ids), WIDTH)).tolist()
         answers = dict(zip(phase.ids, rows, strict=True))
-    outputs, jobs = {}, []
+    outputs: Files = {}
+    jobs = []
     for number, (name, answer) in enumerate(answers.items()):
         pk = f"job-{number:05}"
         jobs.append(_job(pk, name, output))
@@ -109,14 +66,17 @@ def _job(pk: str, name: str, output: str) -> dict[str, Any]:
     }
 
 
-def _packed(name: str, content: bytes) -> bytes:
-    """A compressed tarball of one file; the same content gives the same bytes."""
-    written = BytesIO()
+def _packed(plan: BundlePlan, phase: HostedPhase, *_: str) -> bytes:
+    """The truth as a compressed tarball of one file; the same content gives the same bytes."""
+    written, entry = BytesIO(), tarfile.TarInfo(TRUTH[plan.settings.scoring.task])
+    entry.size = len(phase.content)
     with tarfile.open(fileobj=written, mode="w") as archive:
-        entry = tarfile.TarInfo(name)
-        entry.size = len(content)
-        archive.addfile(entry, BytesIO(content))
+        archive.addfile(entry, BytesIO(phase.content))
     return gzip.compress(written.getvalue(), mtime=0)
+
+
+MAKERS: dict[str, Maker] = {"jobs": _jobs_of, "packed": _packed}
+"""What makes the files that only its bundles have."""
 
 
 TRUTH_FOLDER = "/opt/ml/input/data/ground_truth"

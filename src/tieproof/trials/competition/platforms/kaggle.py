@@ -10,25 +10,14 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.location import reading
-from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection.tasks import Program, Task, Unpacker, files_by_name
-from tieproof.trials.competition.platforms.files import (
-    LISTED,
-    WIDTH,
-    Files,
-    last_line,
-    pages,
-    printed_numbers,
-    public_files,
-    starting_kit,
-)
+from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, last_line, printed_numbers
+from tieproof.trials.competition.platforms.layout import BundlePlan, bundle_of
 from tieproof.trials.competition.truth import GROUP, ID, LABEL, read_judgments, table
 
 USAGES = ("Public", "Private")
 """Kaggle's names for the part that the leaderboard shows during the competition, and for the part that decides."""
-
-PAGES = ("overview", "evaluation", "data", "terms")
 
 
 def files(settings: Hosted) -> Files:
@@ -38,24 +27,16 @@ def files(settings: Hosted) -> Files:
             f"Kaggle has a public and a private part, but there are {len(settings.phases)} phases. Give one or two.",
             "phases",
         )
-    made: Files = {
-        "metric.py": texts.filled("kaggle.py.txt", texts.program_values(settings)),
-        "solution.csv": _solution(settings).encode(),
-        "data/sample_submission.csv": _sample(settings).encode(),
-        **pages(settings, "kaggle", PAGES),
-        **starting_kit(settings, "data/starting_kit", "kaggle"),
-    }
-    for phase in settings.phases:
-        made |= public_files(phase, f"data/{phase.codename}")
-    return made
+    return bundle_of("kaggle", settings, {"solution": _solution, "sample": _sample})
 
 
-def _solution(settings: Hosted) -> str:
+def _solution(plan: BundlePlan, *_: object) -> bytes:
     """The table that Kaggle keeps: the ids, their truth, and the part that they belong to."""
-    usages = USAGES[-len(settings.phases) :]
+    phases = plan.settings.phases
+    usages = USAGES[-len(phases) :]
     header: Sequence[str] = ()
     rows: list[Sequence[object]] = []
-    for usage, phase in zip(usages, settings.phases, strict=True):
+    for usage, phase in zip(usages, phases, strict=True):
         columns = _true_columns(phase)
         header = (*columns, "Usage")
         rows += [(*row, usage) for row in zip(*columns.values(), strict=True)]
@@ -63,7 +44,7 @@ def _solution(settings: Hosted) -> str:
         raise InputError(
             "An id occurs in two phases, but Kaggle has one table for all. Give every item an id of its own.", "truth"
         )
-    return table([header, *sorted(rows, key=lambda row: str(row[0]))])
+    return table([header, *sorted(rows, key=lambda row: str(row[0]))]).encode()
 
 
 def _true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
@@ -84,18 +65,18 @@ def _true_columns(phase: HostedPhase) -> dict[str, Sequence[object]]:
     return columns
 
 
-def _sample(settings: Hosted) -> str:
+def _sample(plan: BundlePlan, *_: object) -> bytes:
     """A valid submission, with random numbers or with documents in random order."""
-    ids = sorted(each for phase in settings.phases for each in phase.ids)
-    random = np.random.default_rng(0)
-    if settings.scoring.task == "run":
-        grades = [query for phase in settings.phases for query in read_judgments(phase.judged).values()]
+    phases, random = plan.settings.phases, np.random.default_rng(0)
+    ids = sorted(each for phase in phases for each in phase.ids)
+    if plan.settings.scoring.task == "run":
+        grades = [query for phase in phases for query in read_judgments(phase.judged).values()]
         documents = np.array(sorted({document for query in grades for document in query}))
-        return table(
-            [("id", "documents"), *((each, " ".join(random.permutation(documents)[:LISTED])) for each in ids)]
-        )
+        lists = [(each, " ".join(random.permutation(documents)[:LISTED])) for each in ids]
+        return table([("id", "documents"), *lists]).encode()
     numbers = random.normal(size=(len(ids), WIDTH)).astype(np.float32)
-    return table([("id", *range(WIDTH)), *((each, *row) for each, row in zip(ids, numbers.tolist(), strict=True))])
+    rows = [(each, *row) for each, row in zip(ids, numbers.tolist(), strict=True)]
+    return table([("id", *range(WIDTH)), *rows]).encode()
 
 
 MOST_BYTES = 500 * 10**6

@@ -141,5 +141,9 @@ def page(name: str, values: Mapping[str, str]) -> bytes:
 
 def filled(name: str, values: Mapping[str, str]) -> bytes:
     """The text of a template in this folder, with its `$names` replaced by values."""
-    text = files("tieproof.trials.competition.texts").joinpath(name).read_text(encoding="utf-8")
-    return Template(text).substitute(values).encode()
+    return Template(read(name)).substitute(values).encode()
+
+
+def read(name: str) -> str:
+    """The text of a file in this folder."""
+    return files("tieproof.trials.competition.texts").joinpath(name).read_text(encoding="utf-8")
