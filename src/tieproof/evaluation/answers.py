@@ -46,7 +46,6 @@ def evaluate_answers(
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,
-    noise: None = None,
 ) -> Result:
     """Score embeddings in which rows with NaN or infinity are missing answers.
 
@@ -76,8 +75,6 @@ def evaluate_answers(
         near, but not relevant.
     memory, threads, progress :
         As in `evaluate`.
-    noise :
-        Refused, because an item without an answer may be at any distance.
 
     Returns
     -------
@@ -101,12 +98,6 @@ def evaluate_answers(
 
     """
     wanted, optional = parse_with_sets(measures)
-    if noise is not None:
-        raise InputError(
-            "noise does not apply to answers: an item without an answer may be at any distance. Leave out noise, or "
-            "pass the answered items to evaluate.",
-            "noise",
-        )
     check_empty(empty)
     check_choice("unanswered", unanswered, UNANSWERED)
     with about("embeddings"):

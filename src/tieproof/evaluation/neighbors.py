@@ -11,7 +11,6 @@ from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.given_lists import as_counted_type, judged_by_grades
-from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
@@ -57,7 +56,6 @@ def evaluate_neighbors(
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
-    noise: None = None,
 ) -> Result:
     """Score the lists that an index of nearest neighbors returned, with the whole interval that they leave open.
 
@@ -97,7 +95,6 @@ def evaluate_neighbors(
         even the first. "returned" scores what was returned, whatever the search: unseen items count as never
         retrieved, as documents outside the lists of a run do in `evaluate_run`, whose values are the same.
     measures, categories, average, empty : as in `evaluate`
-    noise : refused, because it applies only to whole rankings
 
     Raises
     ------
@@ -135,7 +132,6 @@ def evaluate_neighbors(
 
     """
     wanted, optional = parse_with_sets(measures)
-    check_noisy((), cut_off=noise is not None)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
