@@ -131,7 +131,7 @@ def evaluate_answers(
     counts = _Counts.of((of_queries, of_items), grouped, item_answered, items is None)
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
-    scores = score(rankings.noted(parts), wanted, len(own), optional=optional)
+    scores = score(rankings.noted(parts), wanted, len(own), optional)
     origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
     return Result(as_evaluated(scores, setting, origin))
 

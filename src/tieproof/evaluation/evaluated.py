@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,10 @@ from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
-from tieproof.measures.distribution.kept import KeptTies
 from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from tieproof.measures.distribution.kept import KeptTies
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -84,8 +86,8 @@ class Evaluated(NamedTuple):
     categories : the queries' categories, if they were passed
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
-    kept : the ties that can change a score, for `distribution`; None in the result of a record, or if they would take
-        too much memory
+    kept : the ambiguous ties, for `distribution`; empty if there is none, and None in the result of a record, or if
+        they would take too much memory
     noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
     negative : the number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
         record, or of a category
@@ -102,7 +104,7 @@ class Evaluated(NamedTuple):
     categories: Categories | None
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
-    kept: tuple[KeptTies, ...] | None = None
+    kept: "tuple[KeptTies, ...] | None" = None
     noise: Mapping[Measure, FloatArray] | None = None
     negative: int = 0
 

@@ -22,7 +22,7 @@ from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, jud
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
 from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.unseen import estimate, first_items
+from tieproof.measures.unseen import first_items
 from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]
@@ -173,11 +173,10 @@ def evaluate_neighbors(
         average=average,
     )
     rankings = RankingDigests(count)
-    scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, estimate, optional=optional)
+    scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, optional)
     origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        evaluated = as_evaluated(scored, setting, origin, categories=groups_of_queries)
-        return Result(evaluated._replace(negative=of_all.negative()))
+        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, negative=of_all.negative()))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:

@@ -21,7 +21,6 @@ from tieproof.inputs.lists import as_limits
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.sources import Source
 from tieproof.measures import Measure
-from tieproof.measures.unseen import estimate
 from tieproof.ties import Array, FloatArray, IntArray, Parts
 
 RULES = {
@@ -115,7 +114,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             differences += further
         else:
             parts, count = _of_lists(result, rule, given)
-        scores = score(parts, used, count, estimate)
+        scores = score(parts, used, count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
     nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part

@@ -18,7 +18,7 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
-from tieproof.evaluation.noise import check_noisy, parse_radius
+from tieproof.evaluation.noise import Levels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_own_documents,
@@ -44,7 +44,6 @@ from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import BY_RANKS, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.unseen import estimate
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -221,14 +220,11 @@ def evaluate_run(
     def evaluated(wanted: list[Measure], truncated: bool, scores: RelevantScores = scores) -> Result:
         off = None if truncated else radius
         parts = run_parts(scores, ids, truncated, collection, alone, off, bool(of_unjudged) and not truncated)
-        scored = score(parts, wanted, len(ids), estimate, noisy=off is not None, optional=optional)
+        levels = None
         if off is not None:
-            from tieproof.evaluation.graded_noise import bracketed
-
             grades = np.concatenate([scores.grade, scores.missing_grade])
-            scored = bracketed(
-                scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off)
-            )
+            levels = Levels(grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off))
+        scored = score(parts, wanted, len(ids), optional, levels)
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
     result = evaluated(wanted, truncated)

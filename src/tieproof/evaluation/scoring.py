@@ -1,25 +1,32 @@
 """Scores ties: every measure of every query, and the policy for queries with nothing relevant."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
-from tieproof.evaluation.noise import bounds_under_noise
+from tieproof.evaluation.noise import Levels, bounds_under_noise, bracketed
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
-from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
-from tieproof.measures.distribution.kept import KeptTies, keep
+from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
+from tieproof.measures.unseen import estimate
 from tieproof.native.threads import for_each
-from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
+from tieproof.ties import Array, CutOffTies, FloatArray, IntArray, Parts, Ties
+
+if TYPE_CHECKING:
+    from tieproof.engine.problem import Budget
+    from tieproof.measures.distribution.kept import KeptTies
 
 Empty = Literal["skip", "zero", "one", "nan", "error"]
+
+KEPT = 16
+"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
 
 
 class Names(NamedTuple):
@@ -100,7 +107,7 @@ class Scores(NamedTuple):
     values : (M, 4, Q) lower, expected, upper and standard deviation
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
-    kept : of each part of the queries, the ties that can change a score; None: they take too much memory
+    kept : of each part of the queries that has any, the ambiguous ties; None: they take too much memory
     noise : (M, 2, Q) the smallest and the largest value under noise; None: there is no noise
     """
 
@@ -108,7 +115,7 @@ class Scores(NamedTuple):
     values: FloatArray
     n_relevant: IntArray
     tie_counts: IntArray
-    kept: tuple[KeptTies, ...] | None
+    kept: "tuple[KeptTies, ...] | None"
     noise: FloatArray | None = None
 
 
@@ -116,22 +123,20 @@ def score(
     parts: Parts,
     measures: list[Measure],
     count: int,
-    estimate: Callable[[Measure, Ties], Estimates] | None = None,
-    threads: int = 1,
-    noisy: bool = False,
-    most_kept: float = np.inf,
     optional: frozenset[Measure] = frozenset(),
+    levels: Levels | None = None,
+    budget: "Budget | None" = None,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
-    estimate : evaluates one measure; None: on the rankings as they are
-    threads : the number of parts that are evaluated at a time
-    noisy : whether the ties have the extreme rankings under noise
-    most_kept : the memory in bytes for the ties that can change a score; if they need more, none is kept
     optional : measures that are left out with a warning if they cannot be computed
+    levels : the levels of relevance; None: the ties have no extreme rankings under noise
+    budget : how many parts are evaluated at a time, and the memory, of which kept ties take at most a `KEPT`th; None:
+        one part, and all ties are kept
     """
+    threads, most_kept = (1, np.inf) if budget is None else (budget.threads, budget.memory / KEPT)
     values = np.zeros((len(measures), 4, count))
-    bounds = np.zeros((len(measures), 2, count)) if noisy else None
+    bounds = np.zeros((len(measures), 2, count)) if levels else None
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
     kept: list[KeptTies] = []
@@ -145,7 +150,7 @@ def score(
             if measure in optional and measure.name in uncomputable:
                 continue
             try:
-                computed = measure(ties) if estimate is None else estimate(measure, ties)
+                computed = estimate(measure, ties) if isinstance(ties, CutOffTies) else measure(ties)
                 if bounds is not None:
                     bounds[at][:, queries] = bounds_under_noise(measure, ties, computed)
             except InputError as error:
@@ -156,18 +161,25 @@ def score(
             for row, estimates in zip(values[at], computed, strict=True):
                 row[queries] = estimates
         tie_counts[:, queries] = count_by_query(ties)
-        if sum(sizes) <= most_kept:
+        if ties.order_matters:
+            from tieproof.measures.distribution.kept import keep  # most evaluations have nothing to keep
+
             of_part = keep(part[0], ties)
-            kept.append(of_part)
             sizes.append(of_part.bytes)
-        else:
-            kept.clear()
+            if sum(sizes) <= most_kept:
+                kept.append(of_part)
+            else:
+                kept.clear()
 
     with growing_tables():
         for_each(evaluate, parts, threads)
     parts_kept = tuple(kept) if sum(sizes) <= most_kept else None
     scores = Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
-    return _without(scores, optional, uncomputable) if uncomputable else scores
+    if uncomputable:
+        scores = _without(scores, optional, uncomputable)
+    if scores.noise is None or levels is None:
+        return scores
+    return scores._replace(noise=bracketed(scores.measures, scores.values, scores.noise, levels))
 
 
 def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
@@ -208,12 +220,14 @@ def as_evaluated(
     names: Names | None = None,
     categories: Array | None = None,
     confidence: Array | None = None,
+    negative: int = 0,
 ) -> Evaluated:
     """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
 
     origin : the origin of the queries, without the numbers of their relevant items, which are added here
     names : the names of the queries; None: they are numbered
     categories, confidence : the category and the confidence of each query
+    negative : the number of pairs that a negative relevance leaves out
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -253,6 +267,7 @@ def as_evaluated(
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
         noise=None if noise is None else dict(zip(scores.measures, noise, strict=True)),
+        negative=negative,
     )
 
 

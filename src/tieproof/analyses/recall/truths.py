@@ -15,7 +15,6 @@ from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
-from tieproof.measures.unseen import estimate
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 NEAR = 1e-6
@@ -104,7 +103,7 @@ class ListedTruth:
         all_items = None if self.n_items is None else np.full(self.n_queries, self.n_items)
         limits = found.counted.sum(axis=1), all_items
         parts = list_parts(self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near)
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries, estimate).values
+        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -181,7 +180,7 @@ class RankedTruth:
         relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
         parts = ties_of(replace(self.problem, relevance=relevance), self.watch).parts
         measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(parts, measures, self.n_queries, threads=self.problem.budget.threads).values
+        return score(parts, measures, self.n_queries, budget=self.problem.budget).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """Return nothing: the recalls of other benchmarks are defined by lists of distances."""

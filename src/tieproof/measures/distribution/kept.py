@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.ties import BoolArray, IntArray, JudgedTies, Ties
+from tieproof.ties import IntArray, JudgedTies, Ties
 
 
 class KeptTies(NamedTuple):
@@ -13,13 +13,11 @@ class KeptTies(NamedTuple):
     queries : (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
     ties : the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
     listed : (A,) the relevant items of these queries that are in any tie
-    open_ends : whether queries of the part have unseen items, which change a score in other ways than ties do
     """
 
     queries: IntArray
     ties: Ties
     listed: IntArray
-    open_ends: bool
 
     @property
     def bytes(self) -> int:
@@ -31,42 +29,27 @@ class KeptTies(NamedTuple):
 
     def among(self, places: IntArray, count: int) -> "KeptTies":
         """Return what is kept of the queries at `places` of `count` queries, which get the places 0, 1, …."""
-        if not len(self.queries):
-            return self
         new = np.full(count, -1)
         new[places] = np.arange(len(places))
         rows = np.flatnonzero(new[self.queries] >= 0)
-        return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows], self.open_ends)
+        return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows])
 
 
 def keep(queries: IntArray, ties: Ties) -> KeptTies:
-    """Return what to keep of a part of the queries, whose places are `queries`."""
-    uneven, judged = np.flatnonzero(ambiguous(ties)), ties.judged
-    open_ends = bool(ties.open_ends.any())
-    if not len(uneven) and (judged is None or not ambiguous(judged.ties).any()):
-        none = np.zeros(0, dtype=np.int64)
-        return KeptTies(none, Ties(none, none, none, none, none, none, none), none, open_ends)
+    """Return what to keep of a part of the queries, whose places are `queries`; some of their ties are ambiguous."""
+    uneven, judged = np.flatnonzero(ties.ambiguous), ties.judged
     affected = np.zeros(ties.n_queries, dtype=np.bool_)
     query = ties.query[uneven]
     affected[query] = True
     if judged is not None:
-        affected[judged.ties.query[ambiguous(judged.ties)]] = True
+        affected[judged.ties.query[judged.ties.ambiguous]] = True
     rows = np.flatnonzero(affected)
     if ties.grades is None and judged is None:
         k, n, l, m = (column[uneven] for column in (ties.k, ties.n, ties.l, ties.m))
         alone = Ties((np.cumsum(affected) - 1)[query], k, n, l, m, ties.n_relevant[rows], ties.n_items[rows])
     else:
         alone = _of_queries(ties, rows)
-    return KeptTies(queries[rows], alone, ties.listed[rows], open_ends)
-
-
-def ambiguous(ties: Ties) -> BoolArray:
-    """Which ties contain relevant and other items, or relevant items of several grades, (T,)."""
-    uneven = ties.m < ties.l
-    if ties.grades is None or not len(ties.m):
-        return uneven
-    starts = np.cumsum(ties.m) - ties.m
-    return np.asarray(uneven | (ties.grades[starts] > ties.grades[starts + ties.m - 1]))
+    return KeptTies(queries[rows], alone, ties.listed[rows])
 
 
 def _of_queries(ties: Ties, rows: IntArray) -> Ties:

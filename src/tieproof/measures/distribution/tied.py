@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.distribution.hits import RULES, Adds, Hit, Rules
-from tieproof.measures.distribution.kept import KeptTies, ambiguous
+from tieproof.measures.distribution.kept import KeptTies
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -116,12 +116,6 @@ def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Am
         raise InputError(
             f"'{measure}' has no distribution here; these measures have one: {', '.join(RULES)}.", "measure"
         )
-    if any(part.open_ends for part in parts):
-        raise InputError(
-            "Some queries have unseen items, which may continue the last tie of their lists, and nobody knows how "
-            "likely that is. Pass whole lists.",
-            "measure",
-        )
     measure, parts = _at_level(measure, parts)
     found = [_facts(measure, RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
     found = [each for each in found if len(each.shape)]
@@ -169,7 +163,7 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> _Facts:
     query = ties.query
     places = np.clip(rules.last[query] - ties.k, 0, ties.l)
     moments = _moments(measure, rules, weights)
-    rows = np.flatnonzero(ambiguous(ties) & (places > 0) & (moments[:, 0] != 0.0))
+    rows = np.flatnonzero(ties.ambiguous & (places > 0) & (moments[:, 0] != 0.0))
     items = np.repeat(np.arange(len(ties.m)), ties.m)
     worth = np.ones(len(items)) if rules.worth is None else rules.worth
     first = np.flatnonzero((np.diff(items, prepend=-1) > 0) | (np.diff(worth, prepend=0.0) != 0))
