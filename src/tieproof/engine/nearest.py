@@ -11,7 +11,7 @@ from tieproof.distances.exact.reals import rounded
 from tieproof.distances.gauge import FunctionGauge, SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
-from tieproof.engine.problem import Problem
+from tieproof.engine.problem import Search
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace, nearness_of, target_of
@@ -96,10 +96,10 @@ class Neighbors(NamedTuple):
     distance: FloatArray
 
 
-def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Neighbors]:
+def neighbors_of(problem: Search, queries: IntArray, count: int) -> Iterator[Neighbors]:
     """The `count` nearest items of each query, and all items tied with the last one."""
     gauge = problem.gauge()
-    block = problem.relevance.block(queries)
+    block = problem.excluded.block(queries)
     excluded = np.split(block.excluded, block.excluded_pointer[1:-1])
     if not isinstance(problem.distance, Distance):
         yield from _by_function(problem, cast(FunctionGauge, gauge), queries, excluded, count)
@@ -108,7 +108,7 @@ def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Ne
     if problem.format is not None:
         space = RoundedSpace(cast(SpaceGauge, gauge), problem.format, Plan(problem.budget).undecided)
     check_products()
-    count = min(count, problem.relevance.n_items)
+    count = min(count, problem.excluded.n_items)
     with single_threaded():
         for place, query in enumerate(queries):
             nearest = nearest_of(space, np.array([query]), [excluded[place]], count)
@@ -118,7 +118,7 @@ def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[Ne
             yield _with_distances(problem, cast(SpaceGauge, gauge), query, nearest)
 
 
-def _with_distances(problem: Problem, gauge: SpaceGauge, query: int, nearest: NearestItems) -> Neighbors:
+def _with_distances(problem: Search, gauge: SpaceGauge, query: int, nearest: NearestItems) -> Neighbors:
     """The items of one query, with the distance of each tie."""
     numbers, first = np.unique(nearest.tie, return_index=True)
     columns = gauge.identity[1][nearest.item[first]]
@@ -130,15 +130,15 @@ def _with_distances(problem: Problem, gauge: SpaceGauge, query: int, nearest: Ne
 
 
 def _by_function(
-    problem: Problem, gauge: FunctionGauge, queries: IntArray, excluded: list[IntArray], count: int
+    problem: Search, gauge: FunctionGauge, queries: IntArray, excluded: list[IntArray], count: int
 ) -> Iterator[Neighbors]:
     """The nearest items by a distance function, which is called with the same blocks as in an evaluation."""
-    relevance = problem.relevance
+    excluding = problem.excluded
     target = None if problem.format is None else target_of(problem.format)
     for place, query in enumerate(queries.tolist()):
         start = query // gauge.stripe_rows * gauge.stripe_rows
-        stripe = slice(start, min(start + gauge.stripe_rows, relevance.n_queries))
-        distances = gauge.values(stripe, slice(0, relevance.n_items))[query - start]
+        stripe = slice(start, min(start + gauge.stripe_rows, excluding.n_queries))
+        distances = gauge.values(stripe, slice(0, excluding.n_items))[query - start]
         nearness = -distances if target is None else nearness_of(distances[None], target)[0]
         _, item, tie = nearest_of_numbers(nearness, excluded[place], count)
         _, first = np.unique(tie, return_index=True)

@@ -16,7 +16,7 @@ from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_co
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.nearest import neighbors_of
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
-from tieproof.engine.problem import Problem, Progress, Watch
+from tieproof.engine.problem import Progress, Search, Watch
 from tieproof.engine.ranked import Masks, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.structures import Targets, Tile
@@ -49,7 +49,7 @@ FEWEST_DIMENSIONS = 32
 """With fewer dimensions, computing a tile twice takes less time than transposing it (measured)."""
 
 
-def nearest_space(problem: Problem) -> Space | None:
+def nearest_space(problem: Search) -> Space | None:
     """The space in which `nearest_lists` ranks; None for a distance function."""
     if not isinstance(problem.distance, Distance):
         return None
@@ -58,9 +58,7 @@ def nearest_space(problem: Problem) -> Space | None:
     return plan.space_of(problem)
 
 
-def nearest_lists(
-    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit
-) -> Iterator[NearestLists]:
+def nearest_lists(problem: Search, space: Space | None, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
     """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
 
     space : what `nearest_space` returned
@@ -73,7 +71,7 @@ def nearest_lists(
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():
         chosen = cheapest_for_nearest(space, k)
         chosen.keep_rows()
-        search = Search(chosen, problem, plan, k, advance, admit)
+        search = NearestLoop(chosen, problem, plan, k, advance, admit)
         try:
             stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
             for lists in in_order(search.lists_of, stripes, plan.threads):
@@ -82,9 +80,9 @@ def nearest_lists(
             search.stop.set()
 
 
-def _by_function(problem: Problem, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
+def _by_function(problem: Search, k: int, watch: Watch, admit: Admit) -> Iterator[NearestLists]:
     """The lists by a distance function, query by query."""
-    n_queries, n_items = problem.relevance.n_queries, problem.relevance.n_items
+    n_queries, n_items = problem.excluded.n_queries, problem.excluded.n_items
     everyone = Members(np.arange(n_items + 1), np.arange(n_items))
     with watch(problem.pairs) as advance:
         for query, near in enumerate(neighbors_of(problem, np.arange(n_queries), k)):
@@ -105,15 +103,15 @@ class NoRoomError(Exception):
     """The items that may be near do not fit into the memory of a stripe of several queries."""
 
 
-class Search:
+class NearestLoop:
     """What all threads read while they find the nearest items of one stripe of queries each.
 
     rows : so many distinct rows have at least k items, if the gallery has so many
     """
 
-    def __init__(self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
+    def __init__(self, space: Space, problem: Search, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
         assert isinstance(problem.distance, Distance)
-        self.space, self.relevance, self.k, self.advance, self.admit = space, problem.relevance, k, advance, admit
+        self.space, self.excluded, self.k, self.advance, self.admit = space, problem.excluded, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
         self.gauge = gauge_of(problem.distance, space)
         self.members = Members.of(space.items.identity, len(space.items))
@@ -137,7 +135,7 @@ class Search:
             return False
         if space.bits is not None or space.coded_tile(few, few) is not None:
             return False
-        without_groups = isinstance(self.relevance, Unjudged) and self.relevance.of_groups is None
+        without_groups = isinstance(self.excluded, Unjudged) and self.excluded.of_groups is None
         return without_groups and len(space.items.identity) * self.bytes_of_query <= self.memory
 
     def stripes_of_both(self) -> "Iterator[Stripe | IntArray]":
@@ -186,10 +184,10 @@ class Stripe:
     without_room : whether an item found no room, so that the stripe is of no use
     """
 
-    def __init__(self, search: Search, queries: IntArray) -> None:
+    def __init__(self, search: NearestLoop, queries: IntArray) -> None:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
-        self.block = search.relevance.block(queries)
+        self.block = search.excluded.block(queries)
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
         self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)

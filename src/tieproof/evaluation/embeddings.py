@@ -11,7 +11,7 @@ import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction
 from tieproof.engine import TiesByPart, ties_of
-from tieproof.engine.problem import Budget, Problem, ShardedProblem
+from tieproof.engine.problem import Budget, Problem, Sharded, ShardedProblem
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
@@ -20,7 +20,6 @@ from tieproof.evaluation.problems import (
     Side,
     as_sharded,
     check_self_matches,
-    in_memory,
     make_problem,
     unwatched,
     watched,
@@ -76,7 +75,7 @@ def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | 
                 "name of a distance.",
                 "distance",
             )
-    elif isinstance(problem, ShardedProblem):
+    elif isinstance(problem, Sharded):
         from tieproof.evaluation.cluster import beside_all_rows, fits
 
         if fits(problem):
@@ -223,6 +222,11 @@ def evaluate(
     check_choice("average", average, AVERAGES)
     rounding = None if precision is None else find_format(precision)
     counting_threads = 1 if threads is None and cluster is not None else parse_threads(threads)
+    in_parts = cluster is not None or checkpoint is not None
+    if noise is not None:
+        check_noisy(wanted, cut_off=False)
+        if in_parts:
+            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
     queries = Side(embeddings, labels, groups)
     problem = make_problem(
         queries,
@@ -233,16 +237,10 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
+        noise=noise,
     )
-    if noise is not None:
-        check_noisy(wanted, cut_off=False)
-        if cluster is not None or checkpoint is not None:
-            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
-        from tieproof.evaluation.moves import noise_of
-
-        problem = in_memory(problem, "whose rows are not in memory together, as noise needs them")
-        problem = replace(problem, noise=noise_of(problem, noise))
-    whole = problem.whole if isinstance(problem, ShardedProblem) else problem
+    problem = _as_counted(problem, in_parts)
+    whole = problem.whole if isinstance(problem, Sharded) else problem
     count = whole.relevance.n_queries
     grouping = confidences = None
     if categories is not None or average != "micro":
@@ -262,10 +260,9 @@ def evaluate(
         average=average,
         precision=precision,
     )
-    problem = _as_counted(problem, cluster is not None or checkpoint is not None)
     with ExitStack() as stack:
         origin = None
-        if isinstance(problem, ShardedProblem):
+        if isinstance(problem, Sharded):
             ties, origin = _in_parts(problem, bits, cluster, checkpoint, progress, stack)
         else:
             ties = ties_of(problem, watched(progress))
@@ -273,7 +270,7 @@ def evaluate(
             levels = None if noise is None else _levels_of(whole)
             scores = score(ties.parts, wanted, count, optional, levels, whole.budget)
             if origin is None:  # now that the memory of the engine is free again
-                origin = origin_of_embeddings(problem, bits)
+                origin = origin_of_embeddings(whole, bits)
             evaluated = as_evaluated(
                 scores,
                 setting,
@@ -293,6 +290,6 @@ def _levels_of(problem: Problem) -> Levels:
 
     def parts_of(level: float) -> Parts:
         assert isinstance(relevance, Judgments)
-        return ties_of(replace(problem, relevance=relevance.at_least(level)), unwatched).parts
+        return ties_of(replace(problem, excluded=relevance.at_least(level)), unwatched).parts
 
     return Levels(relevance.grade if isinstance(relevance, Judgments) else np.zeros(0), parts_of)

@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
-from tieproof.engine.problem import Noise, Problem
+from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
@@ -95,7 +95,7 @@ def find_ranked(place: str) -> Distance:
     return distance
 
 
-def noise_of(problem: Problem, noise: Any) -> Noise:
+def noise_of(problem: Search, noise: Any) -> Noise:
     """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
     if problem.format is not None:
         raise InputError(
@@ -105,7 +105,7 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         )
     distance = problem.distance if isinstance(problem.distance, Distance) else None
     if isinstance(noise, Real):
-        of_query = np.full((problem.relevance.n_queries, 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
+        of_query = np.full((len(problem.queries), 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
         extent = np.inf if distance is None else extent_of(problem, distance)
         return Noise(of_query, np.array([[1.0, 0.0]]), distance, extent)
     of_products = isinstance(noise, str) and noise in PRODUCTS
@@ -129,7 +129,7 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
     return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
 
 
-def noise_of_products(problem: Problem, name: str) -> Noise:
+def noise_of_products(problem: Search, name: str) -> Noise:
     """Return by how much distances are off that are computed from matrix products, in any order of summation."""
     distance, products, d = find_ranked(BY_PRODUCTS[problem.called]), PRODUCTS[name], problem.dimensions
     others = OTHER_ROUNDINGS + (d if problem.called == "cosine" else 0)  # its rows are divided by their norms
@@ -165,7 +165,7 @@ def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
     return norms
 
 
-def extent_of(problem: Problem, distance: Distance) -> float:
+def extent_of(problem: Search, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
     largest = largest_entry(sides[0]), largest_entry(sides[1])
@@ -189,7 +189,7 @@ def _told(noise: Any) -> str:
     return repr(noise) if isinstance(noise, str) else type(noise).__name__
 
 
-def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
+def moves_of(problem: Search, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
     """Return how far the queries and the items may have moved."""
     queries, gallery = problem.queries, problem.gallery
     if isinstance(noise, str):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tieproof.analyses.neighbors.certificate import NAME, read_arrays, write_arrays
 from tieproof.analyses.neighbors.result import Neighbors
-from tieproof.analyses.neighbors.search import Part, Search
+from tieproof.analyses.neighbors.search import Part, SearchInParts
 from tieproof.errors import InputError
 from tieproof.whole_files import UNFINISHED, atomic_write, naming
 
@@ -23,7 +23,7 @@ class Parts:
     title : what identifies the search; each property must be equal
     """
 
-    def __init__(self, folder: Path, title: dict[str, str], search: Search) -> None:
+    def __init__(self, folder: Path, title: dict[str, str], search: SearchInParts) -> None:
         self.folder, self.parts, self.title, self.search = folder, folder / PARTS, title, search
         self._check()
 

@@ -18,7 +18,7 @@ from tieproof.analyses.neighbors.certificate import (
 )
 from tieproof.analyses.neighbors.formats import FORMATS, Format, Found
 from tieproof.analyses.neighbors.parts import Parts
-from tieproof.analyses.neighbors.search import Search, budget_of, find, runner_of
+from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find, runner_of
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
 from tieproof.errors import InputError, about, warn
@@ -126,11 +126,11 @@ def truth(
     n_queries, n_items = (side.shape[0] for side in sides)
     if n_queries >= MANY * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
-    problem = sides.problem(distance, bits, budget)
+    problem = sides.search(distance, bits, budget)
     with runner_of(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
         meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
-        search = Search.of(problem, min(int(k), len(problem.items)), runner.workers)
+        search = SearchInParts.of(problem, min(int(k), len(problem.items)), runner.workers)
         title = {
             "gallery": meant[1].in_order,
             "queries": meant[0].in_order,

@@ -4,12 +4,12 @@ The true neighbors are lists, or come from vectors.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.engine.problem import Problem, Watch
+from tieproof.engine.problem import Problem, Search, Watch
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
@@ -148,18 +148,18 @@ class ListedTruth:
 class RankedTruth:
     """The vectors of queries and gallery, among which the engine ranks."""
 
-    problem: Problem
+    search: Search
     watch: Watch
 
     @property
     def n_queries(self) -> int:
         """The number of queries."""
-        return self.problem.relevance.n_queries
+        return self.search.excluded.n_queries
 
     @property
     def n_items(self) -> int:
         """The number of items in the gallery."""
-        return self.problem.relevance.n_items
+        return self.search.excluded.n_items
 
     @property
     def listed(self) -> int:
@@ -169,7 +169,7 @@ class RankedTruth:
     @property
     def called(self) -> str:
         """The name of the distance by which the neighbors are found."""
-        return self.problem.called
+        return self.search.called
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
         """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
@@ -178,9 +178,9 @@ class RankedTruth:
         query, item = found.pairs()
         triples = Triples(query, item, np.ones(len(query)))
         relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
-        parts = ties_of(replace(self.problem, relevance=relevance), self.watch).parts
+        parts = ties_of(Problem(**vars(self.search) | {"excluded": relevance}), self.watch).parts
         measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(parts, measures, self.n_queries, budget=self.problem.budget).values
+        return score(parts, measures, self.n_queries, budget=self.search.budget).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """Return nothing: the recalls of other benchmarks are defined by lists of distances."""
