@@ -72,7 +72,7 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     """Return the smallest and the largest value of each query over all rankings that noise makes possible, (2, Q).
 
     They contain the values over the orderings of ties, whatever the rounding of floats. Graded nDCG is read as if all
-    grades were 1; `bracketed` has its bounds.
+    grades were 1; `bracket` has its bounds.
     """
     if measure.definition.total:  # a count, which no order of a list changes
         return np.array([estimates.lower, estimates.upper])
@@ -95,15 +95,12 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
 
 
-def bracketed(measures: Sequence[Measure], values: FloatArray, bounds: FloatArray, levels: Levels) -> FloatArray:
-    """Return the bounds of all measures (M, 2, Q), in which those of graded nDCG are found level by level.
-
-    values : (M, 4, Q), the values over the orderings of ties
-    """
+def bracket(measures: Sequence[Measure], values: FloatArray, levels: Levels) -> None:
+    """Find the bounds of graded nDCG level by level, the last two of its values; `values` (M, 6, Q) is changed."""
     graded = [at for at, measure in enumerate(measures) if measure.name == "nDCG"]
     grades = np.unique(levels.grades[levels.grades > 0]) if graded else np.zeros(0)
     if (grades == 1).all():
-        return bounds
+        return
     if len(grades) > MOST_LEVELS:
         raise InputError(
             f"The bounds of nDCG under noise are known for up to {MOST_LEVELS} different grades, but there are "
@@ -120,10 +117,8 @@ def bracketed(measures: Sequence[Measure], values: FloatArray, bounds: FloatArra
                 ideal = step * ideal_discounts(ties, measure)
                 worst, best = measure(ties.noise.worst).lower, measure(ties.noise.best).upper
                 sums[at][:, queries] += np.array([worst * ideal, best * ideal, ideal])
-    bounds = bounds.copy()
     for at in graded:
         worst, best, ideal = sums[at]
         divisor = np.where(ideal > 0, ideal, 1.0)
-        bounds[at, 0] = np.minimum(worst / divisor, values[at, 0])
-        bounds[at, 1] = np.maximum(best / divisor, values[at, 2])
-    return bounds
+        values[at, 4] = np.minimum(worst / divisor, values[at, 0])
+        values[at, 5] = np.maximum(best / divisor, values[at, 2])

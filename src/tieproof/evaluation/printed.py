@@ -125,7 +125,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
         for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None, noise=None)), differences)
+    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None)), differences)
 
 
 def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:

@@ -102,7 +102,7 @@ class Result(Measured, Shown, AsFrame):
         estimates = [self.per_query(measure) for measure in self._per_query]
         for name in ("lower", "expected", "upper", "std"):
             table[name] = np.concatenate([getattr(estimate, name) for estimate in estimates])
-        for name in ("lower", "upper") if self.evaluated.noise is not None else ():
+        for name in ("lower", "upper") if self.evaluated.noisy else ():
             table[f"noise_{name}"] = np.concatenate([getattr(estimate.noise, name) for estimate in estimates])
         if self.printed is not None:
             table["printed"] = np.concatenate([self.printed.per_query(measure) for measure in self._per_query])

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
-from tieproof.evaluation.noise import Levels, bounds_under_noise, bracketed
+from tieproof.evaluation.noise import Levels, bounds_under_noise, bracket
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
@@ -104,11 +104,10 @@ class Scores(NamedTuple):
     """The values of every query, and counts of its ranking.
 
     measures : the M measures
-    values : (M, 4, Q) lower, expected, upper and standard deviation
+    values : (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
     kept : of each part of the queries that has any, the ambiguous ties; None: they take too much memory
-    noise : (M, 2, Q) the smallest and the largest value under noise; None: there is no noise
     """
 
     measures: list[Measure]
@@ -116,7 +115,6 @@ class Scores(NamedTuple):
     n_relevant: IntArray
     tie_counts: IntArray
     kept: "tuple[KeptTies, ...] | None"
-    noise: FloatArray | None = None
 
 
 def score(
@@ -135,8 +133,7 @@ def score(
         one part, and all ties are kept
     """
     threads, most_kept = (1, np.inf) if budget is None else (budget.threads, budget.memory / KEPT)
-    values = np.zeros((len(measures), 4, count))
-    bounds = np.zeros((len(measures), 2, count)) if levels else None
+    values = np.zeros((len(measures), 6 if levels else 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
     kept: list[KeptTies] = []
@@ -151,14 +148,13 @@ def score(
                 continue
             try:
                 computed = estimate(measure, ties) if isinstance(ties, CutOffTies) else measure(ties)
-                if bounds is not None:
-                    bounds[at][:, queries] = bounds_under_noise(measure, ties, computed)
+                bounds = bounds_under_noise(measure, ties, computed) if levels else ()
             except InputError as error:
                 if measure not in optional:
                     raise
                 uncomputable.setdefault(measure.name, str(error))
                 continue
-            for row, estimates in zip(values[at], computed, strict=True):
+            for row, estimates in zip(values[at], (*computed, *bounds), strict=True):
                 row[queries] = estimates
         tie_counts[:, queries] = count_by_query(ties)
         if ties.order_matters:
@@ -174,12 +170,12 @@ def score(
     with growing_tables():
         for_each(evaluate, parts, threads)
     parts_kept = tuple(kept) if sum(sizes) <= most_kept else None
-    scores = Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
+    scores = Scores(measures, values, n_relevant, tie_counts, parts_kept)
     if uncomputable:
         scores = _without(scores, optional, uncomputable)
-    if scores.noise is None or levels is None:
-        return scores
-    return scores._replace(noise=bracketed(scores.measures, scores.values, scores.noise, levels))
+    if levels:
+        bracket(scores.measures, scores.values, levels)
+    return scores
 
 
 def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
@@ -191,11 +187,7 @@ def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping
         for at, measure in enumerate(scores.measures)
         if measure not in optional or measure.name not in uncomputable
     ]
-    return scores._replace(
-        measures=[scores.measures[at] for at in left],
-        values=scores.values[left],
-        noise=None if scores.noise is None else scores.noise[left],
-    )
+    return scores._replace(measures=[scores.measures[at] for at in left], values=scores.values[left])
 
 
 def count_by_query(ties: Ties) -> IntArray:
@@ -236,19 +228,16 @@ def as_evaluated(
     _check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values, tie_counts, kept_ties, noise = scores.values, scores.tie_counts, scores.kept, scores.noise
+    values, tie_counts, kept_ties = scores.values, scores.tie_counts, scores.kept
     if len(empty_ids) and setting.empty == "skip":
         places = np.flatnonzero(kept)
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
         kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
-        noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
-        values, noise = values.copy(), None if noise is None else noise.copy()
+        values = values.copy()
         for at in by_policy(scores.measures, setting.empty):
             values[at][:, empty_ids] = EMPTY[setting.empty]
             values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-            if noise is not None:
-                noise[at][:, empty_ids] = EMPTY[setting.empty]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Evaluated(
@@ -266,7 +255,6 @@ def as_evaluated(
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
-        noise=None if noise is None else dict(zip(scores.measures, noise, strict=True)),
         negative=negative,
     )
 
