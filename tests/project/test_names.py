@@ -46,7 +46,6 @@ SHARED: dict[str, int] = {
     "Room": 2,
     "Rows": 2,
     "Scale": 3,
-    "Search": 2,
     "Side": 2,
     "Steps": 2,
     "Stripe": 2,

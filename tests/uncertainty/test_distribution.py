@@ -373,3 +373,21 @@ def test_a_refusal_advises_a_resolution_whose_price_is_paid_in_seconds() -> None
     assert 1e-4 < advised <= 1e-2
     cells, turns = 1000 * 501, 1.125 / advised  # of the grid, and around the circle: the mean is at most 1
     assert cells * 3 * turns < 8 * sums.SOON
+
+
+def test_only_parts_whose_ties_matter_are_kept() -> None:
+    whole = tp.evaluate_scores([[3, 2, 1], [1, 1, 0]], [[0, 1, 0], [1, 1, 0]], measures=["AP"])
+    assert whole.evaluated.kept == ()
+    assert whole.distribution("AP").at_least(0.75) == (1.0, 1.0)
+    [kept] = tp.evaluate_scores([[3, 2, 1], [1, 1, 0]], [[0, 1, 0], [1, 0, 0]], measures=["AP"]).evaluated.kept or ()
+    assert kept.queries.tolist() == [1]
+
+
+def test_a_category_of_whole_lists_has_a_distribution_beside_one_of_lists_that_were_cut_off() -> None:
+    lists: Any = ([[1, 1], [1, 1]], [[1, 0], [1, 0]])
+    options: Any = {"n_relevant": [2, 1], "n_items": [3, 2], "categories": ["cut off", "whole"]}
+    result = tp.evaluate_scores(*lists, measures=["RR"], **options)
+    assert result.category("whole").distribution("RR").at_least(1.0) == pytest.approx((0.5, 0.5), abs=1e-5)
+    for part in (result, result.category("cut off")):
+        with pytest.raises(InputError, match="unseen items"):
+            part.distribution("RR")

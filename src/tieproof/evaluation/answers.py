@@ -132,8 +132,7 @@ def evaluate_answers(
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
     scores = score(rankings.noted(parts), wanted, len(own), optional)
-    origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
-    return Result(as_evaluated(scores, setting, origin))
+    return Result(as_evaluated(scores, setting, rankings.origin("evaluate_answers", {"unanswered": unanswered})))
 
 
 def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:

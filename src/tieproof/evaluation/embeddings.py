@@ -15,7 +15,7 @@ from tieproof.engine.problem import Budget, Problem, Sharded, ShardedProblem
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
-from tieproof.evaluation.noise import Levels, check_noisy
+from tieproof.evaluation.noise import GradeLevels, check_noisy
 from tieproof.evaluation.problems import (
     Side,
     as_sharded,
@@ -284,7 +284,7 @@ def evaluate(
     return Result(evaluated)
 
 
-def _levels_of(problem: Problem) -> Levels:
+def _levels_of(problem: Problem) -> GradeLevels:
     """Return all grades of a problem, and the function that counts it with only items of at least a grade."""
     relevance = problem.relevance
 
@@ -292,4 +292,4 @@ def _levels_of(problem: Problem) -> Levels:
         assert isinstance(relevance, Judgments)
         return ties_of(replace(problem, excluded=relevance.at_least(level)), unwatched).parts
 
-    return Levels(relevance.grade if isinstance(relevance, Judgments) else np.zeros(0), parts_of)
+    return GradeLevels(relevance.grade if isinstance(relevance, Judgments) else np.zeros(0), parts_of)

@@ -121,7 +121,7 @@ class Evaluated(NamedTuple):
     def open_under_noise(self) -> npt.NDArray[np.bool_]:
         """(Q,) of which queries any measure may have another value under noise than in an order of tied items."""
         values = np.stack([*self.per_query.values()])
-        return ((values[:, 4] < values[:, 0]) | (values[:, 5] > values[:, 2])).any(axis=0)
+        return np.asarray(((values[:, 4] < values[:, 0]) | (values[:, 5] > values[:, 2])).any(axis=0))
 
     def query_digests(self) -> Words | None:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.

@@ -179,9 +179,10 @@ class RankingDigests:
             add_digests(queries[of_missing], missing, self.queries)
             add_digests(queries[of_missing], missing, self.relevant)
 
-    def origin(self, call: str) -> Origin:
+    def origin(self, call: str, options: Mapping[str, Any] | None = None) -> Origin:
         """Return the origin of an evaluation of given rankings, without the numbers of relevant items."""
-        return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0], self.queries)
+        data = Digests("rankings", (self.queries,)).kept()
+        return Origin(call, options or {}, data, self.relevant[:, 0], self.queries)
 
 
 def _stacked(*columns: IntArray) -> Words:

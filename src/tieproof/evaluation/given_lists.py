@@ -11,7 +11,7 @@ from tieproof.engine.problem import GivenLists, accept
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
-from tieproof.evaluation.noise import Levels, check_noisy, parse_radius
+from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
@@ -63,15 +63,8 @@ def evaluate_lists(
     if radius is not None:
         check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
-    setting = Setting(
-        distance=name,
-        leave_one_out=False,
-        queries=len(rows),
-        gallery=rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows)),
-        dimensions=None,
-        empty=empty,
-        average=average,
-    )
+    longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
+    setting = Setting(name, False, len(rows), longest, dimensions=None, empty=empty, average=average)
     rankings = RankingDigests(len(rows))
 
     def parts_of(judged: Rows | LabeledRows) -> Parts:
@@ -80,7 +73,7 @@ def evaluate_lists(
     levels = None
     if radius is not None:
         grades = np.zeros(0) if isinstance(judged, LabeledRows) else joined(judged)[0]
-        levels = Levels(grades, lambda level: parts_of(_at_least(judged, level)))
+        levels = GradeLevels(grades, lambda level: parts_of(_at_least(judged, level)))
     scores = score(rankings.noted(parts_of(judged)), wanted, len(rows), optional, levels)
     return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups, negative=negative)
 

@@ -5,7 +5,7 @@ Rows may have been rounded to a number format, or move as far as they are from t
 docs/noise.md derives the bounds. All of them are rounded outward by `OUTWARD`, far more than the errors of float64.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,6 +14,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
+from tieproof.distances.exact.rows import spans
 from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
@@ -26,9 +27,6 @@ OUTWARD = 1 + 2.0**-20
 
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
 """The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
-
-BLOCK_ENTRIES = 2**17
-"""The number of entries of rows that are converted at a time."""
 
 WIDE_INTEGERS = 2.0**-50
 """The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
@@ -191,23 +189,20 @@ def _told(noise: Any) -> str:
 
 def moves_of(problem: Search, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
     """Return how far the queries and the items may have moved."""
-    queries, gallery = problem.queries, problem.gallery
+    sides = [problem.queries] if problem.gallery is None else [problem.queries, problem.gallery]
     if isinstance(noise, str):
         largest_change = change_of(noise)
-        of_queries = _moves(queries, lambda span, rows: largest_change(rows), moved, rounded=True)
-        if gallery is None:
-            return of_queries, of_queries
-        return of_queries, _moves(gallery, lambda span, rows: largest_change(rows), moved, rounded=True)
-    if gallery is None:
-        of_queries = moves_between(queries, noise, moved)
-        return of_queries, of_queries
-    if not isinstance(noise, tuple) or len(noise) != 2:
+        moves = [_moves(side, lambda span, rows: largest_change(rows), moved, rounded=True) for side in sides]
+        return moves[0], moves[-1]
+    again = (noise,) if len(sides) == 1 else noise
+    if not isinstance(again, tuple) or len(again) != len(sides):
         raise InputError(
             "With a gallery, noise must be a number, a format, or a tuple (queries, gallery) of the same items "
             f"computed again, not {type(noise).__name__}.",
             "noise",
         )
-    return moves_between(queries, noise[0], moved), moves_between(gallery, noise[1], moved)
+    moves = [moves_between(side, values, moved) for side, values in zip(sides, again, strict=True)]
+    return moves[0], moves[-1]
 
 
 def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
@@ -272,7 +267,7 @@ def _moves(
     """
     slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
     move, norm = np.empty(len(rows)), np.empty(len(rows))
-    for span in _spans(rows):
+    for span in spans(*rows.shape):
         block = rows[span].astype(np.float64)
         scale = np.abs(block).max(axis=1, initial=0.0)
         scale = np.where(scale > 0, 2.0 ** np.frexp(scale)[1], 1.0)  # so that no square overflows
@@ -292,13 +287,6 @@ def _moves(
 def _inexact(rows: Embeddings) -> bool:
     """Whether float64 may have to round the entries of rows."""
     return rows.dtype.kind in "iu" and rows.dtype.itemsize == 8
-
-
-def _spans(rows: Embeddings) -> Iterator[slice]:
-    """Yield the rows that are converted at a time."""
-    step = max(1, BLOCK_ENTRIES // max(rows.shape[1], 1))
-    for start in range(0, len(rows), step):
-        yield slice(start, min(start + step, len(rows)))
 
 
 def _norms(rows: FloatArray) -> FloatArray:

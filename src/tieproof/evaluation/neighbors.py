@@ -163,18 +163,11 @@ def evaluate_neighbors(
     _check_own_items(lists, of_all)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
-    setting = Setting(
-        distance=lists.called,
-        leave_one_out=of_all.leave_one_out,
-        queries=count,
-        gallery=of_all.n_items,
-        dimensions=None,
-        empty=empty,
-        average=average,
-    )
+    sizes = count, of_all.n_items
+    setting = Setting(lists.called, of_all.leave_one_out, *sizes, dimensions=None, empty=empty, average=average)
     rankings = RankingDigests(count)
     scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, optional)
-    origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
+    origin = rankings.origin("evaluate_neighbors", {"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
         return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, negative=of_all.negative()))
 

@@ -25,7 +25,7 @@ MOST_LEVELS = 64
 """The most grades of a scale, because every level is counted by itself."""
 
 
-class Levels(NamedTuple):
+class GradeLevels(NamedTuple):
     """The grades of an evaluation under noise, and how it is counted again level by level.
 
     grades : of the relevant items; none: all are 1
@@ -95,7 +95,7 @@ def bounds_under_noise(measure: Measure, ties: Ties, estimates: Estimates) -> Fl
     return np.array([np.minimum(lower, estimates.lower), np.maximum(upper, estimates.upper)])
 
 
-def bracket(measures: Sequence[Measure], values: FloatArray, levels: Levels) -> None:
+def bracket(measures: Sequence[Measure], values: FloatArray, levels: GradeLevels) -> None:
     """Find the bounds of graded nDCG level by level, the last two of its values; `values` (M, 6, Q) is changed."""
     graded = [at for at, measure in enumerate(measures) if measure.name == "nDCG"]
     grades = np.unique(levels.grades[levels.grades > 0]) if graded else np.zeros(0)

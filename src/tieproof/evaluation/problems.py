@@ -4,12 +4,12 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
-from tieproof.engine.problem import Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
+from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
@@ -69,9 +69,6 @@ def watched(progress: bool, workers: int | None = None) -> Watch:
     if not progress:
         return unwatched
     return progress_bar if workers is None else partial(progress_bar, what=f"million pairs, {workers} workers")
-
-
-AnySearch = TypeVar("AnySearch", bound=Search)
 
 
 def make_problem(

@@ -18,7 +18,7 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
-from tieproof.evaluation.noise import Levels, check_noisy, parse_radius
+from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_own_documents,
@@ -223,7 +223,9 @@ def evaluate_run(
         levels = None
         if off is not None:
             grades = np.concatenate([scores.grade, scores.missing_grade])
-            levels = Levels(grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off))
+            levels = GradeLevels(
+                grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, off)
+            )
         scored = score(parts, wanted, len(ids), optional, levels)
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
-from tieproof.evaluation.noise import Levels, bounds_under_noise, bracket
+from tieproof.evaluation.noise import GradeLevels, bounds_under_noise, bracket
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
@@ -122,7 +122,7 @@ def score(
     measures: list[Measure],
     count: int,
     optional: frozenset[Measure] = frozenset(),
-    levels: Levels | None = None,
+    levels: GradeLevels | None = None,
     budget: "Budget | None" = None,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
