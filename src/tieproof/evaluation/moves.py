@@ -109,8 +109,9 @@ def noise_of(problem: Search, noise: Any) -> Noise:
     of_products = isinstance(noise, str) and noise in PRODUCTS
     known = BY_PRODUCTS if of_products else MOVED
     if distance is None or problem.called not in known:
+        arrived = repr(noise) if isinstance(noise, str) else type(noise).__name__
         raise InputError(
-            f"noise must be a number for the {problem.called}, not {_told(noise)}: "
+            f"noise must be a number for the {problem.called}, not {arrived}: "
             f"{'products' if of_products else 'formats and other embeddings'} are for the distances "
             f"{', '.join(known)}.",
             "noise",
@@ -166,7 +167,7 @@ def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
 def extent_of(problem: Search, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    largest = largest_entry(sides[0]), largest_entry(sides[1])
+    largest = [max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0)))) for rows in sides]
     extent = distance.gauge.extent(*largest, problem.dimensions)
     if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
@@ -175,16 +176,6 @@ def extent_of(problem: Search, distance: Distance) -> float:
             "noise",
         )
     return extent or 1.0
-
-
-def largest_entry(rows: Embeddings) -> float:
-    """Return the largest absolute entry."""
-    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
-
-
-def _told(noise: Any) -> str:
-    """What was passed as noise, in a few words."""
-    return repr(noise) if isinstance(noise, str) else type(noise).__name__
 
 
 def moves_of(problem: Search, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
