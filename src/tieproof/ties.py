@@ -167,20 +167,6 @@ class Ties:
         return np.flatnonzero(self.l > 1)
 
     @property
-    def ambiguous(self) -> BoolArray:
-        """Which ties contain relevant and other items, or relevant items of several grades, (T,)."""
-        uneven = self.m < self.l
-        if self.grades is None or not len(self.m):
-            return uneven
-        starts = np.cumsum(self.m) - self.m
-        return np.asarray(uneven | (self.grades[starts] > self.grades[starts + self.m - 1]))
-
-    @property
-    def order_matters(self) -> bool:
-        """Whether any order of tied items may change a score, of all items or of the judged ones alone."""
-        return bool(self.ambiguous.any()) or (self.judged is not None and self.judged.ties.order_matters)
-
-    @property
     def listed(self) -> IntArray:
         """The relevant items of each query that are in a tie, (Q,)."""
         return np.diff(np.append(0, np.cumsum(self.m))[self.starts])

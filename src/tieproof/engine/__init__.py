@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from tieproof.engine.listed import NearestLists as NearestLists
     from tieproof.engine.merging import merged_lists as merged_lists
     from tieproof.engine.merging import places_of_pairs as places_of_pairs
-    from tieproof.engine.nearest import Neighbors as Neighbors
     from tieproof.engine.nearest import nearest_of as nearest_of
     from tieproof.engine.nearest import nearest_of_numbers as nearest_of_numbers
     from tieproof.engine.nearest import neighbors_of as neighbors_of

@@ -167,9 +167,9 @@ def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
 def extent_of(problem: Search, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    largest = [max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0)))) for rows in sides]
-    extent = distance.gauge.extent(*largest, problem.dimensions)
-    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
+    one, other = (max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0)))) for rows in sides)
+    extent = distance.gauge.extent(one, other, problem.dimensions)
+    if (extent or (one and other)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
             f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
             f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",

@@ -156,15 +156,15 @@ def score(
                 continue
             for row, estimates in zip(values[at], (*computed, *bounds), strict=True):
                 row[queries] = estimates
-        tie_counts[:, queries] = count_by_query(ties)
-        if ties.order_matters:
+        counts = tie_counts[:, queries] = count_by_query(ties)
+        if counts[1].any() or ties.grades is not None or ties.judged is not None:
             from tieproof.measures.distribution.kept import keep  # most evaluations have nothing to keep
 
             of_part = keep(part[0], ties)
-            sizes.append(of_part.bytes)
-            if sum(sizes) <= most_kept:
+            if of_part is not None:
                 kept.append(of_part)
-            else:
+                sizes.append(of_part.bytes)
+            if sum(sizes) > most_kept:
                 kept.clear()
 
     with growing_tables():

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.ties import IntArray, JudgedTies, Ties
+from tieproof.ties import BoolArray, IntArray, JudgedTies, Ties
 
 
 class KeptTies(NamedTuple):
@@ -35,14 +35,16 @@ class KeptTies(NamedTuple):
         return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows])
 
 
-def keep(queries: IntArray, ties: Ties) -> KeptTies:
-    """Return what to keep of a part of the queries, whose places are `queries`; some of their ties are ambiguous."""
-    uneven, judged = np.flatnonzero(ties.ambiguous), ties.judged
+def keep(queries: IntArray, ties: Ties) -> KeptTies | None:
+    """Return what to keep of a part of the queries, whose places are `queries`; None if no tie is ambiguous."""
+    uneven, judged = np.flatnonzero(ambiguous(ties)), ties.judged
+    if not len(uneven) and (judged is None or not ambiguous(judged.ties).any()):
+        return None
     affected = np.zeros(ties.n_queries, dtype=np.bool_)
     query = ties.query[uneven]
     affected[query] = True
     if judged is not None:
-        affected[judged.ties.query[judged.ties.ambiguous]] = True
+        affected[judged.ties.query[ambiguous(judged.ties)]] = True
     rows = np.flatnonzero(affected)
     if ties.grades is None and judged is None:
         k, n, l, m = (column[uneven] for column in (ties.k, ties.n, ties.l, ties.m))
@@ -50,6 +52,15 @@ def keep(queries: IntArray, ties: Ties) -> KeptTies:
     else:
         alone = _of_queries(ties, rows)
     return KeptTies(queries[rows], alone, ties.listed[rows])
+
+
+def ambiguous(ties: Ties) -> BoolArray:
+    """Which ties contain relevant and other items, or relevant items of several grades, (T,)."""
+    uneven = ties.m < ties.l
+    if ties.grades is None or not len(ties.m):
+        return uneven
+    starts = np.cumsum(ties.m) - ties.m
+    return np.asarray(uneven | (ties.grades[starts] > ties.grades[starts + ties.m - 1]))
 
 
 def _of_queries(ties: Ties, rows: IntArray) -> Ties:

@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.distribution.hits import RULES, Adds, Hit, Rules
-from tieproof.measures.distribution.kept import KeptTies
+from tieproof.measures.distribution.kept import KeptTies, ambiguous
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
@@ -163,7 +163,7 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> _Facts:
     query = ties.query
     places = np.clip(rules.last[query] - ties.k, 0, ties.l)
     moments = _moments(measure, rules, weights)
-    rows = np.flatnonzero(ties.ambiguous & (places > 0) & (moments[:, 0] != 0.0))
+    rows = np.flatnonzero(ambiguous(ties) & (places > 0) & (moments[:, 0] != 0.0))
     items = np.repeat(np.arange(len(ties.m)), ties.m)
     worth = np.ones(len(items)) if rules.worth is None else rules.worth
     first = np.flatnonzero((np.diff(items, prepend=-1) > 0) | (np.diff(worth, prepend=0.0) != 0))
