@@ -79,10 +79,10 @@ def priced(name: str, n_queries: int, n_items: int) -> Measured:
 def merging(rows: Array) -> float:
     """Seconds of adding a list of k items to another one of a query: those of all pieces, once they were searched."""
     sides = Sides.of(rows[:MERGED_QUERIES], rows[MERGED_QUERIES:])
-    problem = sides.problem("euclidean", None, Budget(2**30, 1))
+    problem = sides.search("euclidean", None, Budget(2**30, 1))
     ends = np.linspace(0, len(problem.items), PIECES + 1).astype(int).tolist()
     pieces = list(pairwise(ends))
-    whole = search.Search.of(problem, K)._replace(pieces=pieces)
+    whole = search.SearchInParts.of(problem, K)._replace(pieces=pieces)
     found: dict[search.Part, tp.Neighbors] = {
         part: search.searched(whole, part) for part in whole.left([], whole.size)
     }

@@ -244,13 +244,13 @@ def test_tiles_that_are_shown_to_rows_and_columns(kind: str, room: int, monkeypa
     monkeypatch.setattr(neighbors, "ROOM", room)
     monkeypatch.setattr(neighbors, "FEWEST", 0)
     seen: list[bool] = []
-    shown = neighbors.Search.can_show_to_both
+    shown = neighbors.NearestLoop.can_show_to_both
 
-    def asked(search: neighbors.Search) -> bool:
+    def asked(search: neighbors.NearestLoop) -> bool:
         seen.append(shown(search))
         return seen[-1]
 
-    monkeypatch.setattr(neighbors.Search, "can_show_to_both", asked)
+    monkeypatch.setattr(neighbors.NearestLoop, "can_show_to_both", asked)
     small_tiles(monkeypatch, 7)
     assert_same(tp.nearest(rows, k=3, distance="euclidean", threads=2), expected)
     assert seen == [True]

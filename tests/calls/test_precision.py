@@ -49,7 +49,7 @@ def found_distances(data: Array, name: str, precision: str, gallery: Array | Non
     items = data if gallery is None else gallery
     labels = [np.zeros(len(side), dtype=np.int64) for side in (data, items)]
     relevance = Labels.of(labels[0], None if gallery is None else labels[1])
-    problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, ("labels",), Budget(2**28, 1))
+    problem = Problem(data, gallery, REGISTERED[name], name, data.shape[1], relevance, Budget(2**28, 1))
     gauge = problem.gauge()
     assert isinstance(gauge, SpaceGauge)
     space = RoundedSpace(gauge, FORMATS[precision], 7)

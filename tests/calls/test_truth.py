@@ -573,7 +573,7 @@ def test_the_order_of_wrong_items_by_definition(memory: str, distance: str, monk
     lists[::2] = [sorted(row, key=of.__getitem__) for row, of in zip(lists[::2], keys[::2], strict=True)]
     lists[::4] = [[*row[: 6 - cut % 3], *[-1] * (cut % 3)] for cut, row in enumerate(lists[::4])]
     if memory == "16MiB":  # few pairs at a time
-        monkeypatch.setattr(search.Search, "most_compared", 7)
+        monkeypatch.setattr(search.SearchInParts, "most_compared", 7)
     found = tp.examine_truth(np.array(lists), *rows, distance=distance, memory=memory)
     expected = []
     for row, of in zip(lists, keys, strict=True):

@@ -192,7 +192,7 @@ def test_ids_beyond_32_bits() -> None:
 
     def problem_of(queries: Array, items: Array) -> Any:
         both = sides.Sides.of(np.zeros((len(queries), 1)), np.ones((len(items), 1)))
-        return both.problem("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
+        return both.search("euclidean", None, search.budget_of("1MiB", 1)).in_memory(search.budget_of("1MiB", 1))
 
     merged = merged_lists(lists, 4, problem_of, 10, lambda items: None)
     tied = [5, 7, 2**33, 2**33 + 2, 2**40, 2**40 + 2]

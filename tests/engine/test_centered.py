@@ -13,9 +13,8 @@ import tieproof as tp
 from hard_sets import NEAR_DUPLICATES, one_ulp_apart
 from shard_files import write
 from tieproof.distances import DISTANCES, euclidean, make_space, near_duplicates
-from tieproof.distances.exact.centered import centered
 from tieproof.distances.exact.rows import Rows, distinct_rows
-from tieproof.distances.near_duplicates import NearDuplicates
+from tieproof.distances.near_duplicates import NearDuplicates, centered
 from tieproof.distances.space import Resources
 
 Array = npt.NDArray[Any]

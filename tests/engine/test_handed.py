@@ -24,7 +24,7 @@ DISTANCES = pytest.mark.parametrize("distance", ["cosine", "euclidean", "dot", "
 
 def portion(distance: str, queries: Array, own: Array, items: Array, others: Array, counted: int) -> Portion:
     relevance = Labels.of(own, others)
-    problem = Problem(queries, items, find_distance(distance), distance, 6, relevance, (), Budget(2**24, 1))
+    problem = Problem(queries, items, find_distance(distance), distance, 6, relevance, Budget(2**24, 1))
     return Portion(problem, (counted,))
 
 

@@ -18,8 +18,8 @@ from kernels.placing import settle as settle_one_by_one
 from thresholds import guided, masks_of
 from tieproof.distances.codes import arrange_codes as codes_in_blocks
 from tieproof.distances.space import Error, Form
-from tieproof.engine import counting, levels, pieces, ranked, resolve, sifting
-from tieproof.engine.sifting import NearPairs
+from tieproof.engine import counting, levels, pieces, ranked, resolve
+from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
@@ -191,7 +191,7 @@ every_width = pytest.mark.parametrize("width", WIDTHS)
 @pytest.fixture
 def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let `pieces` call the kernels of a level."""
-    for kernel in (pieces.count_in_rows, pieces.count_in_columns, sifting.count_near, pieces.add_up):
+    for kernel in (pieces.count_in_rows, pieces.count_in_columns, pieces.count_near, pieces.add_up):
         monkeypatch.setattr(pieces, kernel.__name__, at(level, kernel))
 
 

@@ -10,8 +10,8 @@ from kernel_levels import LEVELS, at
 from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
 from tieproof.distances.space import Form
-from tieproof.engine import sifting
-from tieproof.engine.sifting import NearPairs, Side
+from tieproof.engine import pieces
+from tieproof.engine.pieces import NearPairs, Side
 
 Array = npt.NDArray[Any]
 
@@ -74,13 +74,13 @@ def test_near_pairs_of_both_sides(share: float, dtype: Any, way: int, level: str
             sides.append(Side(form, limits, NearPairs.room(64, dtype)))
         rows, columns = sides
         expected = near_pairs(entries, rows.form, rows.lowest), near_pairs(entries.T, columns.form, columns.lowest)
-        found = at(level, sifting.sift)(tile, rows, columns)
+        found = at(level, pieces.sift)(tile, rows, columns)
         if found.of_rows < 0:
             assert max(map(len, expected)) + 48 > len(rows.near.row)
             continue
         assert [listed(side.near, count) for side, count in zip(sides, found, strict=True)] == list(expected)
         nobody = columns._replace(lowest=columns.lowest[:0])
-        found = at(level, sifting.sift)(tile, rows, nobody)
+        found = at(level, pieces.sift)(tile, rows, nobody)
         assert (listed(rows.near, found.of_rows), found.of_columns) == (expected[0], 0)
 
 
@@ -97,4 +97,4 @@ def test_too_many_near_pairs(dtype: Any, way: int, level: str) -> None:
             for other, count in (entries.shape, entries.T.shape)
         )
         few = entries.size == 1
-        assert at(level, sifting.sift)(tile, rows, columns) == ((1, 1) if few else (-1, -1))
+        assert at(level, pieces.sift)(tile, rows, columns) == ((1, 1) if few else (-1, -1))

@@ -43,7 +43,6 @@ SHARED: dict[str, int] = {
     "Registry": 2,
     "Room": 2,
     "Scale": 3,
-    "Search": 2,
     "Side": 2,
     "Steps": 2,
     "Stripe": 2,

@@ -105,14 +105,6 @@ CASES: dict[str, Case] = {
         lambda: tp.Evaluator(noise=GOOD),  # type: ignore[arg-type]
         r"noise must be a number or a name for an Evaluator, not ndarray: .* Pass both arrays to evaluate",
     ),
-    "noise for lists of neighbors": Case(
-        lambda: tp.evaluate_neighbors([[1]], labels=LABELS[:1], gallery_labels=LABELS, noise=0.1),  # type: ignore[arg-type]
-        r"noise applies only to whole rankings, but these lists were cut off",
-    ),
-    "noise for answers": Case(
-        lambda: tp.evaluate_answers(GOOD, LABELS, noise=0.1),  # type: ignore[arg-type]
-        r"noise does not apply to answers: an item without an answer may be at any distance\. Leave out noise",
-    ),
     "a gallery that was computed once": Case(
         lambda: tp.noise(GOOD, GOOD, LABELS, gallery=GOOD + 1, gallery_labels=LABELS),
         r"A gallery is needed from both computations\. Pass gallery= and gallery_again=",

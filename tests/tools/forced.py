@@ -9,7 +9,7 @@ import pytest
 
 from tieproof.distances import bits, codes, inner_space, short_sums, space
 from tieproof.distances.exact import rows
-from tieproof.engine import counting, plan, ranking, sifting
+from tieproof.engine import counting, pieces, plan, ranking
 
 Patch = pytest.MonkeyPatch
 
@@ -97,14 +97,14 @@ def bits_out_of_memory(patch: Patch) -> None:
 def codes_sifted(patch: Patch) -> None:
     """Near pairs are listed while the products are computed, however many there are."""
     chosen_tile(np.int8, 2**16)(patch)
-    patch.setattr(sifting, "SHARE", 1)
+    patch.setattr(pieces, "SHARE", 1)
 
 
 def codes_written(patch: Patch) -> None:
     """There is no room for near pairs, so that tiles are written."""
     chosen_tile(np.int8, 2**16)(patch)
-    patch.setattr(sifting, "SHARE", 0)
-    patch.setattr(sifting, "SPARE", 0)
+    patch.setattr(pieces, "SHARE", 0)
+    patch.setattr(pieces, "SPARE", 0)
 
 
 def codes_by_loop(patch: Patch) -> None:

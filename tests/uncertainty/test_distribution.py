@@ -218,7 +218,9 @@ def test_quantiles_in_the_tails_are_computed_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_no_ties() -> None:
-    distribution = tp.evaluate_scores([[3, 2, 1]], [[0, 1, 0]], measures=["AP"]).distribution("AP")
+    result = tp.evaluate_scores([[3, 2, 1]], [[0, 1, 0]], measures=["AP"])
+    assert result.evaluated.kept == ()
+    distribution = result.distribution("AP")
     assert distribution.quantile(0.5) == (0.5, 0.5)
     assert (distribution.at_least(0.5), distribution.more_than(0.5)) == ((1.0, 1.0), (0.0, 0.0))
 
@@ -373,3 +375,11 @@ def test_a_refusal_advises_a_resolution_whose_price_is_paid_in_seconds() -> None
     assert 1e-4 < advised <= 1e-2
     cells, turns = 1000 * 501, 1.125 / advised  # of the grid, and around the circle: the mean is at most 1
     assert cells * 3 * turns < 8 * sums.SOON
+
+
+def test_a_category_of_whole_lists_has_a_distribution_beside_lists_that_were_cut_off() -> None:
+    limits: Any = {"n_relevant": [2, 1], "n_items": [3, 2], "categories": ["cut off", "whole"]}
+    result = tp.evaluate_scores([[1, 1]] * 2, [[1, 0]] * 2, measures=["RR"], **limits)
+    assert result.category("whole").distribution("RR").at_least(1.0) == pytest.approx((0.5, 0.5), abs=1e-5)
+    with pytest.raises(InputError, match="unseen items"):
+        result.distribution("RR")

@@ -11,7 +11,6 @@ from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
 from tieproof.distances.exact.bounds import inner_products
-from tieproof.distances.exact.centered import centered
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -27,6 +26,7 @@ from tieproof.distances.exact.twofold import (
 from tieproof.distances.exact.words import SumOfWords, squares_of_words
 from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
+from tieproof.distances.near_duplicates import centered
 from tieproof.distances.space import (
     FLOAT64,
     Error,

@@ -16,12 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Entries, Error, Space
-from tieproof.engine.pieces import count_columns, count_near_pairs, count_rows
+from tieproof.engine.pieces import NearPairs, Side, count_columns, count_near_pairs, count_rows, sift
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
-from tieproof.engine.sifting import NearPairs, Side, sift
 from tieproof.engine.structures import (
     Columns,
     Limits,

@@ -13,13 +13,13 @@ import numpy as np
 from tieproof.distances.exact.bounds import single_threaded
 from tieproof.engine.listed import NOBODY, Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import Plan, cut
-from tieproof.engine.problem import Problem
+from tieproof.engine.problem import Search
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.inputs.relevance import ranges
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
-ProblemOf = Callable[[IntArray, IntArray], Problem]
+ProblemOf = Callable[[IntArray, IntArray], Search]
 """Returns the problem of queries, given by their positions, and of items, given by their ids."""
 
 

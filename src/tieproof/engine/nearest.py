@@ -11,7 +11,7 @@ from tieproof.distances.gauge import FunctionGauge
 from tieproof.distances.space import Space
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import Plan
-from tieproof.engine.problem import Problem, Watch
+from tieproof.engine.problem import Search, Watch
 from tieproof.engine.rounded import nearness_of, target_of
 from tieproof.ties import FloatArray, IntArray
 
@@ -19,7 +19,7 @@ ROWS = 0.2
 """The share of the budget for the rows of each side that are converted once."""
 
 
-def nearest_space(problem: Problem) -> Space | None:
+def nearest_space(problem: Search) -> Space | None:
     """The space in which `nearest_lists` ranks; None for a distance function."""
     if not isinstance(problem.distance, Distance):
         return None
@@ -29,7 +29,7 @@ def nearest_space(problem: Problem) -> Space | None:
 
 
 def nearest_lists(
-    problem: Problem, space: Space | None, k: int, watch: Watch, admit: Admit, queries: IntArray | None = None
+    problem: Search, space: Space | None, k: int, watch: Watch, admit: Admit, queries: IntArray | None = None
 ) -> Iterator[NearestLists]:
     """The k nearest items of all queries, with all items that are tied with the last one; each query occurs once.
 
@@ -44,27 +44,27 @@ def nearest_lists(
 
 
 def _by_function(
-    problem: Problem, k: int, watch: Watch, admit: Admit, queries: IntArray | None
+    problem: Search, k: int, watch: Watch, admit: Admit, queries: IntArray | None
 ) -> Iterator[NearestLists]:
     """The lists by a distance function, which is called with the same blocks as in an evaluation."""
-    relevance, gauge = problem.relevance, cast(FunctionGauge, problem.gauge())
+    excluding, gauge = problem.excluded, cast(FunctionGauge, problem.gauge())
     target = None if problem.format is None else target_of(problem.format)
-    everyone = Members(np.arange(relevance.n_items + 1), np.arange(relevance.n_items))
+    everyone = Members(np.arange(excluding.n_items + 1), np.arange(excluding.n_items))
     height, stripe, values = gauge.stripe_rows or 1, slice(0, 0), np.empty((0, 0))
     with watch(problem.pairs) as advance:
-        for query in range(relevance.n_queries) if queries is None else queries.tolist():
+        for query in range(excluding.n_queries) if queries is None else queries.tolist():
             if not stripe.start <= query < stripe.stop:
                 start = query // height * height
-                stripe = slice(start, min(start + height, relevance.n_queries))
-                values = gauge.values(stripe, slice(0, relevance.n_items))
+                stripe = slice(start, min(start + height, excluding.n_queries))
+                values = gauge.values(stripe, slice(0, excluding.n_items))
             distances = values[query - stripe.start]
             nearness = -distances if target is None else nearness_of(distances[None], target)[0]
             own = np.array([query])
-            near = nearest_of_numbers(nearness, relevance.block(own).excluded, k)
+            near = nearest_of_numbers(nearness, excluding.block(own).excluded, k)
             one, starts_tie = np.ones_like(near.item), np.diff(near.tie, prepend=-1) > 0
             tied = TiedRows(np.zeros_like(near.item), near.item, starts_tie, one)
             yield listed(own, tied, distances[near.item[starts_tie]], k, everyone, None, admit)
-            advance(relevance.n_items)
+            advance(excluding.n_items)
 
 
 class NearestItems(NamedTuple):
@@ -91,7 +91,7 @@ def nearest_of_numbers(nearness: FloatArray, excluded: IntArray, count: int) -> 
     return NearestItems(ranked[:stop], np.cumsum(np.diff(keys[:stop], prepend=keys[:1]) != 0))
 
 
-def neighbors_of(problem: Problem, queries: IntArray, count: int) -> Iterator[tuple[NearestItems, FloatArray]]:
+def neighbors_of(problem: Search, queries: IntArray, count: int) -> Iterator[tuple[NearestItems, FloatArray]]:
     """The `count` nearest items of each query, all items tied with the last one, and the distance of each tie.
 
     Distances are rounded once: to float64, or to the format that the problem ranks.

@@ -13,7 +13,7 @@ from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
-from tieproof.engine.problem import Problem, Progress, Watch
+from tieproof.engine.problem import Progress, Search, Watch
 from tieproof.engine.ranked import LeftOut, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
@@ -46,7 +46,7 @@ FEWEST_DIMENSIONS = 32
 
 
 def lists_by_tiles(
-    problem: Problem, space: Space, k: int, watch: Watch, admit: Admit, queries: IntArray | None
+    problem: Search, space: Space, k: int, watch: Watch, admit: Admit, queries: IntArray | None
 ) -> Iterator[NearestLists]:
     """The k nearest items of all queries, or of some; arguments as in `nearest_lists`."""
     plan = Plan(problem.budget)
@@ -54,7 +54,7 @@ def lists_by_tiles(
     with watch(len(space.queries) * len(space.items)) as advance, single_threaded():
         chosen = cheapest_for_nearest(space, k)
         chosen.keep_rows()
-        search = Search(chosen, problem, plan, k, advance, admit)
+        search = NearestLoop(chosen, problem, plan, k, advance, admit)
         if queries is not None:  # whose rows may be far apart
             stripes: Iterator[Stripe | IntArray] = iter(queries[:, None])
         else:
@@ -76,15 +76,15 @@ class NoRoomError(Exception):
     """The items that may be near do not fit into the memory of a stripe of several queries."""
 
 
-class Search:
+class NearestLoop:
     """What all threads read while they find the nearest items of one stripe of queries each.
 
     rows : so many distinct rows have at least k items, if the gallery has so many
     """
 
-    def __init__(self, space: Space, problem: Problem, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
+    def __init__(self, space: Space, problem: Search, plan: Plan, k: int, advance: Progress, admit: Admit) -> None:
         assert isinstance(problem.distance, Distance)
-        self.space, self.relevance, self.k, self.advance, self.admit = space, problem.relevance, k, advance, admit
+        self.space, self.excluded, self.k, self.advance, self.admit = space, problem.excluded, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
         self.distances = distances_in(space, problem.distance)
         self.members = Members.of(space.items.identity, len(space.items))
@@ -108,7 +108,7 @@ class Search:
             return False
         if space.bits is not None or space.coded_tile(few, few) is not None:
             return False
-        without_groups = isinstance(self.relevance, Unjudged) and self.relevance.of_groups is None
+        without_groups = isinstance(self.excluded, Unjudged) and self.excluded.of_groups is None
         return without_groups and len(space.items.identity) * self.bytes_of_query <= self.memory
 
     def stripes_of_both(self) -> "Iterator[Stripe | IntArray]":
@@ -157,10 +157,10 @@ class Stripe:
     without_room : whether an item found no room, so that the stripe is of no use
     """
 
-    def __init__(self, search: Search, queries: IntArray) -> None:
+    def __init__(self, search: NearestLoop, queries: IntArray) -> None:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
-        self.block = search.relevance.block(queries)
+        self.block = search.excluded.block(queries)
         self.left_out = LeftOut.of(self.space, self.block)
         self.targets = Targets(self.rows, *self.left_out.masks)
         self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)

@@ -11,7 +11,7 @@ from tieproof.distances import Distance, make_space
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge, resources_of_gauge
 from tieproof.distances.short_sums import SUMMED, sums_by_vectors
 from tieproof.distances.space import Resources, Space
-from tieproof.engine.problem import Budget, Problem
+from tieproof.engine.problem import Budget, Problem, Search
 from tieproof.engine.ranked import Ranked, fill_guides, room_for_guides
 from tieproof.engine.structures import Thresholds
 from tieproof.inputs.relevance import ranges
@@ -74,22 +74,22 @@ class Plan:
         batch = max(self.memory // BYTES_PER_COMPARED // 16 // self.threads, SMALLEST_BATCH)
         self.resources = Resources(self.memory // 12, np.dtype(np.float32), LONG, self.threads, batch)
 
-    def space_of(self, problem: Problem, ends: tuple[int, ...] = ()) -> Space:
+    def space_of(self, problem: Search, ends: tuple[int, ...] = ()) -> Space:
         """Return the space of real distances, or of rounded ones; `ends` of parts of the items as in `make_space`."""
         assert isinstance(problem.distance, Distance)
         resources = self.resources
         if problem.format is not None:
             resources = resources_of_gauge(resources.keep_bytes)
         sides = problem.queries, problem.gallery
-        orders = problem.relevance.order()
-        if problem.noise is not None and len(problem.noise.of_item) > 1:
-            last = problem.noise.moved_far()
+        orders, noise = problem.excluded.order(), problem.noise if isinstance(problem, Problem) else None
+        if noise is not None and len(noise.of_item) > 1:
+            last = noise.moved_far()
             of_items = orders[1][np.argsort(last[orders[1]], kind="stable")]
             orders = of_items if problem.gallery is None else orders[0], of_items
         space = make_space(problem.distance, *sides, orders, resources, ends)
         if problem.format is None:
             space = space.of_near_duplicates()
-            return space if problem.noise is None else space.as_passed  # noise shifts the distances of rows as passed
+            return space if noise is None else space.as_passed  # noise shifts the distances of rows as passed
         from tieproof.engine.rounded import RoundedSpace
 
         return RoundedSpace(problem.distance.gauge(space), problem.format, self.undecided)

@@ -1,20 +1,20 @@
-"""`Problem` and `Budget`: the whole input of the engine, checked and complete before it starts.
+"""`Search`, `Problem` and `Budget`: the whole input of the engine, checked and complete before it starts.
 
-`evaluation/problems.py` makes both from the arguments of users. The entry points of `engine/` and `analyses/rates/`
+`evaluation/problems.py` makes them from the arguments of users. The entry points of `engine/` and `analyses/rates/`
 read them, and pass on to their own modules only the parts that these need.
 """
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, cast
 
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.options import Format
-from tieproof.inputs.relevance import Relevance, RelevantBlock
+from tieproof.inputs.relevance import Exclusions, Relevance, RelevantBlock
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
@@ -64,19 +64,17 @@ class Noise(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Problem:
-    """Queries, gallery, distance and relevance of an evaluation; nothing is changed or added later.
+class Search:
+    """Queries, and the items among which a distance ranks their nearest ones; nothing is changed or added later.
 
     queries : (q, d), in the form that the distance ranks
     gallery : (n, d), in the same form; None: leave-one-out
     distance : one of tieproof's distances, or a function
     called : the name of the distance in results
     dimensions : the dimensions of a row as it was passed; for codes, their bits
-    relevance : of all queries and items
-    judged_by : the names of the arguments that define the relevance
-    budget : for the whole evaluation
+    excluded : the items that queries do not rank
+    budget : for the whole search
     format : every distance is rounded to this format before it is ranked; None: distances are real numbers
-    noise : by how much distances may be off; None: the ranking under noise is not asked for
     """
 
     queries: Embeddings
@@ -84,16 +82,14 @@ class Problem:
     distance: Distance | DistanceFunction
     called: str
     dimensions: int
-    relevance: Relevance
-    judged_by: tuple[str, ...]
+    excluded: Exclusions
     budget: Budget
     format: Format | None = None
-    noise: "Noise | None" = None
 
     @property
     def pairs(self) -> int:
         """The number of pairs of a query and an item."""
-        return self.relevance.n_queries * self.relevance.n_items
+        return self.excluded.n_queries * self.excluded.n_items
 
     def gauge(self) -> "Gauge":
         """Return the gauge of all distances; prepared rows of each side may take up to a quarter of the memory."""
@@ -101,21 +97,43 @@ class Problem:
 
         if not isinstance(self.distance, Distance):
             return FunctionGauge(self.distance, self.queries, self.queries if self.gallery is None else self.gallery)
-        resources, order = resources_of_gauge(self.budget.memory // 4), self.relevance.order()
+        resources, order = resources_of_gauge(self.budget.memory // 4), self.excluded.order()
         return self.distance.gauge(make_space(self.distance, self.queries, self.gallery, order, resources))
 
 
 @dataclass(frozen=True, eq=False)
-class ShardedProblem:
-    """A problem whose rows are read when they are needed.
+class Problem(Search):
+    """A search in which some items are relevant: the whole input of an evaluation.
+
+    excluded : the relevance of all queries and items, which says what is excluded, too
+    judged_by : the names of the arguments that define the relevance
+    noise : by how much distances may be off; None: the ranking under noise is not asked for
+    """
+
+    excluded: Relevance
+    judged_by: tuple[str, ...] = ()
+    noise: Noise | None = None
+
+    @property
+    def relevance(self) -> Relevance:
+        """The relevance of all queries and items."""
+        return self.excluded
+
+
+AnySearch = TypeVar("AnySearch", bound=Search)
+
+
+@dataclass(frozen=True, eq=False)
+class Sharded(Generic[AnySearch]):
+    """A search or a problem whose rows are read when they are needed.
 
     whole : the problem; its queries, and its gallery if it has one, have no rows
     queries, gallery : the rows; no gallery: leave-one-out
     """
 
-    whole: Problem
+    whole: AnySearch
     queries: RankedRows
-    gallery: RankedRows | None
+    gallery: RankedRows | None = None
 
     @property
     def items(self) -> RankedRows:
@@ -127,18 +145,21 @@ class ShardedProblem:
         """The bytes of a row, the larger number of the two sides."""
         return max(self.queries.row_bytes, self.items.row_bytes)
 
-    def among(self, queries: Embeddings, items: Embeddings | None, relevance: Relevance, budget: Budget) -> Problem:
-        """Return the problem of some rows, with the relevance among them; no items: leave-one-out."""
-        return replace(self.whole, queries=queries, gallery=items, relevance=relevance, budget=budget)
+    def among(self, queries: Embeddings, items: Embeddings | None, excluded: Exclusions, budget: Budget) -> AnySearch:
+        """Return the problem of some rows, with the exclusions among them; no items: leave-one-out."""
+        return replace(self.whole, queries=queries, gallery=items, excluded=excluded, budget=budget)
 
-    def for_function(self) -> Problem:
+    def for_function(self) -> AnySearch:
         """Return the problem for a distance function; its rows are read slice by slice."""
         return replace(self.whole, queries=cast(Any, self.queries), gallery=cast(Any, self.gallery))
 
-    def in_memory(self, budget: Budget) -> Problem:
+    def in_memory(self, budget: Budget) -> AnySearch:
         """Return the problem with all of its rows in memory."""
         gallery = None if self.gallery is None else self.gallery[:]
-        return self.among(self.queries[:], gallery, self.whole.relevance, budget)
+        return self.among(self.queries[:], gallery, self.whole.excluded, budget)
+
+
+ShardedProblem = Sharded[Problem]
 
 
 def accept() -> None:

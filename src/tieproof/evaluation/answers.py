@@ -46,7 +46,6 @@ def evaluate_answers(
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,
-    noise: None = None,
 ) -> Result:
     """Score embeddings in which rows with NaN or infinity are missing answers.
 
@@ -75,8 +74,6 @@ def evaluate_answers(
         pay: leaving out an item raises the score of the queries to which it is near, but not relevant.
     memory, threads, progress :
         As in `evaluate`.
-    noise :
-        Refused, because an item without an answer may be at any distance.
 
     Returns
     -------
@@ -100,12 +97,6 @@ def evaluate_answers(
 
     """
     wanted, optional = parse_with_sets(measures)
-    if noise is not None:
-        raise InputError(
-            "noise does not apply to answers: an item without an answer may be at any distance. Leave out noise, or "
-            "pass the answered items to evaluate.",
-            "noise",
-        )
     check_empty(empty)
     check_choice("unanswered", unanswered, UNANSWERED)
     with about("embeddings"):
@@ -139,9 +130,8 @@ def evaluate_answers(
     counts = _Counts.of((of_queries, of_items), grouped, item_answered, items is None)
     rankings = RankingDigests(len(own))
     parts = _all_parts(problem, answered, counts, unanswered == "worst", watched(progress))
-    scores = score(rankings.noted(parts), wanted, len(own), optional=optional)
-    origin = rankings.origin("evaluate_answers")._replace(options={"unanswered": unanswered})
-    return Result(as_evaluated(scores, setting, origin))
+    scores = score(rankings.noted(parts), wanted, len(own), optional)
+    return Result(as_evaluated(scores, setting, rankings.origin("evaluate_answers", {"unanswered": unanswered})))
 
 
 def _as_answers(values: Any, name: str, distance: str) -> tuple[Array, BoolArray]:

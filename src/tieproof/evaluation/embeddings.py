@@ -1,112 +1,87 @@
 """`evaluate`: the measures of embeddings, with all rows in memory or part by part in this process or on a cluster."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction
-from tieproof.engine.problem import Budget, Problem, ShardedProblem
+from tieproof.engine import TiesByPart, ties_of
+from tieproof.engine.problem import Budget, Problem, Sharded, ShardedProblem
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Origin, Setting
-from tieproof.evaluation.fingerprints import label_words, origin_of_digests, origin_of_embeddings
-from tieproof.evaluation.noise import check_noisy
+from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
+from tieproof.evaluation.noise import GradeLevels, check_noisy
 from tieproof.evaluation.problems import (
     Side,
     as_sharded,
     check_self_matches,
-    in_memory,
     make_problem,
+    unwatched,
     watched,
     with_own_labels,
 )
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score, warn_of_recall
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
+from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
-
-if TYPE_CHECKING:
-    from tieproof.engine import TiesByPart
+from tieproof.ties import Parts
 
 
-Counted = tuple["TiesByPart", Callable[[], Origin]]
-"""The ties of all queries, and a function that returns their origin; call it after all ties are counted."""
-
-
-KEPT = 16
-"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
-
-
-def _counted(
-    problem: Problem | ShardedProblem,
-    bits: int | None,
-    cluster: str | None,
-    checkpoint: str | PathLike[str] | None,
-    progress: bool,
-    stack: ExitStack,
-) -> Counted:
-    """Return the ties of all queries, which must be read before the stack is closed.
-
-    Rows are counted part by part if a cluster or a checkpoint is given, even if they fit into memory.
-    """
-    in_parts = cluster is not None or checkpoint is not None
-    if in_parts:
-        problem = as_sharded(problem)
-        _check_distance(problem.whole)
-    if isinstance(problem, ShardedProblem):
-        from tieproof.evaluation.cluster import beside_all_rows, fits
-
-        if in_parts or not fits(problem):
-            return _counted_in_parts(problem, bits, cluster, checkpoint, progress, stack)
-        problem = problem.in_memory(beside_all_rows(problem))
-        check_self_matches(problem)
-    from tieproof.engine import ties_of
-
-    return ties_of(problem, watched(progress)), partial(origin_of_embeddings, problem, bits)
-
-
-def _counted_in_parts(
+def _in_parts(
     problem: ShardedProblem,
     bits: int | None,
     cluster: str | None,
     checkpoint: str | PathLike[str] | None,
     progress: bool,
     stack: ExitStack,
-) -> Counted:
-    """Return the ties of all queries of a problem whose rows are read when they are needed."""
+) -> tuple[TiesByPart, Origin]:
+    """Return the ties of a problem whose rows are read when they are needed, and the origin of its queries.
+
+    The ties must be read before the stack is closed.
+    """
     from tieproof.evaluation.cluster import Local, connected, count_all, survey
 
     whole = problem.whole
     runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
-    words = label_words(whole.relevance)
-    surveyed = survey(problem, words, runner)
+    surveyed = survey(problem, label_words(whole.relevance), runner)
     items = None if problem.gallery is None else surveyed.items.digests
     if items is not None:
         check_self_matches(whole, (surveyed.queries.digests, items))
-    origin = origin_of_digests(whole, bits, words[0], surveyed.queries.digests, items)
+    origin = origin_of_embeddings(whole, bits, (surveyed.queries.digests, items))
     if not isinstance(whole.distance, Distance):
-        from tieproof.engine import ties_of
-
-        return ties_of(problem.for_function(), watched(progress)), lambda: origin
+        return ties_of(problem.for_function(), watched(progress)), origin
     watch = watched(progress, None if cluster is None else runner.workers)
     folder = None if checkpoint is None else Path(checkpoint)
-    return count_all(problem, surveyed, origin.relevant, watch, runner, folder), lambda: origin
+    return count_all(problem, surveyed, origin.relevant, watch, runner, folder), origin
 
 
-def _check_distance(whole: Problem) -> None:
-    """Refuse a distance function, which cannot be counted part by part."""
-    if not isinstance(whole.distance, Distance):
-        raise InputError(
-            f"The distance of the {whole.called} cannot be counted part by part, as cluster= and checkpoint= do: it "
-            "may round differently for blocks of other shapes. Leave both out, or pass the name of a distance.",
-            "distance",
-        )
+def _as_counted(problem: Problem | ShardedProblem, in_parts: bool) -> Problem | ShardedProblem:
+    """Return the problem with all rows in memory if they fit, or if it has to be counted in parts, with none."""
+    if in_parts:
+        problem = as_sharded(problem)
+        if not isinstance(problem.whole.distance, Distance):
+            raise InputError(
+                f"The distance of the {problem.whole.called} cannot be counted part by part, as cluster= and "
+                "checkpoint= do: it may round differently for blocks of other shapes. Leave both out, or pass the "
+                "name of a distance.",
+                "distance",
+            )
+    elif isinstance(problem, Sharded):
+        from tieproof.evaluation.cluster import beside_all_rows, fits
+
+        if fits(problem):
+            problem = problem.in_memory(beside_all_rows(problem))
+            check_self_matches(problem)
+    return problem
 
 
 @unchanged_files
@@ -247,6 +222,11 @@ def evaluate(
     check_choice("average", average, AVERAGES)
     rounding = None if precision is None else find_format(precision)
     counting_threads = 1 if threads is None and cluster is not None else parse_threads(threads)
+    in_parts = cluster is not None or checkpoint is not None
+    if noise is not None:
+        check_noisy(wanted, cut_off=False)
+        if in_parts:
+            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
     queries = Side(embeddings, labels, groups)
     problem = make_problem(
         queries,
@@ -257,16 +237,10 @@ def evaluate(
         exclude=exclude,
         bits=bits,
         rounding=rounding,
+        noise=noise,
     )
-    if noise is not None:
-        check_noisy(wanted, cut_off=False)
-        if cluster is not None or checkpoint is not None:
-            raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
-        from tieproof.evaluation.moves import noise_of
-
-        problem = in_memory(problem, "whose rows are not in memory together, as noise needs them")
-        problem = replace(problem, noise=noise_of(problem, noise))
-    whole = problem.whole if isinstance(problem, ShardedProblem) else problem
+    problem = _as_counted(problem, in_parts)
+    whole = problem.whole if isinstance(problem, Sharded) else problem
     count = whole.relevance.n_queries
     grouping = confidences = None
     if categories is not None or average != "micro":
@@ -287,24 +261,35 @@ def evaluate(
         precision=precision,
     )
     with ExitStack() as stack:
-        ties, origin = _counted(problem, bits, cluster, checkpoint, progress, stack)
+        origin = None
+        if isinstance(problem, Sharded):
+            ties, origin = _in_parts(problem, bits, cluster, checkpoint, progress, stack)
+        else:
+            ties = ties_of(problem, watched(progress))
         with about((*whole.judged_by, "embeddings")):
-            budget = whole.budget
-            scores = score(
-                ties.parts,
-                wanted,
-                count,
-                threads=budget.threads,
-                noisy=noise is not None,
-                most_kept=budget.memory / KEPT,
-                optional=optional,
-            )
-            if noise is not None and whole.relevance.graded:
-                from tieproof.evaluation.graded_noise import bracketed, levels_of
-
-                scores = bracketed(scores, *levels_of(whole))
+            levels = None if noise is None else _levels_of(whole)
+            scores = score(ties.parts, wanted, count, optional, levels, whole.budget)
+            if origin is None:  # now that the memory of the engine is free again
+                origin = origin_of_embeddings(whole, bits)
             evaluated = as_evaluated(
-                scores, setting, origin(), ties.zero_vectors, categories=grouping, confidence=confidences
+                scores,
+                setting,
+                origin,
+                zero_vectors=ties.zero_vectors,
+                categories=grouping,
+                confidence=confidences,
+                negative=whole.relevance.negative(),
             )
     warn_of_recall(scores)
-    return Result(evaluated._replace(negative=whole.relevance.negative()))
+    return Result(evaluated)
+
+
+def _levels_of(problem: Problem) -> GradeLevels:
+    """Return all grades of a problem, and the function that counts it with only items of at least a grade."""
+    relevance = problem.relevance
+
+    def parts_of(level: float) -> Parts:
+        assert isinstance(relevance, Judgments)
+        return ties_of(replace(problem, excluded=relevance.at_least(level)), unwatched).parts
+
+    return GradeLevels(relevance.grade if isinstance(relevance, Judgments) else np.zeros(0), parts_of)

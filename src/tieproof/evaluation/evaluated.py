@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,10 @@ from tieproof.inputs.categories import Average, Categories
 from tieproof.inputs.identities import Digests, Hashed, Words, keyed
 from tieproof.inputs.labels import as_label_array, check_code_points
 from tieproof.measures import Measure
-from tieproof.measures.distribution.kept import KeptTies
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate, Number
+
+if TYPE_CHECKING:
+    from tieproof.measures.distribution.kept import KeptTies
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
@@ -75,7 +77,8 @@ class Evaluated(NamedTuple):
     """Everything that an evaluation found out about every query.
 
     query_ids : (Q,) the evaluated queries
-    per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance
+    per_query : for each measure, an array (4, Q) of the lower, expected and upper values and the variance, or under
+        noise (6, Q), with the smallest and the largest values
     origin : the call and the data
     tie_counts : (4, Q), see `evaluation/scoring.py`
     zero_vectors : the number of rows that are all zero, in queries and gallery together
@@ -84,9 +87,8 @@ class Evaluated(NamedTuple):
     categories : the queries' categories, if they were passed
     confidence : (Q,) the confidence of each query, if it was passed
     not_in_run : the ids of the judged queries that have no document in the run, evaluated or not; None without a run
-    kept : the ties that can change a score, for `distribution`; None in the result of a record, or if they would take
-        too much memory
-    noise : for each measure, an array (2, Q) of the smallest and the largest values under noise; None without noise
+    kept : the ambiguous ties, for `distribution`; empty if there is none, and None in the result of a record, or if
+        they would take too much memory
     negative : the number of pairs of a query and an item that a negative relevance leaves out; 0 in the result of a
         record, or of a category
     """
@@ -102,8 +104,7 @@ class Evaluated(NamedTuple):
     categories: Categories | None
     confidence: npt.NDArray[Any] | None = None
     not_in_run: npt.NDArray[Any] | None = None
-    kept: tuple[KeptTies, ...] | None = None
-    noise: Mapping[Measure, FloatArray] | None = None
+    kept: "tuple[KeptTies, ...] | None" = None
     negative: int = 0
 
     def named(self, names: Any) -> "Evaluated":
@@ -112,13 +113,15 @@ class Evaluated(NamedTuple):
         left_out = {reason: names[ids] for reason, ids in self.left_out.items()}
         return self._replace(query_ids=names[self.query_ids], empty_ids=names[self.empty_ids], left_out=left_out)
 
+    @property
+    def noisy(self) -> bool:
+        """Whether there are bounds under noise."""
+        return any(len(values) > 4 for values in self.per_query.values())
+
     def open_under_noise(self) -> npt.NDArray[np.bool_]:
         """(Q,) of which queries any measure may have another value under noise than in an order of tied items."""
-        may_change = np.zeros(len(self.query_ids), dtype=np.bool_)
-        for measure, (lower, upper) in (self.noise or {}).items():
-            values = self.per_query[measure]
-            may_change |= (lower < values[0]) | (upper > values[2])
-        return may_change
+        values = np.stack([*self.per_query.values()])
+        return np.asarray(((values[:, 4] < values[:, 0]) | (values[:, 5] > values[:, 2])).any(axis=0))
 
     def query_digests(self) -> Words:
         """(Q,) a different word for each query, made from its row by a key that is made from all the data.
@@ -166,7 +169,6 @@ class Evaluated(NamedTuple):
             confidence=None if self.confidence is None else self.confidence[chosen],
             not_in_run=absent,
             kept=self.kept and tuple(part.among(chosen, len(self.query_ids)) for part in self.kept),
-            noise=None if self.noise is None else {measure: both[:, chosen] for measure, both in self.noise.items()},
         )
 
 
@@ -200,16 +202,23 @@ def _as_names(values: Any, numbers: Sequence[npt.NDArray[Any]]) -> npt.NDArray[A
     return names
 
 
+def estimate_of(lower: Number, expected: Number, upper: Number, std: Number, *noise: Number) -> Estimate[Number]:
+    """The estimate of these values; with two more, the smallest and the largest value under noise."""
+    values = lower, expected, upper, std
+    return NoisyEstimate(*values, Bounds(*noise)) if noise else Estimate(*values)
+
+
 def mean(values: FloatArray, total: bool = False) -> Estimate[float]:
-    """The mean, or the `total`, over the queries of (lower, expected, upper, variance), (4, Q); NaN is left out.
+    """The mean, or the `total`, of the values of queries, as `Evaluated` has them for a measure; NaN is left out.
 
     Sums are exact and rounded once, so that the order of the queries cannot matter. Ties of different queries
     are broken independently, so that variances add up.
     """
     counted = values[:, ~np.isnan(values[0])]
     count = 1 if total else counted.shape[1]
-    lower, expected, upper = (math.fsum(row.tolist()) / count for row in counted[:3])
-    return Estimate(lower, expected, upper, math.sqrt(math.fsum(counted[3].tolist())) / count)
+    lower, expected, upper, variance, *noise = (math.fsum(row.tolist()) for row in counted)
+    means = (number / count for number in (lower, expected, upper, math.sqrt(variance), *noise))
+    return estimate_of(*means)
 
 
 def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
@@ -221,28 +230,15 @@ def over_queries(estimate: Estimate[FloatArray]) -> Estimate[float]:
     return mean(np.array([estimate.lower, estimate.expected, estimate.upper, estimate.std * estimate.std]))
 
 
-def mean_under_noise(values: FloatArray, groups: Sequence[IntArray], total: bool = False) -> Bounds[float]:
-    """The mean, or the `total`, over the queries of the smallest and the largest values, (2, Q); NaN is left out.
-
-    groups : the queries of each category, if the mean is over the means of categories; none: over all queries
-    """
-
-    def means(row: FloatArray) -> float:
-        counted = row[~np.isnan(row)]
-        return math.fsum(counted.tolist()) / (1 if total else len(counted))
-
-    if groups and not total:
-        values = np.array([[means(row[chosen]) for chosen in groups] for row in values])
-    return Bounds(*map(means, values))
-
-
 def mean_of_means(means: Sequence[Estimate[float]]) -> Estimate[float]:
     """The unweighted mean of the categories' means; no query is in two categories, so variances add up.
 
     >>> mean_of_means([Estimate(0.0, 0.5, 1.0, 0.5), Estimate(1.0, 1.0, 1.0, 0.0)])
     Estimate(lower=0.5, expected=0.75, upper=1.0, std=0.25)
     """
-    return mean(np.array([(each.lower, each.expected, each.upper, each.std * each.std) for each in means]).T)
+    rows = [(each.lower, each.expected, each.upper, each.std * each.std) for each in means]
+    noise = [(each.noise.lower, each.noise.upper) for each in means if each.noise is not None]
+    return mean(np.array([*zip(*rows, strict=True), *zip(*noise, strict=True)]))
 
 
 @dataclass(frozen=True)

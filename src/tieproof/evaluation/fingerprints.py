@@ -46,31 +46,29 @@ EXCLUDED = np.uint64(0xC0AC29B7C97C50DD)
 """The word for an excluded pair, in place of a grade."""
 
 
-def origin_of_embeddings(problem: Problem, bits: int | None) -> Origin:
-    """Return the origin of an evaluation of embeddings, without the numbers of relevant items."""
-    threads = problem.budget.threads
-    words = label_words(problem.relevance)
-    queries = rows_digests(problem.queries, words[0], threads)
-    items = None if problem.gallery is None else rows_digests(problem.gallery, words[1], threads)
-    return origin_of_digests(problem, bits, words[0], queries, items)
-
-
-def origin_of_digests(
-    problem: Problem, bits: int | None, relevant: Words, queries: Words, gallery: Words | None
+def origin_of_embeddings(
+    problem: Problem, bits: int | None, digests: tuple[Words, Words | None] | None = None
 ) -> Origin:
-    """Return the origin of an evaluation of embeddings whose rows have these digests.
+    """Return the origin of an evaluation of embeddings, without the numbers of relevant items.
 
-    relevant : the words of the queries' labels
+    digests : of the rows of the queries and of the gallery, with the words of their labels; None: the rows are in
+        memory
     """
-    relevance, items = problem.relevance, queries if gallery is None else gallery
+    relevance, threads = problem.relevance, problem.budget.threads
+    relevant, of_items = label_words(relevance)
+    if digests is None:
+        own = rows_digests(problem.queries, relevant, threads)
+        digests = own, None if problem.gallery is None else rows_digests(problem.gallery, of_items, threads)
+    queries, gallery = digests
+    items = queries if gallery is None else gallery
     if not isinstance(relevance, Labels | MultiLabels) or relevance.excluded.pairs is not None:
         places = np.zeros((relevance.n_items, 2), dtype=np.uint64)
         places[:, 0] = np.arange(relevance.n_items)
         relevant = relevant + _with_pairs(relevance, places, np.zeros((len(queries), 2), dtype=np.uint64))[:, 0]
         queries = _with_pairs(relevance, items, queries)
     sides = (queries,) if gallery is None else (queries, items)
-    digests = Digests("embeddings", sides, (problem.dimensions,)).kept()
-    return Origin("evaluate", {"bits": bits}, digests, relevant, queries)
+    data = Digests("embeddings", sides, (problem.dimensions,)).kept()
+    return Origin("evaluate", {"bits": bits}, data, relevant, queries)
 
 
 def label_words(relevance: Relevance) -> tuple[Words, Words]:
@@ -182,9 +180,10 @@ class RankingDigests:
             add_digests(queries[of_missing], missing, self.queries)
             add_digests(queries[of_missing], missing, self.relevant)
 
-    def origin(self, call: str) -> Origin:
+    def origin(self, call: str, options: Mapping[str, Any] | None = None) -> Origin:
         """Return the origin of an evaluation of given rankings, without the numbers of relevant items."""
-        return Origin(call, {}, Digests("rankings", (self.queries,)).kept(), self.relevant[:, 0], self.queries)
+        data = Digests("rankings", (self.queries,)).kept()
+        return Origin(call, options or {}, data, self.relevant[:, 0], self.queries)
 
 
 def _stacked(*columns: IntArray) -> Words:

@@ -11,7 +11,7 @@ from tieproof.engine.problem import GivenLists, accept
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
-from tieproof.evaluation.noise import check_noisy, parse_radius
+from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
@@ -32,7 +32,7 @@ from tieproof.inputs.lookalikes import check_direction, check_grades, check_self
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.measures import Measure
-from tieproof.measures.unseen import cut_off, estimate
+from tieproof.measures.unseen import cut_off
 from tieproof.ties import Array, IntArray, Parts
 
 COUNTED = frozenset(map(np.dtype, ("float64", "float32", "int64", "int32")))
@@ -63,31 +63,25 @@ def evaluate_lists(
     if radius is not None:
         check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
-    setting = Setting(
-        distance=name,
-        leave_one_out=False,
-        queries=len(rows),
-        gallery=rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows)),
-        dimensions=None,
-        empty=empty,
-        average=average,
-    )
+    longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
+    setting = Setting(name, False, len(rows), longest, dimensions=None, empty=empty, average=average)
     rankings = RankingDigests(len(rows))
-    parts = list_parts(rows, judged, limits, name, name == "distances", radius)
-    scores = score(rankings.noted(parts), wanted, len(rows), estimate, noisy=radius is not None, optional=optional)
-    if radius is not None and not isinstance(judged, LabeledRows):
-        from tieproof.evaluation.graded_noise import bracketed
 
-        def parts_of(level: float) -> Parts:
-            return list_parts(rows, _at_least(judged, level), None, name, name == "distances", radius)
+    def parts_of(judged: Rows | LabeledRows) -> Parts:
+        return list_parts(rows, judged, limits, name, name == "distances", radius)
 
-        scores = bracketed(scores, joined(judged)[0], parts_of)
-    origin = rankings.origin(f"evaluate_{name}")
-    return as_evaluated(scores, setting, origin, categories=groups)._replace(negative=negative)
+    levels = None
+    if radius is not None:
+        grades = np.zeros(0) if isinstance(judged, LabeledRows) else joined(judged)[0]
+        levels = GradeLevels(grades, lambda level: parts_of(_at_least(judged, level)))
+    scores = score(rankings.noted(parts_of(judged)), wanted, len(rows), optional, levels)
+    return as_evaluated(scores, setting, rankings.origin(f"evaluate_{name}"), categories=groups, negative=negative)
 
 
-def _at_least(judged: Rows, level: float) -> Rows:
+def _at_least(judged: Rows | LabeledRows, level: float) -> Rows | LabeledRows:
     """Return the relevance in which only items of at least a grade are relevant."""
+    if isinstance(judged, LabeledRows):
+        return judged
 
     def cut(grades: Array) -> Array:
         return np.where(grades < 0, -1, grades >= level).astype(np.int8)

@@ -12,14 +12,14 @@ from tieproof.evaluation.evaluated import (
     NOTHING_RELEVANT,
     Evaluated,
     TieSummary,
+    estimate_of,
     mean,
     mean_of_means,
-    mean_under_noise,
     summarize,
 )
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.ties import Bounds, Estimate, FloatArray, IntArray, NoisyEstimate, Number
+from tieproof.ties import Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound, Interval, Method
@@ -53,16 +53,11 @@ class Measured(Mapping[str, Estimate[float]]):
     @cached_property
     def _means(self) -> dict[Measure, Estimate[float]]:
         """The mean of every measure, or its total if it is a count."""
-        micro, totals = self.setting.average == "micro", {m: m.definition.total for m in self._per_query}
-        means = {
-            m: mean(values, totals[m]) if micro or totals[m] else mean_of_means([*self.category_means(m).values()])
+        macro = {m for m in self._per_query if self.setting.average == "macro" and not m.definition.total}
+        return {
+            m: mean_of_means([*self.category_means(m).values()]) if m in macro else mean(values, m.definition.total)
             for m, values in self._per_query.items()
         }
-        groups = [*self._categories.members.values()] if self._categories and not micro else []
-        noise = self._evaluated.noise
-        if noise is None:
-            return means
-        return {m: _with_noise(value, mean_under_noise(noise[m], groups, totals[m])) for m, value in means.items()}
 
     @property
     def measures(self) -> tuple[str, ...]:
@@ -126,11 +121,8 @@ class Measured(Mapping[str, Estimate[float]]):
 
     def per_query(self, measure: str | Measure) -> Estimate[FloatArray]:
         """A measure of every query: arrays in the order of `query_ids`, with std over the orderings of tied items."""
-        known = self._known(measure)
-        lower, expected, upper, variance = self._per_query[known]
-        values = Estimate(lower, expected, upper, np.sqrt(variance))
-        noise = self._evaluated.noise
-        return values if noise is None else _with_noise(values, Bounds(*noise[known]))
+        lower, expected, upper, variance, *noise = self._per_query[self._known(measure)]
+        return estimate_of(lower, expected, upper, np.sqrt(variance), *noise)
 
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.
@@ -298,14 +290,9 @@ class Measured(Mapping[str, Estimate[float]]):
         >>> {name: estimate.lower for name, estimate in result.category_means("RR").items()}
         {'cats': 0.5, 'dogs': 1.0}
         """
-        known, noise = self._known(measure), self._evaluated.noise
-        values, members = self._per_query[known], self._categories.members if self._categories else {}
-        total = known.definition.total
-        means = {name: mean(values[:, chosen], total) for name, chosen in members.items()}
-        if noise is None:
-            return means
-        bounds = {name: mean_under_noise(noise[known][:, chosen], [], total) for name, chosen in members.items()}
-        return {name: _with_noise(value, bounds[name]) for name, value in means.items()}
+        known, members = self._known(measure), self._categories.members if self._categories else {}
+        values, total = self._per_query[known], known.definition.total
+        return {name: mean(values[:, chosen], total) for name, chosen in members.items()}
 
     @property
     def has_confidence(self) -> bool:
@@ -349,8 +336,3 @@ def averaged(result: Measured) -> list[str]:
     """
     means = [name for name in result.measures if not parse(name).definition.total]
     return means or list(result.measures)
-
-
-def _with_noise(estimate: Estimate[Number], noise: Bounds[Number]) -> NoisyEstimate[Number]:
-    """The estimate with its bounds under noise."""
-    return NoisyEstimate(estimate.lower, estimate.expected, estimate.upper, estimate.std, noise)

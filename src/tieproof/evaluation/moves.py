@@ -5,7 +5,7 @@ Rows may have been rounded to a number format, or move as far as they are from t
 docs/noise.md derives the bounds. All of them are rounded outward by `OUTWARD`, far more than the errors of float64.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib import import_module
 from numbers import Real
 from typing import Any, NamedTuple
@@ -14,7 +14,8 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact.bounds import UNIT_ROUNDOFF, gamma
-from tieproof.engine.problem import Noise, Problem
+from tieproof.distances.exact.rows import spans
+from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
@@ -26,9 +27,6 @@ OUTWARD = 1 + 2.0**-20
 
 SMALLEST_EXTENT, LARGEST_EXTENT = 1e-250, 1e250
 """The limits of the largest distance: neither its square nor a small part of it leaves the range of float64."""
-
-BLOCK_ENTRIES = 2**17
-"""The number of entries of rows that are converted at a time."""
 
 WIDE_INTEGERS = 2.0**-50
 """The change of a row, relative to its norm, by which integers of 64 bits are rounded to float64, with a margin."""
@@ -95,7 +93,7 @@ def find_ranked(place: str) -> Distance:
     return distance
 
 
-def noise_of(problem: Problem, noise: Any) -> Noise:
+def noise_of(problem: Search, noise: Any) -> Noise:
     """Return by how much the distances of a problem may be off: by a number, or because its rows may have moved."""
     if problem.format is not None:
         raise InputError(
@@ -105,14 +103,15 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
         )
     distance = problem.distance if isinstance(problem.distance, Distance) else None
     if isinstance(noise, Real):
-        of_query = np.full((problem.relevance.n_queries, 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
+        of_query = np.full((len(problem.queries), 1), parse_radius(noise, "each distance")) * [1.0, 0.0]
         extent = np.inf if distance is None else extent_of(problem, distance)
         return Noise(of_query, np.array([[1.0, 0.0]]), distance, extent)
     of_products = isinstance(noise, str) and noise in PRODUCTS
     known = BY_PRODUCTS if of_products else MOVED
     if distance is None or problem.called not in known:
+        arrived = repr(noise) if isinstance(noise, str) else type(noise).__name__
         raise InputError(
-            f"noise must be a number for the {problem.called}, not {_told(noise)}: "
+            f"noise must be a number for the {problem.called}, not {arrived}: "
             f"{'products' if of_products else 'formats and other embeddings'} are for the distances "
             f"{', '.join(known)}.",
             "noise",
@@ -129,7 +128,7 @@ def noise_of(problem: Problem, noise: Any) -> Noise:
     return Noise(of_query * OUTWARD, of_item, ranked, extent_of(problem, ranked))
 
 
-def noise_of_products(problem: Problem, name: str) -> Noise:
+def noise_of_products(problem: Search, name: str) -> Noise:
     """Return by how much distances are off that are computed from matrix products, in any order of summation."""
     distance, products, d = find_ranked(BY_PRODUCTS[problem.called]), PRODUCTS[name], problem.dimensions
     others = OTHER_ROUNDINGS + (d if problem.called == "cosine" else 0)  # its rows are divided by their norms
@@ -165,12 +164,12 @@ def _norms_in_range(rows: Embeddings, name: str) -> FloatArray:
     return norms
 
 
-def extent_of(problem: Problem, distance: Distance) -> float:
+def extent_of(problem: Search, distance: Distance) -> float:
     """Return a number that no distance of the problem exceeds; refuse distances that float64 cannot represent."""
     sides = problem.queries, problem.queries if problem.gallery is None else problem.gallery
-    largest = largest_entry(sides[0]), largest_entry(sides[1])
-    extent = distance.gauge.extent(*largest, problem.dimensions)
-    if (extent or all(largest)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
+    one, other = (max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0)))) for rows in sides)
+    extent = distance.gauge.extent(one, other, problem.dimensions)
+    if (extent or (one and other)) and not SMALLEST_EXTENT < extent < LARGEST_EXTENT:
         raise InputError(
             f"noise needs distances between {SMALLEST_EXTENT:.0e} and {LARGEST_EXTENT:.0e}, but those of these "
             f"embeddings may be as large as {extent:g}. Multiply all embeddings by the same number.",
@@ -179,35 +178,22 @@ def extent_of(problem: Problem, distance: Distance) -> float:
     return extent or 1.0
 
 
-def largest_entry(rows: Embeddings) -> float:
-    """Return the largest absolute entry."""
-    return max(abs(float(rows.max(initial=0))), abs(float(rows.min(initial=0))))
-
-
-def _told(noise: Any) -> str:
-    """What was passed as noise, in a few words."""
-    return repr(noise) if isinstance(noise, str) else type(noise).__name__
-
-
-def moves_of(problem: Problem, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
+def moves_of(problem: Search, noise: Any, moved: Moved) -> tuple[Moves, Moves]:
     """Return how far the queries and the items may have moved."""
-    queries, gallery = problem.queries, problem.gallery
+    sides = [problem.queries] if problem.gallery is None else [problem.queries, problem.gallery]
     if isinstance(noise, str):
         largest_change = change_of(noise)
-        of_queries = _moves(queries, lambda span, rows: largest_change(rows), moved, rounded=True)
-        if gallery is None:
-            return of_queries, of_queries
-        return of_queries, _moves(gallery, lambda span, rows: largest_change(rows), moved, rounded=True)
-    if gallery is None:
-        of_queries = moves_between(queries, noise, moved)
-        return of_queries, of_queries
-    if not isinstance(noise, tuple) or len(noise) != 2:
+        moves = [_moves(side, lambda span, rows: largest_change(rows), moved, rounded=True) for side in sides]
+        return moves[0], moves[-1]
+    again = (noise,) if len(sides) == 1 else noise
+    if not isinstance(again, tuple) or len(again) != len(sides):
         raise InputError(
             "With a gallery, noise must be a number, a format, or a tuple (queries, gallery) of the same items "
             f"computed again, not {type(noise).__name__}.",
             "noise",
         )
-    return moves_between(queries, noise[0], moved), moves_between(gallery, noise[1], moved)
+    moves = [moves_between(side, values, moved) for side, values in zip(sides, again, strict=True)]
+    return moves[0], moves[-1]
 
 
 def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
@@ -272,7 +258,7 @@ def _moves(
     """
     slack = WIDE_INTEGERS if inexact or _inexact(rows) else 0.0
     move, norm = np.empty(len(rows)), np.empty(len(rows))
-    for span in _spans(rows):
+    for span in spans(*rows.shape):
         block = rows[span].astype(np.float64)
         scale = np.abs(block).max(axis=1, initial=0.0)
         scale = np.where(scale > 0, 2.0 ** np.frexp(scale)[1], 1.0)  # so that no square overflows
@@ -292,13 +278,6 @@ def _moves(
 def _inexact(rows: Embeddings) -> bool:
     """Whether float64 may have to round the entries of rows."""
     return rows.dtype.kind in "iu" and rows.dtype.itemsize == 8
-
-
-def _spans(rows: Embeddings) -> Iterator[slice]:
-    """Yield the rows that are converted at a time."""
-    step = max(1, BLOCK_ENTRIES // max(rows.shape[1], 1))
-    for start in range(0, len(rows), step):
-        yield slice(start, min(start + step, len(rows)))
 
 
 def _norms(rows: FloatArray) -> FloatArray:

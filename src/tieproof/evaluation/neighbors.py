@@ -11,7 +11,6 @@ from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.given_lists import as_counted_type, judged_by_grades
-from tieproof.evaluation.noise import check_noisy
 from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
@@ -23,7 +22,7 @@ from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, jud
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
 from tieproof.inputs.relevance import Relevance
 from tieproof.measures import DEFAULT_MEASURES, Measure
-from tieproof.measures.unseen import estimate, first_items
+from tieproof.measures.unseen import first_items
 from tieproof.ties import JudgedTies, Parts
 
 Search = Literal["exact", "approximate", "returned"]
@@ -57,7 +56,6 @@ def evaluate_neighbors(
     categories: Any = None,
     average: Average = "micro",
     empty: Empty = "skip",
-    noise: None = None,
 ) -> Result:
     """Score the lists that an index of nearest neighbors returned, with the whole interval that they leave open.
 
@@ -97,7 +95,6 @@ def evaluate_neighbors(
         even the first. "returned" scores what was returned, whatever the search: unseen items count as never
         retrieved, as documents outside the lists of a run do in `evaluate_run`, whose values are the same.
     measures, categories, average, empty : as in `evaluate`
-    noise : refused, because it applies only to whole rankings
 
     Raises
     ------
@@ -135,7 +132,6 @@ def evaluate_neighbors(
 
     """
     wanted, optional = parse_with_sets(measures)
-    check_noisy((), cut_off=noise is not None)
     check_empty(empty)
     check_choice("search", search, SEARCHES)
     lists = as_neighbor_lists(ids, distances, scores, counts)
@@ -167,21 +163,13 @@ def evaluate_neighbors(
     _check_own_items(lists, of_all)
     with about("categories", "ids"):
         groups_of_queries = as_categories(categories, count, average, labels)
-    setting = Setting(
-        distance=lists.called,
-        leave_one_out=of_all.leave_one_out,
-        queries=count,
-        gallery=of_all.n_items,
-        dimensions=None,
-        empty=empty,
-        average=average,
-    )
+    sizes = count, of_all.n_items
+    setting = Setting(lists.called, of_all.leave_one_out, *sizes, dimensions=None, empty=empty, average=average)
     rankings = RankingDigests(count)
-    scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, estimate, optional=optional)
-    origin = rankings.origin("evaluate_neighbors")._replace(options={"search": search})
+    scored = score(_neighbor_parts(lists, of_all, search, rankings), wanted, count, optional)
+    origin = rankings.origin("evaluate_neighbors", {"search": search})
     with about(("relevance",) if labels is None else ("labels", "gallery_labels")):
-        evaluated = as_evaluated(scored, setting, origin, categories=groups_of_queries)
-        return Result(evaluated._replace(negative=of_all.negative()))
+        return Result(as_evaluated(scored, setting, origin, categories=groups_of_queries, negative=of_all.negative()))
 
 
 def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, rankings: RankingDigests) -> Parts:

@@ -21,7 +21,6 @@ from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.sources import Source
 from tieproof.measures import Measure
-from tieproof.measures.unseen import estimate
 from tieproof.ties import Array, FloatArray, IntArray, Parts
 
 RULES = {
@@ -115,7 +114,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             differences += further
         else:
             parts, count = _of_lists(result, rule, given)
-        scores = score(parts, used, count, estimate)
+        scores = score(parts, used, count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
     nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
@@ -126,7 +125,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
         for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None, noise=None)), differences)
+    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None)), differences)
 
 
 def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:

@@ -1,5 +1,6 @@
-"""Makes a `Problem` from the arguments of users: checks queries, gallery, distance and relevance together."""
+"""Makes a `Search` or a `Problem` from the arguments of users: checks queries, gallery, distance and relevance."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -8,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, find_distance, reported
-from tieproof.engine.problem import Budget, Problem, Progress, ShardedProblem, Watch
+from tieproof.engine.problem import AnySearch, Budget, Problem, Progress, Search, Sharded, ShardedProblem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.arrays import Embeddings, as_array, as_finite_embeddings, is_source
@@ -26,11 +27,11 @@ from tieproof.inputs.lookalikes import (
     warn_of_similarities,
 )
 from tieproof.inputs.options import Format, check_whole, parse_memory, parse_threads
-from tieproof.inputs.relevance import Excluded, Relevance
+from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
-from tieproof.inputs.unjudged import UNJUDGED, Unjudged
-from tieproof.ties import Array, IntArray
+from tieproof.inputs.unjudged import Unjudged
+from tieproof.ties import Array
 
 
 class Side(NamedTuple):
@@ -77,88 +78,128 @@ def make_problem(
     budget: Budget,
     *,
     relevance: Any = None,
+    noise: Any = None,
+    **options: Any,
+) -> Problem | ShardedProblem:
+    """Make the problem from the arguments of `evaluate`; `options` are those of `make_search`."""
+    judged = relevance is not None
+    queries, gallery = with_own_labels(queries, judged), with_own_labels(gallery, judged)
+
+    def among(n_queries: int, n_items: int | None) -> Relevance:
+        labels, groups = (queries.labels, gallery.labels), (queries.groups, gallery.groups)
+        return relevance_among(n_queries, n_items, *labels, relevance, groups, options.get("exclude"))
+
+    found = make_search(queries, gallery, distance, budget, among=among, **options)
+    warn_of_copies(found)
+    if noise is not None:
+        from tieproof.evaluation.moves import noise_of
+
+        noise = noise_of(in_memory(found, "whose rows are not in memory together, as noise needs them"), noise)
+    sides = 1 if gallery.embeddings is None else 2
+    judged_by = ("relevance",) if queries.labels is None else ("labels", "gallery_labels")[:sides]
+    if isinstance(found, Sharded):
+        return Sharded(Problem(**vars(found.whole), judged_by=judged_by), found.queries, found.gallery)
+    return Problem(**vars(found), judged_by=judged_by, noise=noise)
+
+
+def make_search(
+    queries: Side,
+    gallery: Side,
+    distance: str | DistanceFunction,
+    budget: Budget,
+    *,
     exclude: Any = None,
     bits: int | None = None,
     rounding: Format | None = None,
-) -> Problem | ShardedProblem:
-    """Make the problem from the arguments of `evaluate`."""
-    judged = relevance is not None
-    queries, gallery = with_own_labels(queries, judged), with_own_labels(gallery, judged)
+    among: Callable[[int, int | None], Exclusions] | None = None,
+) -> Search | Sharded[Search]:
+    """Make the search from the arguments of `nearest`.
+
+    among : returns what a number of queries excludes of a number of items, or in leave-one-out of None; by default,
+        the items of the query's group and given pairs
+    """
+    queries, gallery = with_own_labels(queries, judged=True), with_own_labels(gallery, judged=True)
     kind, called = as_distance(distance, bits), reported(distance)
-    name = "embeddings" if gallery.embeddings is None else "queries"
-    with about("embeddings"):
-        given = _as_rows(queries.embeddings, name)
-    items = None
-    if gallery.embeddings is not None:
-        with about("gallery"):
-            items = _as_rows(gallery.embeddings, "gallery")
-    if items is not None and len(items.shape) == len(given.shape) == 2 and items.shape[1] != given.shape[1]:
+    one_side = gallery.embeddings is None
+    names = {"embeddings": "embeddings"} if one_side else {"embeddings": "queries", "gallery": "gallery"}
+
+    def each(read: Callable[[Any, str], Any], *sides: Any) -> list[Any]:
+        """Read the rows of each side; errors are about its argument, and call it by its name."""
+        found = []
+        for (argument, name), rows in zip(names.items(), sides, strict=False):
+            with about(argument):
+                found.append(read(rows, name))
+        return found
+
+    given = each(_as_rows, queries.embeddings, gallery.embeddings)
+    own, items = given[0], given[-1]
+    if len(items.shape) == len(own.shape) == 2 and items.shape[1] != own.shape[1]:
         raise InputError(
-            f"The number of dimensions is {given.shape[1]} for the queries, but {items.shape[1]} for the gallery. "
+            f"The number of dimensions is {own.shape[1]} for the queries, but {items.shape[1]} for the gallery. "
             "Both must come from the same model.",
             ("embeddings", "gallery"),
         )
     of_bits = isinstance(kind, Distance) and kind.bits
-    if of_bits and items is not None and np.int8 in (given.dtype, items.dtype) and given.dtype != items.dtype:
+    if of_bits and np.int8 in (own.dtype, items.dtype) and own.dtype != items.dtype:
         raise InputError(
-            f"The queries are {given.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
+            f"The queries are {own.dtype.name}, but the gallery is {items.dtype.name}: codes of int8 may be packed "
             "bytes minus 128, which differ from other codes in every byte. Pass both in the same type.",
             ("embeddings", "gallery"),
         )
-    with about("embeddings"):
-        vectors = _ranked_by(kind, given, name, bits)
-    gallery_vectors = None
-    if items is not None:
-        with about("gallery"):
-            gallery_vectors = _ranked_by(kind, items, "gallery", bits)
+    ranked = each(lambda rows, name: _ranked_by(kind, rows, name, bits), *given)
+    vectors, name = ranked[0], names["embeddings"]
     if isinstance(kind, Distance) and not of_bits and vectors.dtype.itemsize == 1:
         warn_of_packed_codes(vectors, name)
     if len(vectors) == vectors.shape[1] and not of_bits:
         warn_of_similarities(vectors[:], name)
-    labels = ("labels",) if gallery_vectors is None else ("labels", "gallery_labels")
-    of_all = make_relevance(
-        vectors,
-        gallery_vectors,
-        queries.labels,
-        gallery.labels,
-        relevance,
-        (queries.groups, gallery.groups),
-        exclude,
-    )
-    whole = Problem(
+    for argument, values in (("gallery_labels", gallery.labels), ("gallery_groups", gallery.groups)):
+        if one_side and values is not None:
+            raise InputError(
+                f"{argument} were passed without a gallery. Pass gallery= too, or leave them out.", argument
+            )
+    n_items = None if one_side else len(ranked[1])
+    if among is None:
+        excluded = _excluded((queries.groups, gallery.groups), exclude, len(vectors), n_items)
+        exclusions: Exclusions = Unjudged.of(len(vectors), n_items, excluded)
+    else:
+        exclusions = among(len(vectors), n_items)
+    whole = Search(
         queries=_rows_in_memory(vectors),
-        gallery=None if gallery_vectors is None else _rows_in_memory(gallery_vectors),
+        gallery=None if one_side else _rows_in_memory(ranked[1]),
         distance=kind,
         called=called,
-        dimensions=bits or given.shape[1],
-        relevance=of_all,
-        judged_by=("relevance",) if queries.labels is None else labels,
+        dimensions=bits or own.shape[1],
+        excluded=exclusions,
         budget=budget,
         format=rounding,
     )
-    if isinstance(vectors, RankedRows) or isinstance(gallery_vectors, RankedRows):
-        rows = _as_ranked(vectors, name)
-        return ShardedProblem(
-            whole, rows, None if gallery_vectors is None else _as_ranked(gallery_vectors, "gallery")
-        )
-    if gallery_vectors is not None:
-        check_self_matches(whole)
+    if any(isinstance(rows, RankedRows) for rows in ranked):
+        return Sharded(whole, *each(_as_ranked, *ranked))
     return whole
 
 
-def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = None) -> None:
+def warn_of_copies(search: Search | Sharded[Any]) -> None:
+    """Warn if the gallery is equal to the queries or, of rows in memory, probably contains them among others."""
+    excluded = search.whole.excluded if isinstance(search, Sharded) else search.excluded
+    if search.gallery is not None:
+        warn_of_queries_in_gallery(search.queries, search.gallery, excluded)
+    if not isinstance(search, Sharded):
+        check_self_matches(search)
+
+
+def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = None) -> None:
     """Warn if the gallery probably contains the queries among others.
 
     digests : of the rows of both sides and their labels; None: the rows are in memory
     """
-    queries, gallery, count = problem.queries, problem.gallery, problem.relevance.n_queries
+    queries, gallery, count = problem.queries, problem.gallery, problem.excluded.n_queries
     in_memory = digests is None
     if gallery is None or count < FEWEST or (in_memory and not may_share_rows(queries, gallery)):
         return
     if digests is None:
         no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
         digests = rows_digests(queries, no_labels), rows_digests(gallery, no_labels)
-    pairs = self_matches(*digests, problem.relevance)
+    pairs = self_matches(*digests, problem.excluded)
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
     if len(pairs) >= max(FEWEST, share * count):
@@ -167,21 +208,23 @@ def check_self_matches(problem: Problem, digests: tuple[Words, Words] | None = N
         warn_of_self_matches(pairs, count)
 
 
-def as_sharded(problem: Problem | ShardedProblem) -> ShardedProblem:
+def as_sharded(problem: AnySearch | Sharded[AnySearch]) -> Sharded[AnySearch]:
     """Return the problem as one whose rows are read when they are needed, even if they are in memory."""
-    if isinstance(problem, ShardedProblem):
+    if isinstance(problem, Sharded):
         return problem
     queries, gallery = problem.queries, problem.gallery
-    return ShardedProblem(
+    return Sharded(
         replace(problem, queries=queries[:0], gallery=None if gallery is None else gallery[:0]),
         _as_ranked(queries, "embeddings" if gallery is None else "queries"),
         None if gallery is None else _as_ranked(gallery, "gallery"),
     )
 
 
-def in_memory(problem: Problem | ShardedProblem, why: str = "which only evaluate reads block by block") -> Problem:
+def in_memory(
+    problem: AnySearch | Sharded[AnySearch], why: str = "which only evaluate reads block by block"
+) -> AnySearch:
     """Return the problem if its rows are in memory; refuse shards, with the reason."""
-    if isinstance(problem, ShardedProblem):
+    if isinstance(problem, Sharded):
         raise InputError(
             f"The embeddings must be an array in memory, not shards, {why}. If all rows fit into memory, pass "
             "shards.read(0, n).",
@@ -247,26 +290,6 @@ class Conversion:
         return as_finite_embeddings(rows, self.name)
 
 
-def make_relevance(
-    queries: Embeddings | RankedRows,
-    gallery: Embeddings | RankedRows | None,
-    labels: Any,
-    gallery_labels: Any,
-    triples: Any,
-    groups: tuple[Any, Any],
-    exclude: Any,
-) -> Relevance:
-    """Make the relevance of all items from labels or triples, with the excluded items."""
-    for name, values in (("gallery_labels", gallery_labels), ("gallery_groups", groups[1])):
-        if gallery is None and values is not None:
-            raise InputError(f"{name} were passed without a gallery. Pass gallery= too, or leave them out.", name)
-    n_items = None if gallery is None else len(gallery)
-    relevance = relevance_among(len(queries), n_items, labels, gallery_labels, triples, groups, exclude)
-    if gallery is not None:
-        warn_of_queries_in_gallery(queries, gallery, relevance)
-    return relevance
-
-
 def relevance_among(
     n_queries: int,
     n_items: int | None,
@@ -287,17 +310,18 @@ def relevance_among(
             check_grades([named.grade], cut_off=len(named.grade) < all_pairs)
     else:
         own, others = checked_labels(labels, gallery_labels, n_queries, n_items)
-    excluded = Excluded(checked_groups(*groups, n_queries, n_items), _checked_exclusions(exclude, n_queries, count))
+    excluded = _excluded(groups, exclude, n_queries, n_items)
     if triples is None:
         return by_labels(own, others, excluded)
-    judged = Judgments.of(named, n_queries, count, n_items is None, excluded)
-    return Unjudged.of(judged) if triples is UNJUDGED else judged
+    return Judgments.of(named, n_queries, count, n_items is None, excluded)
 
 
-def _checked_exclusions(exclude: Any, n_queries: int, n_items: int) -> IntArray | None:
-    """Return the pairs of `Excluded`, checked."""
+def _excluded(groups: tuple[Any, Any], exclude: Any, n_queries: int, n_items: int | None) -> Excluded:
+    """Return the groups of both sides and the excluded pairs, checked; n_items None: leave-one-out."""
+    own = checked_groups(*groups, n_queries, n_items)
     if exclude is None:
-        return None
+        return Excluded(own)
+    count = n_queries if n_items is None else n_items
     with about("exclude"):
-        query, item = checked_pairs(exclude, n_queries, n_items, "exclude pairs")
-    return np.unique(query * n_items + item)
+        query, item = checked_pairs(exclude, n_queries, count, "exclude pairs")
+    return Excluded(own, np.unique(query * count + item))

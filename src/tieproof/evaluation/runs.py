@@ -17,7 +17,7 @@ import numpy as np
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import origin_of_run
-from tieproof.evaluation.noise import check_noisy, parse_radius
+from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_cut,
@@ -44,7 +44,6 @@ from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
-from tieproof.measures.unseen import estimate
 
 Missing = Literal["zero", "skip", "error"]
 MISSING = ("zero", "skip", "error")
@@ -224,14 +223,11 @@ def evaluate_run(
     if judged.without_own and truncated > 1:
         truncated -= 1  # the length of a list that was cut off, without the query's own document
     parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
-    scored = score(parts, wanted, len(ids), estimate, noisy=radius is not None, optional=optional)
+    levels = None
     if radius is not None:
-        from tieproof.evaluation.graded_noise import bracketed
-
         grades = np.concatenate([scores.grade, scores.missing_grade])
-        scored = bracketed(
-            scored, grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
-        )
+        levels = GradeLevels(grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius))
+    scored = score(parts, wanted, len(ids), optional, levels)
     if not truncated:
         check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
     return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))

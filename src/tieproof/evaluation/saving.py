@@ -77,7 +77,7 @@ def _parts_of(result: Measured) -> tuple[dict[str, Any], dict[str, Array]]:
             "The result of one category has no record of its own, because it cannot be evaluated again alone. Save "
             "the whole result, which includes its categories."
         )
-    if known.noise is not None:
+    if known.noisy:
         raise InputError(
             "A record does not hold bounds under noise. Evaluate without noise and save that result, or write this "
             "one as JSON.",

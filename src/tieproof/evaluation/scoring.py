@@ -1,25 +1,33 @@
 """Scores ties: every measure of every query, and the policy for queries with nothing relevant."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import EMPTY, Evaluated, Origin, Setting
 from tieproof.evaluation.fingerprints import with_counts
-from tieproof.evaluation.noise import bounds_under_noise
+from tieproof.evaluation.noise import GradeLevels, bounds_under_noise, bracket
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
-from tieproof.measures import DEFAULT_MEASURES, Estimates, Measure, parse, parse_list
-from tieproof.measures.distribution.kept import KeptTies, keep
+from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
+from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
+from tieproof.measures.unseen import estimate
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, Parts, Ties
 
+if TYPE_CHECKING:
+    from tieproof.engine.problem import Budget
+    from tieproof.measures.distribution.kept import KeptTies
+
 Empty = Literal["skip", "zero", "one", "nan", "error"]
+
+KEPT = 16
+"""Ties are kept for distributions if they take at most this part of the memory: 1/16."""
 
 
 class Names(NamedTuple):
@@ -97,41 +105,36 @@ class Scores(NamedTuple):
     """The values of every query, and counts of its ranking.
 
     measures : the M measures
-    values : (M, 4, Q) lower, expected, upper and standard deviation
+    values : (M, 4, Q) lower, expected, upper and variance; under noise (M, 6, Q), with the smallest and largest value
     n_relevant : (Q,)
     tie_counts : (4, Q), as `count_by_query` counts them
-    kept : of each part of the queries, the ties that can change a score; None: they take too much memory
-    noise : (M, 2, Q) the smallest and the largest value under noise; None: there is no noise
+    kept : of each part of the queries that has any, the ambiguous ties; None: they take too much memory
     """
 
     measures: list[Measure]
     values: FloatArray
     n_relevant: IntArray
     tie_counts: IntArray
-    kept: tuple[KeptTies, ...] | None
-    noise: FloatArray | None = None
+    kept: "tuple[KeptTies, ...] | None"
 
 
 def score(
     parts: Parts,
     measures: list[Measure],
     count: int,
-    estimate: Callable[[Measure, Ties], Estimates] | None = None,
-    threads: int = 1,
-    noisy: bool = False,
-    most_kept: float = np.inf,
     optional: frozenset[Measure] = frozenset(),
+    levels: GradeLevels | None = None,
+    budget: "Budget | None" = None,
 ) -> Scores:
     """Evaluate every measure on the ties of `count` queries.
 
-    estimate : evaluates one measure; None: on the rankings as they are
-    threads : the number of parts that are evaluated at a time
-    noisy : whether the ties have the extreme rankings under noise
-    most_kept : the memory in bytes for the ties that can change a score; if they need more, none is kept
     optional : measures that are left out with a warning if they cannot be computed
+    levels : the levels of relevance; None: the ties have no extreme rankings under noise
+    budget : how many parts are evaluated at a time, and the memory, of which kept ties take at most a `KEPT`th; None:
+        one part, and all ties are kept
     """
-    values = np.zeros((len(measures), 4, count))
-    bounds = np.zeros((len(measures), 2, count)) if noisy else None
+    threads, most_kept = (1, np.inf) if budget is None else (budget.threads, budget.memory / KEPT)
+    values = np.zeros((len(measures), 6 if levels else 4, count))
     n_relevant = np.zeros(count, dtype=np.int64)
     tie_counts = np.zeros((4, count), dtype=np.int64)
     kept: list[KeptTies] = []
@@ -145,29 +148,35 @@ def score(
             if measure in optional and measure.name in uncomputable:
                 continue
             try:
-                computed = measure(ties) if estimate is None else estimate(measure, ties)
-                if bounds is not None:
-                    bounds[at][:, queries] = bounds_under_noise(measure, ties, computed)
+                computed = estimate(measure, ties) if isinstance(ties, CutOffTies) else measure(ties)
+                bounds = bounds_under_noise(measure, ties, computed) if levels else ()
             except InputError as error:
                 if measure not in optional:
                     raise
                 uncomputable.setdefault(measure.name, str(error))
                 continue
-            for row, estimates in zip(values[at], computed, strict=True):
+            for row, estimates in zip(values[at], (*computed, *bounds), strict=True):
                 row[queries] = estimates
-        tie_counts[:, queries] = count_by_query(ties)
-        if sum(sizes) <= most_kept:
+        counts = tie_counts[:, queries] = count_by_query(ties)
+        if counts[1].any() or ties.grades is not None or ties.judged is not None:
+            from tieproof.measures.distribution.kept import keep  # most evaluations have nothing to keep
+
             of_part = keep(part[0], ties)
-            kept.append(of_part)
-            sizes.append(of_part.bytes)
-        else:
-            kept.clear()
+            if of_part is not None:
+                kept.append(of_part)
+                sizes.append(of_part.bytes)
+            if sum(sizes) > most_kept:
+                kept.clear()
 
     with growing_tables():
         for_each(evaluate, parts, threads)
     parts_kept = tuple(kept) if sum(sizes) <= most_kept else None
-    scores = Scores(measures, values, n_relevant, tie_counts, parts_kept, bounds)
-    return _without(scores, optional, uncomputable) if uncomputable else scores
+    scores = Scores(measures, values, n_relevant, tie_counts, parts_kept)
+    if uncomputable:
+        scores = _without(scores, optional, uncomputable)
+    if levels:
+        bracket(scores.measures, scores.values, levels)
+    return scores
 
 
 def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping[str, str]) -> Scores:
@@ -179,11 +188,7 @@ def _without(scores: Scores, optional: frozenset[Measure], uncomputable: Mapping
         for at, measure in enumerate(scores.measures)
         if measure not in optional or measure.name not in uncomputable
     ]
-    return scores._replace(
-        measures=[scores.measures[at] for at in left],
-        values=scores.values[left],
-        noise=None if scores.noise is None else scores.noise[left],
-    )
+    return scores._replace(measures=[scores.measures[at] for at in left], values=scores.values[left])
 
 
 def count_by_query(ties: Ties) -> IntArray:
@@ -208,12 +213,14 @@ def as_evaluated(
     names: Names | None = None,
     categories: Array | None = None,
     confidence: Array | None = None,
+    negative: int = 0,
 ) -> Evaluated:
     """Everything that the scores tell about the queries, with what the policy says of those with nothing relevant.
 
     origin : the origin of the queries, without the numbers of their relevant items, which are added here
     names : the names of the queries; None: they are numbered
     categories, confidence : the category and the confidence of each query
+    negative : the number of pairs that a negative relevance leaves out
     """
     left_out = names.left_out if names else {}
     has_relevant = scores.n_relevant > 0
@@ -222,19 +229,16 @@ def as_evaluated(
     _check_evaluated(empty_ids, setting)
     everyone = np.ones(len(has_relevant), dtype=np.bool_)
     kept = has_relevant if setting.empty == "skip" else everyone
-    values, tie_counts, kept_ties, noise = scores.values, scores.tie_counts, scores.kept, scores.noise
+    values, tie_counts, kept_ties = scores.values, scores.tie_counts, scores.kept
     if len(empty_ids) and setting.empty == "skip":
         places = np.flatnonzero(kept)
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
         kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
-        noise = None if noise is None else noise.take(places, axis=-1)
     elif len(empty_ids):
-        values, noise = values.copy(), None if noise is None else noise.copy()
+        values = values.copy()
         for at in by_policy(scores.measures, setting.empty):
             values[at][:, empty_ids] = EMPTY[setting.empty]
             values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
-            if noise is not None:
-                noise[at][:, empty_ids] = EMPTY[setting.empty]
     included = everyone if setting.empty in ("zero", "one") else has_relevant
     groups = None if categories is None else Categories.of(categories[kept], categories[empty_ids], included[kept])
     return Evaluated(
@@ -252,7 +256,7 @@ def as_evaluated(
         confidence=None if confidence is None else confidence[kept],
         not_in_run=names.not_in_run if names else None,
         kept=kept_ties,
-        noise=None if noise is None else dict(zip(scores.measures, noise, strict=True)),
+        negative=negative,
     )
 
 

@@ -50,6 +50,12 @@ def tied_of(result: "Measured", measure: Measure, sign: float) -> Ambiguous | No
             "of the memory. Evaluate the data again, with a larger memory=, and take its distribution.",
             "measure",
         )
+    if result.ties.queries_with_open_last_tie:
+        raise InputError(
+            "Some queries have unseen items, which may continue the last tie of their lists, and nobody knows how "
+            "likely that is. Pass whole lists.",
+            "measure",
+        )
     return tied(measure, parts, sign * _weights(result, measure))
 
 

@@ -49,7 +49,7 @@ def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
 
 def table_of(result: Measured) -> Table:
     """A row for each measure, or for each of its categories, and sentences on what was evaluated."""
-    columns = NUMBERS if result.evaluated.noise is None else (*NUMBERS, NOISE)
+    columns = (*NUMBERS, NOISE) if result.evaluated.noisy else NUMBERS
     header = ["measure", *columns]
     sections = [[[measure, *_numbers(measure, result[measure])] for measure in result.measures]]
     if result.categories:
@@ -180,7 +180,7 @@ def _sentences(result: Measured) -> Iterator[str]:
         counts = "counts" if empty == 1 else "count"
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
     yield from about_ties(result)
-    if result.evaluated.noise is not None:
+    if result.evaluated.noisy:
         yield from _about_noise(result)
     yield from about_zeros(result)
 
@@ -261,7 +261,7 @@ def about_ties(result: Measured) -> Iterator[str]:
 def _count_open(result: Measured) -> int:
     """Count the queries with a score that the order of the items in a list changes."""
     values = np.array(list(result.evaluated.per_query.values()))
-    lower, _, upper, variance = values.transpose(1, 0, 2)
+    lower, _, upper, variance, *_ = values.transpose(1, 0, 2)
     return int(((lower < upper) & (variance > 0)).any(axis=0).sum())
 
 

@@ -8,7 +8,7 @@ from tieproof.errors import InputError, warn
 from tieproof.inputs.arrays import Embeddings
 from tieproof.inputs.identities import Words
 from tieproof.inputs.lists import LabeledRows
-from tieproof.inputs.relevance import Relevance
+from tieproof.inputs.relevance import Exclusions
 from tieproof.inputs.relevance_by_labels import Labels
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.unjudged import Unjudged
@@ -50,7 +50,7 @@ MEANT = {"distances": ("similarities", "evaluate_scores"), "scores": ("distances
 
 
 def warn_of_queries_in_gallery(
-    queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Relevance
+    queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Exclusions
 ) -> None:
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
     if queries.shape != gallery.shape or len(queries) < FEWEST:
@@ -80,7 +80,7 @@ def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
 
 
-def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tuple[int, int]]:
+def self_matches(queries: Words, items: Words, relevance: Exclusions) -> list[tuple[int, int]]:
     """Return the pairs of a query and an item that counts with the same row, if each row is once on its side.
 
     Rows that occur more often are left out, because short codes and collapsed models have many of them. None are
@@ -106,7 +106,7 @@ def self_matches(queries: Words, items: Words, relevance: Relevance) -> list[tup
     return pairs if all(_counts(relevance, query, item) for query, item in some) else []
 
 
-def _counts(relevance: Relevance, query: int, item: int) -> bool:
+def _counts(relevance: Exclusions, query: int, item: int) -> bool:
     """Whether an item is relevant to a query or, if nothing is judged, whether it is ranked."""
     block = relevance.block(np.array([query]))
     return item not in block.excluded if isinstance(relevance, Unjudged) else item in block.items

@@ -1,6 +1,6 @@
 """The relevant and the excluded items of all queries; the engine reads them one block of queries at a time.
 
-`relevance_by_labels.py`, `judgments.py` and `unjudged.py` have the kinds of relevance.
+`relevance_by_labels.py` and `judgments.py` have the kinds of relevance, and `unjudged.py` has exclusions alone.
 """
 
 from abc import ABC, abstractmethod
@@ -41,22 +41,16 @@ NOTHING = Excluded()
 
 
 @dataclass(frozen=True, eq=False)
-class Relevance(ABC):
-    """The relevance of a whole evaluation; `evaluation/problems.py` makes it, and the engine reads it block by block.
+class Exclusions(ABC):
+    """The items that queries do not rank; `evaluation/problems.py` makes it, and the engine reads it block by block.
 
     leave_one_out : the queries are the gallery, and each is excluded from its own ranking, by index
-    graded : whether grades may differ from 1
     """
 
     n_queries: int
     n_items: int
     leave_one_out: bool
-    graded: bool
     excluded: Excluded
-
-    @abstractmethod
-    def at_most(self) -> IntArray:
-        """An upper bound on the number of relevant items of each query, (n_queries,)."""
 
     @abstractmethod
     def pairs(self, queries: IntArray) -> tuple[IntArray, IntArray, FloatArray | None]:
@@ -65,25 +59,9 @@ class Relevance(ABC):
         A grade below 0 excludes the item; None means that all grades are 1.
         """
 
-    def negative(self) -> int:
-        """The number of pairs of a query and an item that a negative grade excludes."""
-        return 0
-
-    def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
-        """Yield queries with the same relevant items, except for themselves: (positions in `queries`, items).
-
-        Only groups of at least so many items, all of them `usable` (n_items,), and only if nothing but the query
-        itself is excluded. By default there are none.
-        """
-        return iter(())
-
     def order(self) -> tuple[IntArray, IntArray]:
         """Return orders of the queries and of the items in which those with common relevant items are adjacent."""
         return np.arange(self.n_queries), np.arange(self.n_items)
-
-    def query_order(self) -> IntArray:
-        """Return the order of the queries alone, which takes no memory for items."""
-        return self.order()[0]
 
     def block(self, queries: IntArray) -> RelevantBlock:
         """Return the relevant and the excluded items of `queries`."""
@@ -119,6 +97,43 @@ class Relevance(ABC):
             code % self.n_items,
         )
 
+    def _listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+        """The excluded pairs that belong to `queries`, as (position, item)."""
+        start = np.searchsorted(pairs, queries * self.n_items)
+        stop = np.searchsorted(pairs, (queries + 1) * self.n_items)
+        position, index = ranges(start, stop - start)
+        return position, pairs[index] % self.n_items
+
+
+@dataclass(frozen=True, eq=False)
+class Relevance(Exclusions):
+    """The relevance of a whole evaluation, and its exclusions.
+
+    graded : whether grades may differ from 1
+    """
+
+    graded: bool
+
+    @abstractmethod
+    def at_most(self) -> IntArray:
+        """An upper bound on the number of relevant items of each query, (n_queries,)."""
+
+    def negative(self) -> int:
+        """The number of pairs of a query and an item that a negative grade excludes."""
+        return 0
+
+    def shared(self, queries: IntArray, usable: BoolArray, at_least: int) -> Iterator[tuple[IntArray, IntArray]]:
+        """Yield queries with the same relevant items, except for themselves: (positions in `queries`, items).
+
+        Only groups of at least so many items, all of them `usable` (n_items,), and only if nothing but the query
+        itself is excluded. By default there are none.
+        """
+        return iter(())
+
+    def query_order(self) -> IntArray:
+        """Return the order of the queries alone, which takes no memory for items."""
+        return self.order()[0]
+
     @abstractmethod
     def related(self, queries: IntArray) -> IntArray:
         """Return all items that are relevant to any of these queries, ascending; some may be excluded."""
@@ -143,13 +158,6 @@ class Relevance(ABC):
     def ranked(self, queries: IntArray) -> IntArray:
         """Return how many items each of these queries ranks: all that are not excluded."""
         return self.n_items - np.diff(self.block(queries).excluded_pointer)
-
-    def _listed(self, pairs: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
-        """The excluded pairs that belong to `queries`, as (position, item)."""
-        start = np.searchsorted(pairs, queries * self.n_items)
-        stop = np.searchsorted(pairs, (queries + 1) * self.n_items)
-        position, index = ranges(start, stop - start)
-        return position, pairs[index] % self.n_items
 
 
 def pointers(position: IntArray, count: int) -> IntArray:

@@ -136,7 +136,7 @@ class MultiLabels(Relevance):
         """Relevance by columns of labels; none of items: leave-one-out."""
         own = query_labels.astype(np.float32)
         of_items = own if item_labels is None else item_labels.astype(np.float32)
-        return cls(len(own), len(of_items), item_labels is None, False, excluded, own, of_items)
+        return cls(len(own), len(of_items), item_labels is None, excluded, False, own, of_items)
 
     def at_most(self) -> IntArray:
         """The sum of the sizes of a query's classes."""

@@ -109,11 +109,9 @@ def surrounded(ties: Ties, before: tuple[IntArray, IntArray], behind: tuple[IntA
     )
 
 
-def estimate(measure: Measure, ties: Ties) -> Estimates:
+def estimate(measure: Measure, cut: CutOffTies) -> Estimates:
     """Evaluate a measure of rankings, with bounds over all that their unseen items may do."""
-    if not isinstance(ties, CutOffTies):
-        return measure(ties)
-    ties, measure = measure.at_level(ties)
+    ties, measure = measure.at_level(cut)
     assert isinstance(ties, CutOffTies)
     if ties.unseen == "tied":
         given = measure(ties)

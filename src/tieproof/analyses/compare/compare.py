@@ -104,7 +104,7 @@ def compare(
     columns = columns_of(results, places, [(a, b, name) for name in names for a, b in pairs])
     corrected = None if test == "tukey" else correction
     p_noise = None
-    if all(result.evaluated.noise is not None for result in results.values()):
+    if all(result.evaluated.noisy for result in results.values()):
         p_noise = p_values_of(_against_noise(columns, results, places), test, corrected)[1][1]
     differences = _differences_of(results, columns, test, corrected, confidence, p_noise)
     return Comparison(

@@ -189,10 +189,10 @@ def noise(
 def _with_noise(result: Result) -> Result:
     """Return a result whose bounds under noise are those of its ties, if it was evaluated without noise."""
     evaluated = result.evaluated
-    if evaluated.noise is not None:
+    if evaluated.noisy:
         return result
-    noise = {measure: values[[0, 2]] for measure, values in evaluated.per_query.items()}
-    return Result(evaluated._replace(noise=noise))
+    values = {measure: np.vstack([rows, rows[[0, 2]]]) for measure, rows in evaluated.per_query.items()}
+    return Result(evaluated._replace(per_query=values))
 
 
 def _differ(one: Result, other: Result, measures: Sequence[str]) -> BoolArray:

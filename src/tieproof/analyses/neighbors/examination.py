@@ -9,7 +9,7 @@ import numpy as np
 
 from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
-from tieproof.analyses.neighbors.search import Search, budget_of, find
+from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
 from tieproof.distances import Distance
 from tieproof.engine import places_of_pairs
@@ -209,7 +209,7 @@ def examine_truth(
             ("truth", "queries"),
         )
     budget = budget_of(memory, threads)
-    search = Search.of(sides.problem(distance, bits, budget), wanted)
+    search = SearchInParts.of(sides.search(distance, bits, budget), wanted)
     duplicates = duplicates_of(sides.gallery, digests_of(sides.gallery, Local(), budget.threads))
     found = find(search, Local(), {}, watched(progress), duplicates)
     listed = as_item_numbers(array[:, :wanted], "true ids")
@@ -230,14 +230,16 @@ def examine_truth(
     )
 
 
-def _places(search: Search, query: IntArray, item: IntArray) -> IntArray:
+def _places(search: SearchInParts, query: IntArray, item: IntArray) -> IntArray:
     """Numbers for pairs of a query, ascending, and an item, which increase with the exact distances of each query."""
     queries = search.problem.queries
     if isinstance(search.problem.whole.distance, Distance):
         return places_of_pairs(
             query, item, lambda some, ids: search.compared(queries.take(some), ids), search.most_compared
         )
-    whole = Search.of(search.problem, len(search.problem.items))  # a function returns the distances of all items
+    whole = SearchInParts.of(
+        search.problem, len(search.problem.items)
+    )  # a function returns the distances of all items
     return find(whole, Local(), {}, watched(False), 0).level(query, item)
 
 

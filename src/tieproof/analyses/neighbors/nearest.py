@@ -10,13 +10,19 @@ from tieproof.analyses.neighbors.result import NOBODY, Neighbors
 from tieproof.distances import Distance, DistanceFunction
 from tieproof.distances.exact.rows import distinct_rows
 from tieproof.distances.space import Space
-from tieproof.engine.problem import Problem, Watch
+from tieproof.engine.problem import Search, Watch
 from tieproof.errors import InputError, calling
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
+from tieproof.evaluation.problems import (
+    Side,
+    as_budget,
+    in_memory,
+    make_search,
+    warn_of_copies,
+    watched,
+)
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import check_whole
 from tieproof.inputs.relevance import ranges
-from tieproof.inputs.unjudged import UNJUDGED
 
 SMALLEST, ID_BYTES = 8 * 2**20, 12
 """Less memory than this is not enforced for the ids in ties, and the bytes of an id in the result and in a list."""
@@ -102,23 +108,25 @@ def nearest(
     with calling({"embeddings": "queries"}):
         sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
-        problem = make_problem(*sides, distance, budget, relevance=UNJUDGED, exclude=exclude, bits=bits)
-        return neighbors_of(in_memory(problem), int(k), watched(progress))
+        search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
+        warn_of_copies(search)
+        return neighbors_of(in_memory(search), int(k), watched(progress))
 
 
-def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:
-    """The nearest items of all queries of a problem; duplicates in its gallery are counted if they are unknown."""
+def neighbors_of(search: Search, k: int, watch: Watch, duplicates: int | None = None) -> Neighbors:
+    """The nearest items of all queries of a search; duplicates in its gallery are counted if they are unknown."""
     from tieproof.engine import nearest_lists, nearest_space
 
-    admit, budget = Admission(problem.budget.memory, k), problem.budget
-    of_rows = BESIDE + BYTES_PER_ROW * (problem.relevance.n_queries + problem.relevance.n_items)
-    problem = replace(problem, budget=replace(budget, memory=budget.memory - of_rows))
-    space = nearest_space(problem)
-    duplicates = _duplicates(problem, space) if duplicates is None else duplicates
-    arrays = room_for(problem.relevance.n_queries, k)
-    sizes = np.zeros(problem.relevance.n_queries, dtype=np.int64)
+    admit, budget = Admission(search.budget.memory, k), search.budget
+    n_queries, n_items = search.excluded.n_queries, search.excluded.n_items
+    of_rows = BESIDE + BYTES_PER_ROW * (n_queries + n_items)
+    search = replace(search, budget=replace(budget, memory=budget.memory - of_rows))
+    space = nearest_space(search)
+    duplicates = _duplicates(search, space) if duplicates is None else duplicates
+    arrays = room_for(n_queries, k)
+    sizes = np.zeros(n_queries, dtype=np.int64)
     ties = []
-    for lists in nearest_lists(problem, space, k, watch, admit):
+    for lists in nearest_lists(search, space, k, watch, admit):
         for name, array in arrays.items():
             array[lists.query] = getattr(lists, name)
         sizes[lists.query] = np.diff(lists.tie_indptr)
@@ -134,8 +142,8 @@ def neighbors_of(problem: Problem, k: int, watch: Watch, duplicates: int | None 
         tie_ids=tie_ids,
         duplicates=duplicates,
         k=k,
-        n_items=problem.relevance.n_items,
-        distance=problem.called,
+        n_items=n_items,
+        distance=search.called,
     )
 
 
@@ -168,13 +176,13 @@ class Admission:
                 )
 
 
-def _duplicates(problem: Problem, space: Space | None) -> int:
+def _duplicates(search: Search, space: Space | None) -> int:
     """How many items of the gallery are equal to an earlier one."""
-    items = problem.queries if problem.gallery is None else problem.gallery
+    items = search.queries if search.gallery is None else search.gallery
     if space is not None and space.as_passed.items.exact_in_float64:
         alike = len(items) - len(space.items)
-        if not (alike and cast(Distance, problem.distance).up_to_factor):
+        if not (alike and cast(Distance, search.distance).up_to_factor):
             return alike
-    rows = distinct_rows(items, "gallery", False, np.arange(len(items)), problem.budget.threads)
+    rows = distinct_rows(items, "gallery", False, np.arange(len(items)), search.budget.threads)
     # Of integers that float64 cannot represent, `distinct_rows` may take equal ones for distinct.
     return len(items) - (len(rows) if rows.exact_in_float64 else len(np.unique(items, axis=0)))

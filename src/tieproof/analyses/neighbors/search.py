@@ -19,12 +19,11 @@ from tieproof.analyses.neighbors.nearest import Admission, neighbors_of, room_fo
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
-from tieproof.engine.problem import Budget, Problem, Progress, ShardedProblem, Watch
+from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
 from tieproof.errors import about
 from tieproof.evaluation.cluster import Local, Runner, Span, beside_rows, connected, fits, groups_of, unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
-from tieproof.inputs.relevance import NOTHING
 from tieproof.inputs.shards.source import ArraySource, RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, IntArray
@@ -75,7 +74,7 @@ class Part(NamedTuple):
         return "-".join(map(str, (*self.queries, *self.items)))
 
 
-class Search(NamedTuple):
+class SearchInParts(NamedTuple):
     """A whole search, as it is passed to every task.
 
     k : how many items are listed: at most all
@@ -83,13 +82,13 @@ class Search(NamedTuple):
     pieces : the spans of items
     """
 
-    problem: ShardedProblem
+    problem: Sharded[Search]
     k: int
     size: int
     pieces: Sequence[Span]
 
     @classmethod
-    def of(cls, problem: ShardedProblem, k: int, workers: int = 1) -> "Search":
+    def of(cls, problem: Sharded[Search], k: int, workers: int = 1) -> "SearchInParts":
         """Blocks and pieces that fit into the memory; a gallery in memory is cut only for workers of a cluster."""
         memory = beside_rows(problem, 0).memory
         of_row = memory - beside_rows(problem, 1).memory
@@ -134,25 +133,24 @@ class Search(NamedTuple):
         parts = (Part(block, piece) for piece in self.pieces for block in blocks)
         return [part for part in parts if part not in searched]
 
-    def among(self, queries: Array, items: Array, budget: Budget) -> Problem:
-        """The problem of some rows."""
-        relevance = Unjudged(len(queries), len(items), False, False, NOTHING, None)
-        return self.problem.among(queries, items, relevance, budget)
+    def among(self, queries: Array, items: Array, budget: Budget) -> Search:
+        """The search of some rows."""
+        return self.problem.among(queries, items, Unjudged.of(len(queries), len(items)), budget)
 
     @property
     def most_compared(self) -> int:
         """About how many items are compared exactly at a time."""
         return max(1, self.problem.whole.budget.memory // 8 // (self.problem.row_bytes + BYTES_PER_COMPARED))
 
-    def compared(self, queries: Array, ids: IntArray) -> Problem:
-        """The problem of some queries and of items that are compared exactly."""
+    def compared(self, queries: Array, ids: IntArray) -> Search:
+        """The search of some queries and of items that are compared exactly."""
         return self.among(queries, self.problem.items.take(ids), beside_rows(self.problem, len(ids)))
 
 
 class Parts:
     """The neighbors of the parts of a search, stored in a folder."""
 
-    def __init__(self, stored: PartsFolder, search: Search) -> None:
+    def __init__(self, stored: PartsFolder, search: SearchInParts) -> None:
         self.stored, self.search = stored, search
 
     def __iter__(self) -> Iterator[Part]:
@@ -199,7 +197,7 @@ def for_workers(n_queries: int, n_items: int, size: int, most: int, parts: int) 
     return size, min(most, max(SMALLEST_PIECE, round(n_items / (pieces * factor))))
 
 
-def searched(search: Search, part: Part, progress: Progress = unseen) -> Neighbors:
+def searched(search: SearchInParts, part: Part, progress: Progress = unseen) -> Neighbors:
     """The nearest items of a part; ids are those of the whole gallery."""
     problem, (start, stop) = search.problem, part.items
     queries = problem.queries.read(*part.queries)
@@ -228,7 +226,7 @@ def budget_of(memory: str | int, threads: int | None, cluster: str | None = None
     return Budget(parse_memory(memory), 1 if threads is None and cluster is not None else parse_threads(threads))
 
 
-def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
+def find(search: SearchInParts, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
     """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
     shared = runner.share(search)
 
@@ -266,13 +264,13 @@ def find(search: Search, runner: Runner, found: Found, watch: Watch, duplicates:
     )
 
 
-def _size_of(search: Search, pairs: int, seconds: float) -> int:
+def _size_of(search: SearchInParts, pairs: int, seconds: float) -> int:
     """The queries of the next blocks, given how long so many pairs took."""
     items = max(stop - start for start, stop in search.pieces)
     return min(search.size, max(QUERIES, int(SECONDS * pairs / max(seconds, 1e-3) / items)))
 
 
-def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
+def _merged(search: SearchInParts, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:
     """The nearest items of a block in all pieces, some pieces at a time."""
     whole, problem = next(pieces), search.problem
     queries = None
@@ -282,12 +280,12 @@ def _merged(search: Search, block: Span, pieces: Iterator[Neighbors]) -> Neighbo
     return whole
 
 
-def _merged_parts(search: Search, queries: Array, parts: list[Neighbors]) -> Neighbors:
+def _merged_parts(search: SearchInParts, queries: Array, parts: list[Neighbors]) -> Neighbors:
     """The nearest items in all parts together, which have the same queries."""
     n_items = sum(part.n_items for part in parts)
     k = min(search.k, n_items)
 
-    def problem_of(places: IntArray, ids: IntArray) -> Problem:
+    def problem_of(places: IntArray, ids: IntArray) -> Search:
         return search.compared(queries[places], ids)
 
     several = [NearestLists(np.arange(len(queries)), *(getattr(part, name) for name in LISTS)) for part in parts]

@@ -5,14 +5,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.engine.problem import Budget, ShardedProblem
+from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
 from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
-from tieproof.evaluation.problems import Side, as_sharded, check_self_matches, make_problem
+from tieproof.evaluation.problems import (
+    Side,
+    as_sharded,
+    check_self_matches,
+    make_search,
+    warn_of_copies,
+)
 from tieproof.inputs.arrays import BLOCK_BYTES, as_finite_embeddings, is_source
 from tieproof.inputs.identities import Words
 from tieproof.inputs.shards.source import ArraySource, RowSource
-from tieproof.inputs.unjudged import UNJUDGED
 
 ORDER = "The queries come first, and then the gallery."
 """What to say if both sides are probably swapped."""
@@ -30,16 +35,18 @@ class Sides(NamedTuple):
         items = _as_source(gallery, "gallery")
         return cls(_as_source(queries, "queries"), items)
 
-    def problem(self, distance: Any, bits: int | None, budget: Budget) -> ShardedProblem:
-        """The problem of all queries among all items."""
+    def search(self, distance: Any, bits: int | None, budget: Budget) -> Sharded[Search]:
+        """The search of all queries among all items."""
         with calling({"embeddings": "queries"}):
             rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
-            return as_sharded(make_problem(rows, items, distance, budget, relevance=UNJUDGED, bits=bits))
+            search = make_search(rows, items, distance, budget, bits=bits)
+            warn_of_copies(search)
+            return as_sharded(search)
 
-    def check_self_matches(self, problem: ShardedProblem, digests: tuple[Words, Words]) -> None:
+    def check_self_matches(self, search: Sharded[Search], digests: tuple[Words, Words]) -> None:
         """Warn if a gallery in files probably contains the queries; of arrays, this was checked already."""
         if not all(type(side) is ArraySource for side in self):
-            check_self_matches(problem.whole, digests)
+            check_self_matches(search.whole, digests)
 
     def digests(self, runner: Runner, threads: int) -> tuple[Words, Words]:
         """The digests (n, 2) of the rows of the queries, and of those of the gallery."""

@@ -20,7 +20,7 @@ from tieproof.analyses.neighbors.certificate import (
     write_certificate,
 )
 from tieproof.analyses.neighbors.formats import FORMATS, Format, Found
-from tieproof.analyses.neighbors.search import Parts, Search, budget_of, find, runner_of
+from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find, runner_of
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
 from tieproof.errors import InputError, about, warn
@@ -131,11 +131,11 @@ def truth(
     n_queries, n_items = (side.shape[0] for side in sides)
     if n_queries >= MANY * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
-    problem = sides.problem(distance, bits, budget)
+    problem = sides.search(distance, bits, budget)
     with runner_of(cluster, budget) as runner:
         digests = sides.digests(runner, budget.threads)
         meant = [RowsMeant.of(side, own) for side, own in zip(sides, digests, strict=True)]
-        search = Search.of(problem, min(int(k), len(problem.items)), runner.workers)
+        search = SearchInParts.of(problem, min(int(k), len(problem.items)), runner.workers)
         title = {
             "gallery": meant[1].in_order,
             "queries": meant[0].in_order,

@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.analyses.neighbors.certificate import ARRAYS, Certificate, RowsMeant, fingerprint_of, read_truth
 from tieproof.analyses.neighbors.formats import FORMATS, Found
 from tieproof.analyses.neighbors.result import Neighbors
-from tieproof.analyses.neighbors.search import Search, budget_of, find
+from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.errors import InputError
 from tieproof.evaluation.cluster import Local
@@ -161,9 +161,9 @@ def verify_truth(
         if sample is not None and sample < n_queries:
             chosen = np.sort(np.random.default_rng(seed).choice(n_queries, sample, replace=False))
             sides = sides._replace(queries=ArraySource.of(sides.queries.take(chosen)))
-        problem = sides.problem(certificate.distance, certificate.bits, budget)
+        problem = sides.search(certificate.distance, certificate.bits, budget)
         duplicates = duplicates_of(sides.gallery, digests[1])
-        found = find(Search.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
+        found = find(SearchInParts.of(problem, certificate.listed), Local(), {}, watched(progress), duplicates)
         differences += _about_neighbors(stored, found, chosen)
         differences += _about_files(Path(truth), certificate, whole)
     return TruthVerification(not differences, len(stored.ids), len(chosen), tuple(differences))

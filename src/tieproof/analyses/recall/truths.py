@@ -5,21 +5,20 @@ The true neighbors are lists, or come from vectors, or from a folder in which al
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
-from tieproof.engine.problem import Problem, Watch
+from tieproof.engine.problem import Problem, Search, Watch
 from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
-from tieproof.measures.unseen import estimate
 from tieproof.show.parts import count
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray, Ties
 
@@ -105,7 +104,7 @@ class ListedTruth:
         all_items = None if self.n_items is None else np.full(self.n_queries, self.n_items)
         limits = found.counted.sum(axis=1), all_items
         parts = list_parts(self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near)
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries, estimate).values
+        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -150,18 +149,18 @@ class ListedTruth:
 class RankedTruth:
     """The vectors of queries and gallery, among which the engine ranks."""
 
-    problem: Problem
+    search: Search
     watch: Watch
 
     @property
     def n_queries(self) -> int:
         """The number of queries."""
-        return self.problem.relevance.n_queries
+        return self.search.excluded.n_queries
 
     @property
     def n_items(self) -> int:
         """The number of items in the gallery."""
-        return self.problem.relevance.n_items
+        return self.search.excluded.n_items
 
     @property
     def listed(self) -> int:
@@ -171,7 +170,7 @@ class RankedTruth:
     @property
     def called(self) -> str:
         """The name of the distance by which the neighbors are found."""
-        return self.problem.called
+        return self.search.called
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
         """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
@@ -180,9 +179,9 @@ class RankedTruth:
         query, item = found.pairs()
         triples = Triples(query, item, np.ones(len(query)))
         relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
-        parts = ties_of(replace(self.problem, relevance=relevance), self.watch).parts
+        parts = ties_of(Problem(**vars(self.search) | {"excluded": relevance}), self.watch).parts
         measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(parts, measures, self.n_queries, threads=self.problem.budget.threads).values
+        return score(parts, measures, self.n_queries, budget=self.search.budget).values
 
 
 @dataclass(frozen=True)

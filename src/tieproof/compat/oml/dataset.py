@@ -14,7 +14,7 @@ from tieproof.analyses.rates.result import ErrorRates
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.problems import make_relevance
+from tieproof.evaluation.problems import relevance_among
 from tieproof.evaluation.result import Result
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
 from tieproof.inputs.labels import as_labels
@@ -146,10 +146,9 @@ class Split:
         """The relevant items of all queries; None if they are unknown."""
         if self.labels is None:
             return None
-        relevance = make_relevance(
-            self.queries, self.gallery, self.labels, self.gallery_labels, None, (None, None), self.pairs["exclude"]
-        )
-        return relevance.block(np.arange(len(self.queries)))
+        counts = len(self.queries), None if self.gallery is None else len(self.gallery)
+        of_labels = self.labels, self.gallery_labels, None, (None, None)
+        return relevance_among(*counts, *of_labels, self.pairs["exclude"]).block(np.arange(len(self.queries)))
 
     @cached_property
     def excluded_items(self) -> list[IntArray]:

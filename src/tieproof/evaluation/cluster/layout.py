@@ -6,11 +6,11 @@ In leave-one-out the queries are the items: blocks are counted against blocks, e
 import math
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.engine.problem import Budget, ShardedProblem
+from tieproof.engine.problem import Budget, Sharded, ShardedProblem
 from tieproof.errors import InputError
 from tieproof.inputs.relevance import Relevance
 from tieproof.ties import IntArray
@@ -58,18 +58,18 @@ def share_of_engine(budget: Budget) -> Budget:
     return Budget(max(budget.memory, SMALLEST_BUDGET) // 2, budget.threads)
 
 
-def beside_rows(problem: ShardedProblem, rows: int) -> Budget:
+def beside_rows(problem: Sharded[Any], rows: int) -> Budget:
     """The budget of the engine if a number of rows is in memory (rows that are there twice count twice)."""
     memory, threads = max(problem.whole.budget.memory, SMALLEST_BUDGET), problem.whole.budget.threads
     return Budget(memory - rows * (problem.row_bytes + BYTES_BESIDE), threads)
 
 
-def fits(problem: ShardedProblem) -> bool:
+def fits(problem: Sharded[Any]) -> bool:
     """Whether all rows fit into half of the memory."""
     return beside_all_rows(problem).memory >= share_of_engine(problem.whole.budget).memory
 
 
-def beside_all_rows(problem: ShardedProblem) -> Budget:
+def beside_all_rows(problem: Sharded[Any]) -> Budget:
     """The budget of the engine if all rows are in memory."""
     return beside_rows(problem, len(problem.queries) + (0 if problem.gallery is None else len(problem.gallery)))
 

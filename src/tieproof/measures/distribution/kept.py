@@ -13,13 +13,11 @@ class KeptTies(NamedTuple):
     queries : (A,) the places of the queries that have an ambiguous tie, among the evaluated queries
     ties : the ties of these A queries: the ambiguous ones alone, or with grades or judged items all of them
     listed : (A,) the relevant items of these queries that are in any tie
-    open_ends : whether queries of the part have unseen items, which change a score in other ways than ties do
     """
 
     queries: IntArray
     ties: Ties
     listed: IntArray
-    open_ends: bool
 
     @property
     def bytes(self) -> int:
@@ -31,21 +29,17 @@ class KeptTies(NamedTuple):
 
     def among(self, places: IntArray, count: int) -> "KeptTies":
         """Return what is kept of the queries at `places` of `count` queries, which get the places 0, 1, …."""
-        if not len(self.queries):
-            return self
         new = np.full(count, -1)
         new[places] = np.arange(len(places))
         rows = np.flatnonzero(new[self.queries] >= 0)
-        return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows], self.open_ends)
+        return KeptTies(new[self.queries[rows]], _of_queries(self.ties, rows), self.listed[rows])
 
 
-def keep(queries: IntArray, ties: Ties) -> KeptTies:
-    """Return what to keep of a part of the queries, whose places are `queries`."""
+def keep(queries: IntArray, ties: Ties) -> KeptTies | None:
+    """Return what to keep of a part of the queries, whose places are `queries`; None if no tie is ambiguous."""
     uneven, judged = np.flatnonzero(ambiguous(ties)), ties.judged
-    open_ends = bool(ties.open_ends.any())
     if not len(uneven) and (judged is None or not ambiguous(judged.ties).any()):
-        none = np.zeros(0, dtype=np.int64)
-        return KeptTies(none, Ties(none, none, none, none, none, none, none), none, open_ends)
+        return None
     affected = np.zeros(ties.n_queries, dtype=np.bool_)
     query = ties.query[uneven]
     affected[query] = True
@@ -57,7 +51,7 @@ def keep(queries: IntArray, ties: Ties) -> KeptTies:
         alone = Ties((np.cumsum(affected) - 1)[query], k, n, l, m, ties.n_relevant[rows], ties.n_items[rows])
     else:
         alone = _of_queries(ties, rows)
-    return KeptTies(queries[rows], alone, ties.listed[rows], open_ends)
+    return KeptTies(queries[rows], alone, ties.listed[rows])
 
 
 def ambiguous(ties: Ties) -> BoolArray:

@@ -116,12 +116,6 @@ def tied(measure: Measure, parts: Sequence[KeptTies], weights: FloatArray) -> Am
         raise InputError(
             f"'{measure}' has no distribution here; these measures have one: {', '.join(RULES)}.", "measure"
         )
-    if any(part.open_ends for part in parts):
-        raise InputError(
-            "Some queries have unseen items, which may continue the last tie of their lists, and nobody knows how "
-            "likely that is. Pass whole lists.",
-            "measure",
-        )
     measure, parts = _at_level(measure, parts)
     found = [_facts(measure, RULES[measure.name](measure, part), weights[part.queries]) for part in parts]
     found = [each for each in found if len(each.shape)]
