@@ -89,7 +89,7 @@ goes from 0 or 1 to the length of each list without gaps, and scores otherwise. 
 with `#` are comments, and text after the tag of a run is not read; a warning counts the comments that have all
 columns. Ids may contain blanks where tabs separate all columns, lines may end in LF, CR and LF, or CR alone, and
 both files must have the same encoding. Ranks beside scores do not rank, but if they contradict the scores in most
-lists, a warning says so. Files with the extension `.jsonl` are read as predictions of
+lists, a warning has the score by both. Files with the extension `.jsonl` are read as predictions of
 sentence-transformers, and `.json` as a dictionary `{{query: {{document: number}}}}`, as ranx and pytrec_eval have
 it, or as predictions of [MTEB](integrations/mteb.md#saved-predictions), of which `FILE:SUBSET/SPLIT` names a split.
 Qrels may also be a data set of [ir_datasets](https://ir-datasets.com), such as

@@ -571,6 +571,8 @@ def test_ranks_that_contradict_the_scores_of_most_lists(form: str, tmp_path: Pat
             assert (
                 f"the ranks contradict the scores in {reverse} of 4 lists; the first is that of query 'q0'" in message
             )
+            assert f"RR is {by_scores:.4f} ≤" in message
+            assert "by the ranks it is 1.0000 ≤" in message
 
 
 def test_equal_scores_and_equal_ranks_contradict_nothing(tmp_path: Path) -> None:

@@ -295,7 +295,7 @@ CASES: dict[str, Case] = {
     ),
     "ranks that contradict the scores": Case(
         text("run.txt", b"q1 Q0 a 1 0.2 t\nq1 Q0 b 2 0.5 t\n", lambda path: tp.evaluate_run({"q1": {"b": 1}}, path)),
-        r"the ranks contradict the scores in 1 of 1 lists.*If the scores are distances, change",
+        r"the ranks contradict the scores in 1 of 1 lists.*by the ranks it is .*If the scores are distances, change",
         in_folder=True,
         warns=True,
     ),

@@ -27,7 +27,7 @@ from tieproof.evaluation.run_checks import (
     without_unjudged,
 )
 from tieproof.evaluation.run_queries import choose
-from tieproof.evaluation.run_ties import at_least, join, join_judged, run_parts
+from tieproof.evaluation.run_ties import RelevantScores, at_least, join, join_judged, run_parts
 from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
@@ -41,7 +41,7 @@ from tieproof.inputs.judged_runs import read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
-from tieproof.inputs.sources import decoded
+from tieproof.inputs.sources import BY_RANKS, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.graded_gains import is_graded
 
@@ -147,8 +147,8 @@ def evaluate_run(
     -----
     InputWarning
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
-        If ranks beside the scores contradict them in most lists. If three columns have whole numbers that are no
-        ranks, or if comments have all columns of a line.
+        If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
+        have whole numbers that are no ranks, or if comments have all columns of a line.
         If no document of the run is judged for its query: the ids of documents are probably written differently, and
         the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
         relevant document is outside its list: the lists were probably cut off, and truncated=True says so.
@@ -222,15 +222,28 @@ def evaluate_run(
 
     if judged.without_own and truncated > 1:
         truncated -= 1  # the length of a list that was cut off, without the query's own document
-    parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
-    levels = None
-    if radius is not None:
-        grades = np.concatenate([scores.grade, scores.missing_grade])
-        levels = GradeLevels(grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius))
-    scored = score(parts, wanted, len(ids), optional, levels)
+
+    def evaluated(wanted: list[Measure], scores: RelevantScores) -> Result:
+        parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
+        levels = None
+        if radius is not None:
+            grades = np.concatenate([scores.grade, scores.missing_grade])
+            levels = GradeLevels(
+                grades, lambda level: run_parts(at_least(scores, level), ids, False, None, None, radius)
+            )
+        scored = score(parts, wanted, len(ids), optional, levels)
+        return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
+
+    result = evaluated(wanted, scores)
     if not truncated:
         check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
-    return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
+    if ranked.by_ranks is not None:
+        said, other = ranked.by_ranks
+        for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:
+            by_rank = evaluated([measure], join(judged, other, number, len(ids)))[measure]
+            said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
+        warn(f"{said} {BY_RANKS}")
+    return result
 
 
 def as_in_runs(measures: Any) -> Any:

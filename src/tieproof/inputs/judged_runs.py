@@ -17,7 +17,7 @@ from tieproof.inputs.documents import Documents, DocumentTable, documents_of
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.responses import of_responses
-from tieproof.inputs.sources import QRELS, RUN, Source, checked, numbered, warn_of_ranks
+from tieproof.inputs.sources import QRELS, RUN, Source, checked, contradicting_ranks, numbered
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -62,6 +62,7 @@ class RankedDocuments(NamedTuple):
     of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
     unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
         of any query
+    by_ranks : a sentence on ranks that contradict the scores in most lists, and the run as the ranks have it
     """
 
     query: IntArray
@@ -69,6 +70,7 @@ class RankedDocuments(NamedTuple):
     score: FloatArray
     of_judged: FloatArray
     unlike: str | None = None
+    by_ranks: "tuple[str, RankedDocuments] | None" = None
 
 
 def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
@@ -94,7 +96,10 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     ranked = ranked_of(source, table, judged)
     _check_queries(judged, ranked.query, queries, of_qrels)
     _check_documents(table, judged, queries)
-    warn_of_ranks(source, queries)
+    said = contradicting_ranks(source, queries)
+    if said is not None and source.rank is not None:
+        by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
+        ranked = ranked._replace(by_ranks=(said, by_ranks))
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked

@@ -112,18 +112,27 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
     return source, table
 
 
-def warn_of_ranks(source: Source, queries: Numbers) -> None:
-    """Warn if ranks contradict the scores in most lists."""
+def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
+    """Return a sentence on the lists whose ranks contradict their scores; None unless these are most lists."""
     found = None if source.rank is None else contradiction(source.documents.query, source.rank, source.value)
     if found is None:
-        return
+        return None
     wrong, lists, query = found
     name = list(queries)[query].decode(errors="replace")
-    warn(
+    return (
         f"{source.name}: the ranks contradict the scores in {wrong:,} of {lists:,} lists; the first is "
-        f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer. If the scores are "
-        "distances, change their signs; to rank by the ranks, pass them negative as the scores."
+        f"that of query '{name}'. Documents are ranked by their scores, where larger is nearer."
     )
+
+
+def warn_of_ranks(source: Source, queries: Numbers) -> None:
+    """Warn if ranks contradict the scores in most lists."""
+    said = contradicting_ranks(source, queries)
+    if said is not None:
+        warn(f"{said} {BY_RANKS}")
+
+
+BY_RANKS = "If the scores are distances, change their signs; to rank by the ranks, pass them negative as the scores."
 
 
 def _names_of(source: Source, queries: Numbers, row: int) -> tuple[str, str]:
