@@ -13,7 +13,7 @@ import tieproof as tp
 import zoo_recall
 from pages import BLOCK, text_of
 from tieproof.trials.audit import ATTACKS
-from tieproof.trials.audit.recall_cases import FIRST, Deck, K, Lists, Ranking, Trial, almost_as_near
+from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial, WholeRanking, almost_as_near
 
 DOCS = Path(__file__).parents[2] / "docs"
 OWN = [name for name, attack in ATTACKS.items() if attack.kind == "recall"]
@@ -102,7 +102,7 @@ def test_the_interval_is_that_of_the_definition() -> None:
 
 def test_rankings_are_what_they_say() -> None:
     random = np.random.default_rng(1)
-    ranking = Ranking.drawn(random, 5, 240, (4, 18))
+    ranking = WholeRanking.drawn(random, 5, 240, (4, 18))
     steps = np.diff(ranking.distances, axis=1) > 0
     assert (steps == ~np.isin(np.arange(239), np.arange(4, 17))).all()
     assert (np.sort(ranking.ids, axis=1) == np.arange(240)).all()
@@ -112,7 +112,7 @@ def test_rankings_are_what_they_say() -> None:
         assert ((near[:, K : 2 * K] - near[:, K - 1 : K]) == 2.0 ** (exponent - 20)).all()
         assert (np.diff(near[:, : K + 1], axis=1) > 0).all()
     lists = ranking.at(FIRST)
-    again = Lists.unpack(lists.pack())
+    again = RecallLists.unpack(lists.pack())
     assert all((getattr(lists, name) == getattr(again, name)).all() for name in vars(lists))
 
 
@@ -120,7 +120,7 @@ def test_trials_are_about_what_was_found() -> None:
     """Ids of no item, and -1, find nothing; an item that occurs again counts once."""
     ranking = Deck(np.random.default_rng(2), 4, 60).ranking()
     lists = ranking.at(FIRST)
-    assert Trial.of("", ranking, lists)[2:4] == (1.0, 1.0)
+    assert RecallTrial.of("", ranking, lists)[2:4] == (1.0, 1.0)
     assert ranking.recall(lists.found + 60) == ranking.recall(ranking.nothing().found) == (0.0, 0.0)
     assert ranking.recall(ranking.at(np.zeros(K, dtype=int)).found) == (0.1, 0.1)
 

@@ -188,7 +188,7 @@ def test_equally_wide_ties_are_in_an_order_that_rounding_has_no_part_in(swapped:
 def test_nearly_equal_widths_are_in_the_order_of_their_fractions() -> None:
     """For all ties of few items, compared with the definition: in any order, and in batches of any size."""
     kinds = [
-        widest_ties.Kind(before, hits_before, items, relevant, hits_before + relevant + later)
+        widest_ties.TieKind(before, hits_before, items, relevant, hits_before + relevant + later)
         for before in range(6)
         for hits_before in range(min(before, 3) + 1)
         for items in range(2, 7)

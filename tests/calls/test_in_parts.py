@@ -304,7 +304,7 @@ def test_groups_end_where_shards_end_if_they_can(bounds: list[int], groups: list
 
 def test_every_pair_is_in_one_unit() -> None:
     blocks = [np.arange(0, 4), np.arange(4, 9), np.arange(9, 11)]
-    whole = layout.Layout(blocks, [])
+    whole = layout.BlockLayout(blocks, [])
     assert sum(map(whole.pairs_of, whole.units())) == 11 * 11
     seen = np.zeros((11, 11), dtype=int)
     for unit in whole.units():

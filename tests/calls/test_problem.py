@@ -8,7 +8,7 @@ import pytest
 
 from tieproof.engine import collisions_of, ties_of
 from tieproof.engine.problem import Budget, Problem
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, unwatched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, unwatched
 from tieproof.inputs.options import FORMATS
 
 DATA = np.random.default_rng(0).integers(-3, 4, size=(40, 5)).astype(np.float32)
@@ -17,18 +17,18 @@ COLUMNS = np.eye(4, dtype=np.int64)[LABELS]
 TRIPLES = np.column_stack([np.arange(40), (np.arange(40) + 7) % 40, np.arange(40) % 5 - 1])
 
 PROBLEMS: dict[str, dict[str, Any]] = {
-    "labels": {"queries": Side(DATA, LABELS, GROUPS), "exclude": [(0, 4), (1, 5)]},
-    "columns": {"queries": Side(DATA, COLUMNS)},
-    "triples": {"queries": Side(DATA), "relevance": TRIPLES},
-    "gallery": {"queries": Side(DATA[:9], LABELS[:9]), "gallery": Side(DATA[9:], LABELS[9:])},
-    "codes": {"queries": Side(DATA > 0, LABELS), "distance": "hamming"},
-    "function": {"queries": Side(DATA, LABELS), "distance": lambda x, y: -(x @ y.T)},
-    "rounded": {"queries": Side(DATA, LABELS), "rounding": FORMATS["bfloat16"]},
+    "labels": {"queries": ArgumentSide(DATA, LABELS, GROUPS), "exclude": [(0, 4), (1, 5)]},
+    "columns": {"queries": ArgumentSide(DATA, COLUMNS)},
+    "triples": {"queries": ArgumentSide(DATA), "relevance": TRIPLES},
+    "gallery": {"queries": ArgumentSide(DATA[:9], LABELS[:9]), "gallery": ArgumentSide(DATA[9:], LABELS[9:])},
+    "codes": {"queries": ArgumentSide(DATA > 0, LABELS), "distance": "hamming"},
+    "function": {"queries": ArgumentSide(DATA, LABELS), "distance": lambda x, y: -(x @ y.T)},
+    "rounded": {"queries": ArgumentSide(DATA, LABELS), "rounding": FORMATS["bfloat16"]},
 }
 
 
 def problem_of(name: str) -> Problem:
-    arguments = {"gallery": Side(None), "distance": "cosine"} | PROBLEMS[name]
+    arguments = {"gallery": ArgumentSide(None), "distance": "cosine"} | PROBLEMS[name]
     return in_memory(
         make_problem(
             arguments.pop("queries"),

@@ -8,7 +8,7 @@ from tieproof.show import style
 
 pytest.importorskip("torch")
 
-from tieproof.compat.oml.nearest_items import Item, Row, Tie, nearest_items
+from tieproof.compat.oml.nearest_items import Row, ShownItem, ShownTie, nearest_items
 
 pytestmark = pytest.mark.heavy
 
@@ -16,8 +16,13 @@ pytestmark = pytest.mark.heavy
 def test_rows_with_images_texts_and_ties() -> None:
     image = np.arange(12.0).reshape(4, 3)
     rows = [
-        Row(image, "query 5", [Item(image, "1: 0.5", True), Item(image, "4: 0.5", False)], [Tie(0, 2, 9)]),
-        Row("words " * 40, "query 6", [Item("a text", "2: 0.1", None)], []),
+        Row(
+            image,
+            "query 5",
+            [ShownItem(image, "1: 0.5", True), ShownItem(image, "4: 0.5", False)],
+            [ShownTie(0, 2, 9)],
+        ),
+        Row("words " * 40, "query 6", [ShownItem("a text", "2: 0.1", None)], []),
     ]
     ax = nearest_items(rows, style.figure("x")[1])
     assert faults(ax) == []

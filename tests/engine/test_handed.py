@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 
 from tieproof.distances import find_distance
-from tieproof.distances.space import Scale
+from tieproof.distances.space import KeyScale
 from tieproof.engine import Portion, ranking
 from tieproof.engine.portions import others_of, ranked_of, steps_between
 from tieproof.engine.problem import Budget, Problem
@@ -67,7 +67,7 @@ def test_another_kind_of_keys(distance: str, rest: Array) -> None:
 
 
 def test_scales() -> None:
-    assert steps_between(Scale(("floats",), 3), Scale(("floats",), -2)) == 5
-    assert steps_between(Scale(("floats",), 300), Scale(("floats",), -2)) is None
-    assert steps_between(Scale(("integers", 0.5)), Scale(("integers", 0.25))) is None
-    assert steps_between(None, Scale(("floats",), 3)) is steps_between(Scale(("floats",), 3), None) is None
+    assert steps_between(KeyScale(("floats",), 3), KeyScale(("floats",), -2)) == 5
+    assert steps_between(KeyScale(("floats",), 300), KeyScale(("floats",), -2)) is None
+    assert steps_between(KeyScale(("integers", 0.5)), KeyScale(("integers", 0.25))) is None
+    assert steps_between(None, KeyScale(("floats",), 3)) is steps_between(KeyScale(("floats",), 3), None) is None

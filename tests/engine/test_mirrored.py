@@ -11,7 +11,7 @@ from hard_sets import HARD_SETS
 from tieproof.distances.gauge import Gauge
 from tieproof.engine import collisions, plan
 from tieproof.engine.mirrored import MirroredValues
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem
 from tieproof.ties import FloatArray
 
 COUNT, HEIGHT = 120, 7
@@ -21,7 +21,7 @@ def gauge_of(distance: str) -> Gauge:
     data = np.random.default_rng(3).normal(size=(COUNT, 9)).astype(np.float32)
     labels = np.arange(COUNT) % 7
     problem = in_memory(
-        make_problem(Side(data, labels, None), Side(None, None, None), distance, as_budget("1GiB", 1))
+        make_problem(ArgumentSide(data, labels, None), ArgumentSide(None, None, None), distance, as_budget("1GiB", 1))
     )
     return problem.gauge()
 

@@ -13,12 +13,12 @@ from tieproof.distances.curves import LINEAR, ROOT, SIGNED_SQUARE, SIMILARITY, S
 from tieproof.engine.collisions import (
     APART,
     OPEN,
-    Desk,
-    Items,
+    CollidingItems,
+    CollisionDesk,
+    DistanceScale,
     Listing,
     OrderedItems,
     RowRoom,
-    Scale,
     bounds_of_each,
     judge_each,
     paint,
@@ -65,10 +65,10 @@ def rankings_of(count: int, width: int) -> tuple[OrderedItems, RowRoom]:
         np.full(count, -9),
         np.full(count, -9),
     )
-    return rankings, Desk.of(0, width).room
+    return rankings, CollisionDesk.of(0, width).room
 
 
-def check_ranked(values: FloatArray, items: Items, scale: Scale, level: str) -> None:
+def check_ranked(values: FloatArray, items: CollidingItems, scale: DistanceScale, level: str) -> None:
     """Whether rows are sorted and their gaps judged as they are one by one; rows without ties need not be sorted."""
     count, width = values.shape
     rankings, room = rankings_of(count, width)
@@ -99,8 +99,10 @@ def test_gaps(shaped: Curve, epsilon: float, level: str) -> None:
         values = random.permuted(rising(seed), axis=1)
         weight = random.integers(1, 3, size=120, dtype=np.int32)
         for certain in (False, True):
-            items = Items(weight, excluded_at_most(listing(random, 2, 120, 60), weight), listing(random, 2, 120, 9))
-            check_ranked(values, items, Scale(shaped, absolute, relative, epsilon, certain), level)
+            items = CollidingItems(
+                weight, excluded_at_most(listing(random, 2, 120, 60), weight), listing(random, 2, 120, 9)
+            )
+            check_ranked(values, items, DistanceScale(shaped, absolute, relative, epsilon, certain), level)
 
 
 def excluded_at_most(named: Listing, weight: SmallIntArray) -> Listing:
@@ -138,10 +140,12 @@ def test_sorting(width: int, level: str) -> None:
     random = np.random.default_rng(width)
     values = np.ascontiguousarray(piled_up(random)[:, :width])
     nothing = Listing(np.zeros(11, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    items = Items(np.ones(width, dtype=np.int32), nothing, nothing)
-    check_ranked(values, items, Scale(curve(LINEAR), 0.0, 2.0**-52, 0.0, False), level)
+    items = CollidingItems(np.ones(width, dtype=np.int32), nothing, nothing)
+    check_ranked(values, items, DistanceScale(curve(LINEAR), 0.0, 2.0**-52, 0.0, False), level)
     everything = Listing(np.arange(11) * width, np.tile(np.arange(width), 10))
-    check_ranked(values, items._replace(excluded=everything), Scale(curve(LINEAR), 0.0, 0.0, 0.0, True), level)
+    check_ranked(
+        values, items._replace(excluded=everything), DistanceScale(curve(LINEAR), 0.0, 0.0, 0.0, True), level
+    )
 
 
 def nearly_tied(random: np.random.Generator, width: int, error: float) -> FloatArray:
@@ -159,18 +163,18 @@ def test_the_only_tie_of_a_row_is_found_without_sorting(width: int, error: float
     random = np.random.default_rng(width)
     values = random.permuted(nearly_tied(random, width, error), axis=1)
     nothing = Listing(np.zeros(len(values) + 1, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    items = Items(np.ones(width, dtype=np.int32), nothing, nothing)
+    items = CollidingItems(np.ones(width, dtype=np.int32), nothing, nothing)
     for certain in (False, True):
-        check_ranked(values, items, Scale(curve(LINEAR), error, 0.0, 0.0, certain), level)
-        check_ranked(values, items, Scale(curve(LINEAR), 0.0, error, 0.0, certain), level)
+        check_ranked(values, items, DistanceScale(curve(LINEAR), error, 0.0, 0.0, certain), level)
+        check_ranked(values, items, DistanceScale(curve(LINEAR), 0.0, error, 0.0, certain), level)
 
 
 def test_rows_without_ties_are_not_sorted() -> None:
     values = np.random.default_rng(0).normal(size=(40, 500))
     nothing = Listing(np.zeros(41, dtype=np.int64), np.zeros(0, dtype=np.int64))
-    items = Items(np.ones(500, dtype=np.int32), nothing, nothing)
+    items = CollidingItems(np.ones(500, dtype=np.int32), nothing, nothing)
     rankings, room = rankings_of(*values.shape)
-    rank_rows(values, items, Scale(curve(LINEAR), 2.0**-50, 0.0, 0.0, False), rankings, room)
+    rank_rows(values, items, DistanceScale(curve(LINEAR), 2.0**-50, 0.0, 0.0, False), rankings, room)
     assert (rankings.order == np.arange(500)).all()
 
 
@@ -212,7 +216,7 @@ def test_ties(share: float, single: bool, level: str) -> None:
     rankings.ranked[:] = 40, 0, 1, 2, 33, 40, 17
     rankings.states[np.arange(count), np.maximum(rankings.ranked - 1, 0)] = APART
     weight = np.ones(width, dtype=np.int32) if single else random.integers(1, 4, size=width, dtype=np.int32)
-    items = Items(
+    items = CollidingItems(
         weight, excluded_at_most(listing(random, count, width, 9), weight - 1), listing(random, count, width, 9)
     )
     expected = []

@@ -17,16 +17,16 @@ from kernels.placing import count_tile, nearness_of
 from kernels.placing import settle as settle_one_by_one
 from thresholds import guided, masks_of
 from tieproof.distances.codes import arrange_codes as codes_in_blocks
-from tieproof.distances.space import Error, Form
+from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, levels, pieces, ranked, resolve
 from tieproof.engine.pieces import NearPairs
 from tieproof.engine.structures import (
     CONTINUED,
     Counts,
-    Room,
     Targets,
     Thresholds,
     Tile,
+    TileMemory,
     Undecided,
     Work,
 )
@@ -59,11 +59,11 @@ class Made(NamedTuple):
     gap: npt.NDArray[np.int32]
 
 
-def form_of(kind: str, width: int, dtype: Any, random: Random) -> Form:
+def form_of(kind: str, width: int, dtype: Any, random: Random) -> NearnessForm:
     """The form that converts entries to nearness."""
     ones, weight = np.ones(width), random.integers(1, 4, size=width).astype(np.int32)
     square = random.integers(1, 9, size=width).astype(np.float64)
-    form = Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
+    form = NearnessForm(ones.astype(dtype), np.zeros(width, dtype), ones, False, kind == "whole", weight)
     if kind == "shifted":
         return form._replace(factor=(2 * ones).astype(dtype), shift=random.normal(size=width).astype(dtype))
     if kind == "ratio":
@@ -151,7 +151,7 @@ def every_case(dtype: Any, width: int) -> list[Known]:
     return known
 
 
-def room_of(made: Made, work: Work, side: int) -> Room:
+def room_of(made: Made, work: Work, side: int) -> TileMemory:
     """The smallest possible working memory, filled with the remains of another tile."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("LIST", "PLACED", "TALLY"):
@@ -162,7 +162,7 @@ def room_of(made: Made, work: Work, side: int) -> Room:
     return room
 
 
-Way = Callable[[Work, Room], Iterator[int]]
+Way = Callable[[Work, TileMemory], Iterator[int]]
 
 
 def check(known: Known, few: float | None, way: Way) -> None:
@@ -203,7 +203,7 @@ def counting_at(level: str, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_rows(few: float | None, width: int, dtype: Any) -> None:
     for known in every_case(dtype, width):
 
-        def count(work: Work, room: Room, made: Made = known.made) -> Iterator[int]:
+        def count(work: Work, room: TileMemory, made: Made = known.made) -> Iterator[int]:
             return pieces.count_rows(made.tile, made.error, work, 0, len(made.targets.row), room, Lock())
 
         check(known, few, count)
@@ -218,7 +218,7 @@ def test_columns(width: int, dtype: Any) -> None:
         made = known.made
         tile = made.tile._replace(entries=np.ascontiguousarray(made.tile.entries.T))
 
-        def count(work: Work, room: Room, made: Made = made, tile: Tile = tile) -> Iterator[int]:
+        def count(work: Work, room: TileMemory, made: Made = made, tile: Tile = tile) -> Iterator[int]:
             rows = slice(made.tile.row, made.tile.row + len(made.tile.entries))
             columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
             return pieces.count_columns(tile, made.error, work, columns, room, Lock())
@@ -234,7 +234,7 @@ def test_near_pairs(width: int, dtype: Any) -> None:
     """Pairs that a tile of codes lists, with or without some that are not near."""
     for known, share in product(every_case(dtype, width), (0.0, 0.5)):
 
-        def count(work: Work, room: Room, made: Made = known.made, share: float = share) -> Iterator[int]:
+        def count(work: Work, room: TileMemory, made: Made = known.made, share: float = share) -> Iterator[int]:
             tile = made.tile
             rows = slice(tile.row, tile.row + len(tile.entries))
             columns = counting.columns_of(made.targets, work.limits, rows, 0, len(made.targets.row))
@@ -302,7 +302,7 @@ def test_levels_of_codes(by_table: bool, kind: str, width: int, way: int, level:
         by_level = levels.Levels(offset, square, table, 2**16 if by_table else 8 * width + 5)
         for some in (np.flatnonzero(start < stop), np.arange(14)):
             own = np.array([expected[q][start[q]] for q in some if len(some) < 14], dtype=np.int64)
-            members = levels.Members(start[some], stop[some], own)
+            members = levels.RelevantMembers(start[some], stop[some], own)
             theirs = of_levels.ties_of_levels([expected[q] for q in some], *members)
             ties = np.zeros((5, len(theirs)), dtype=np.int64)
             room = np.zeros(levels.TOGETHER * by_level.room, dtype=np.uint32)

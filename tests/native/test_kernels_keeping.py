@@ -13,7 +13,7 @@ from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
 from tieproof.distances.exact import twofold
 from tieproof.distances.exact.twofold import Twofold, sum_error
-from tieproof.distances.space import Form
+from tieproof.distances.space import NearnessForm
 from tieproof.engine import keeping
 from tieproof.engine.structures import Targets, Tile
 
@@ -31,7 +31,7 @@ def tile_of(random: np.random.Generator, shape: tuple[int, int], column: int, pl
     factor = np.ones(width) if plain else random.uniform(0.5, 2, size=width)
     shift = np.zeros(width) if plain else random.normal(size=width)
     weight = np.ones(width, dtype=np.int32)
-    form = Form(factor.astype(dtype), shift.astype(dtype), np.ones(width), False, False, weight)
+    form = NearnessForm(factor.astype(dtype), shift.astype(dtype), np.ones(width), False, False, weight)
     return Tile(entries, form, 3, column)
 
 

@@ -18,7 +18,7 @@ DISTANCES = [0.0, -0.0, 1.0, np.nextafter(1.0, 2.0), -3.5, 5e-324, 1e20, 0.1, 7.
 @seeds
 def test_ends_are_multiples_of_steps_on_the_safe_side(seed: int, level: str) -> None:
     random = np.random.default_rng(seed)
-    steps = shifted.Steps(2.0**-30, 16.0)
+    steps = shifted.PossibleEnds(2.0**-30, 16.0)
     for count in (0, 1, 40):
         least = random.choice(DISTANCES, count)
         most = np.where(random.random(count) < 0.5, least, np.nextafter(least, np.inf) + random.choice([0.0, 1e-9]))

@@ -9,7 +9,7 @@ import pytest
 from kernel_levels import LEVELS, at
 from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
-from tieproof.distances.space import Form
+from tieproof.distances.space import NearnessForm
 from tieproof.engine import pieces
 from tieproof.engine.pieces import NearPairs, Side
 
@@ -23,9 +23,9 @@ SIZES = [(1, 1, 0), (13, 64, 16), (25, 100, 5), (30, 33, 0), (12, 32, 32)]
 """Rows and items around the numbers that are multiplied together; a tile may start inside a block."""
 
 
-def form_of(random: np.random.Generator, count: int, dtype: Any) -> Form:
+def form_of(random: np.random.Generator, count: int, dtype: Any) -> NearnessForm:
     factor, shift = random.uniform(0.5, 2, count).astype(dtype), (9 * random.normal(size=count)).astype(dtype)
-    return Form(factor, shift, np.ones(count), False, False, np.ones(count, dtype=np.int32))
+    return NearnessForm(factor, shift, np.ones(count), False, False, np.ones(count, dtype=np.int32))
 
 
 def made(random: np.random.Generator, size: tuple[int, int, int], way: int, dtype: Any) -> tuple[CodedTile, Array]:
@@ -52,7 +52,7 @@ def listed(pairs: NearPairs, count: int) -> list[tuple[int, int, bytes]]:
     return sorted((int(row[i]), int(item[i]), entry[i].tobytes()) for i in range(count))
 
 
-def near_pairs(entries: Array, form: Form, limits: Array) -> list[tuple[int, int, bytes]]:
+def near_pairs(entries: Array, form: NearnessForm, limits: Array) -> list[tuple[int, int, bytes]]:
     rows, items = np.nonzero(entries * form.factor - form.shift >= limits[:, None])
     return [
         (row, item, entries[row, item].tobytes()) for row, item in zip(rows.tolist(), items.tolist(), strict=True)

@@ -14,17 +14,17 @@ import pytest
 
 from thresholds import guided, masks_of
 from tieproof.distances.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
-from tieproof.distances.space import Error, Form
+from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, pieces, resolve
 from tieproof.engine.ranked import Masks, join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
     CONTINUED,
-    Columns,
     Counts,
-    Room,
     Targets,
     Tile,
+    TileColumns,
+    TileMemory,
     Undecided,
     Work,
 )
@@ -163,13 +163,13 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
     return count
 
 
-def columns_of(case: Case, work: Work) -> Columns:
+def columns_of(case: Case, work: Work) -> TileColumns:
     """The columns of a transposed tile: the queries of all rows of the tile."""
     rows = slice(WHERE[0], WHERE[0] + len(case.tile.entries))
     return counting.columns_of(work.targets, work.limits, rows, 0, case.queries)
 
 
-def room_of(tile: Tile, work: Work) -> Room:
+def room_of(tile: Tile, work: Work) -> TileMemory:
     """The smallest possible working memory, so that it is often full, with the remains of another tile."""
     with patched(counting, "LIST", 1), patched(counting, "PLACED", 1), patched(counting, "TALLY", 1):
         room = counting.make_room(max(tile.entries.shape), len(work.targets.row), work.thresholds, tile.entries.dtype)
@@ -212,7 +212,9 @@ def certain(rows: int, width: int) -> Error:
     return Error(0.0, np.zeros(rows), np.zeros(width), np.zeros(width), True)
 
 
-def exact_case(random: Random, entries: Array, form: Form, exact: Array, per_query: int, ties: int = 3) -> Case:
+def exact_case(
+    random: Random, entries: Array, form: NearnessForm, exact: Array, per_query: int, ties: int = 3
+) -> Case:
     """No errors: keys and entries show the true nearness."""
     rows, width = entries.shape
     row, masked = queries_of(random, rows, rows, width)
@@ -227,10 +229,10 @@ def exact_case(random: Random, entries: Array, form: Form, exact: Array, per_que
     return Case(tile, certain(rows, width), exact, row, heads, sizes, masked, np.zeros(len(row)), margin, keys)
 
 
-def plain_form(width: int, dtype: Any, random: Random, whole: bool) -> Form:
+def plain_form(width: int, dtype: Any, random: Random, whole: bool) -> NearnessForm:
     ones = np.ones(width)
     weight = random.integers(1, 5, size=width).astype(np.int32)
-    return Form(ones.astype(dtype), np.zeros(width, dtype), ones, False, whole, weight)
+    return NearnessForm(ones.astype(dtype), np.zeros(width, dtype), ones, False, whole, weight)
 
 
 WIDTHS = (1, 7, 8, 61, 400)
@@ -367,7 +369,12 @@ def test_more_thresholds_than_buckets_can_number() -> None:
     entries = random.integers(-500, 500, size=(2, 300)).astype(np.float32)
     case = exact_case(random, entries, plain_form(300, np.float32, random, False), entries.astype(np.int64), 30)
     case.row, case.masked = [0, 1], [[3, 4, 5], []]
-    for length in (counting.MOST - 1, counting.MOST, counting.MOST + 1, 2 * counting.MOST + 3):
+    for length in (
+        counting.MOST_THRESHOLDS - 1,
+        counting.MOST_THRESHOLDS,
+        counting.MOST_THRESHOLDS + 1,
+        2 * counting.MOST_THRESHOLDS + 3,
+    ):
         falling = (500 - np.arange(length) / 64).tolist()
         case.heads = case.keys = [falling, falling[:7]]
         case.sizes = [[1] * length, [1] * 7]

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 7_923,
-    "distances": 4_334,
-    "engine": 4_924,
-    "native": 838,
-    "measures": 7_106,
-    "show": 1_629,
-    "evaluation": 8_170,
-    "analyses": 9_136,
-    "trials": 13_323,
-    "compat": 3_038,
-    "integrations": 3_368,
-    "cli": 3_280,
+    "inputs": 8_019,
+    "distances": 4_326,
+    "engine": 4_953,
+    "native": 840,
+    "measures": 6_921,
+    "show": 1_627,
+    "evaluation": 7_975,
+    "analyses": 8_973,
+    "trials": 13_150,
+    "compat": 3_017,
+    "integrations": 2_548,
+    "cli": 3_179,
     "data": 22,
-    "tieproof": 890,
+    "tieproof": 810,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_991
+LINES_OF_SOURCE = 66_360
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 92_805
+WORDS_OF_DOCS = 92_370
 PUBLIC_NAMES = 109
-LINES_OF_TESTS = 63_301
+LINES_OF_TESTS = 62_902
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tieproof.native import building
-from tieproof.native.building import TARGETS, Target, compile_kernels, compiler, march, system_compiler, zig_of
+from tieproof.native.building import TARGETS, BuildTarget, compile_kernels, compiler, march, system_compiler, zig_of
 
 ROOT = Path(__file__).parents[2]
 Patch = pytest.MonkeyPatch
@@ -91,7 +91,7 @@ def test_the_error_contains_the_message_of_the_compiler(tmp_path: Path) -> None:
 
 def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
     here = building.this_machine()
-    one = Target(here.levels[:1], here.suffix, None, here.tag)
+    one = BuildTarget(here.levels[:1], here.suffix, None, here.tag)
     for _ in range(2):
         assert [Path(file).name for file in compile_kernels(str(tmp_path), one, ["-O0"])] == [
             f"kernels-{here.levels[0]}{here.suffix}"
@@ -101,7 +101,7 @@ def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
 
 def test_a_library_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
     here = building.this_machine()
-    one, made = Target(here.levels[:1], here.suffix, None, here.tag), []
+    one, made = BuildTarget(here.levels[:1], here.suffix, None, here.tag), []
     for name in ("here", "elsewhere/deeper"):
         (tmp_path / name).mkdir(parents=True)
         made += compile_kernels(str(tmp_path / name), one, ["-O0"])

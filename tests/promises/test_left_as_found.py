@@ -19,7 +19,7 @@ from tieproof.analyses.collisions import collisions
 from tieproof.analyses.rates import counting
 from tieproof.engine import collisions_of, ties_of
 from tieproof.evaluation import progress, scoring
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, unwatched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, unwatched
 from tieproof.inputs.options import FORMATS
 
 RANDOM = np.random.default_rng(0)
@@ -131,7 +131,7 @@ def test_an_error_in_a_thread(call: str, left_as_found: None, monkeypatch: pytes
 @pytest.mark.parametrize("kind", ["tiles", "precision", "collisions"])
 def test_a_generator_that_is_kept(kind: str, left_as_found: None) -> None:
     """The caller takes the first part of a generator, and never the next one."""
-    sides, budget = (Side(DATA, LABELS), Side(None)), as_budget("8MiB", 2)
+    sides, budget = (ArgumentSide(DATA, LABELS), ArgumentSide(None)), as_budget("8MiB", 2)
     rounding = FORMATS["float16"] if kind == "precision" else None
     problem = in_memory(make_problem(*sides, "cosine", budget, rounding=rounding))
     parts: Any = collisions_of(problem, 0.0, unwatched) if kind == "collisions" else ties_of(problem, unwatched).parts

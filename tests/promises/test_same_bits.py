@@ -88,7 +88,7 @@ def test_tiles_blocks_and_precision(name: str, distance: str, monkeypatch: pytes
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKED", ranked)
         monkeypatch.setattr(plan, "BYTES_PER_PAIR_RANKING", ranking)
         monkeypatch.setattr(plan, "FEW_PAIRS", 0)
-        monkeypatch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))
+        monkeypatch.setattr(plan, "CHOICES", (plan.TileChoice(dtype, chunk, -1.0),))
         found = tp.evaluate(data, labels, distance=distance, memory="8MiB", threads=2)
         assert found.to_json() == expected, side
 

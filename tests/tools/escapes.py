@@ -268,19 +268,24 @@ def run(words: Sequence[str], folder: Path) -> tuple[int | None, str, str, bool,
     Returns its status, what it printed, whether it was ended because it used too much, and the users of the processes
     in the sandbox, as seen from outside.
     """
-    from tieproof.trials.sandbox.bubblewrap import SCRATCH, Room, environment, sealed
+    from tieproof.trials.sandbox.bubblewrap import SCRATCH, SealedRoom, environment, sealed
     from tieproof.trials.sandbox.folders import outermost, python_folders
-    from tieproof.trials.sandbox.limits import Limits, launched
+    from tieproof.trials.sandbox.limits import ProgramLimits, launched
     from tieproof.trials.sandbox.runs import Usage, is_first_in_its_namespace
 
     scratch = (*SCRATCH, "/judge")
     shown = {str(place): place for place in outermost([*python_folders(), folder / "shown"])}
-    room = Room("/judge", shown, {}, scratch)
+    room = SealedRoom("/judge", shown, {}, scratch)
     variables = environment("/judge")
     options: dict[str, Any] = {"stdin": subprocess.DEVNULL}
     with (folder / "out").open("w+") as out, (folder / "err").open("w+") as err:
         tree = launched(
-            sealed(words, room, variables, MOST), variables, Limits(2**32, MOST), stdout=out, stderr=err, **options
+            sealed(words, room, variables, MOST),
+            variables,
+            ProgramLimits(2**32, MOST),
+            stdout=out,
+            stderr=err,
+            **options,
         )
         usage, deadline, passed = Usage(tree, scratch), time.monotonic() + 100, False
         while not (tree.has_ended() or passed or time.monotonic() > deadline):

@@ -130,7 +130,7 @@ def chosen_tile(dtype: Any, chunk: int) -> Callable[[Patch], None]:
         patch.setattr(plan, "FEW_PAIRS", 0)
         patch.setattr(plan, "FEWEST_ENCODED", (0, 0))
         patch.setattr(codes, "multiplies_codes", lambda: True)
-        patch.setattr(plan, "CHOICES", (plan.Choice(dtype, chunk, -1.0),))  # cheaper than not using tiles
+        patch.setattr(plan, "CHOICES", (plan.TileChoice(dtype, chunk, -1.0),))  # cheaper than not using tiles
         patch.setattr(plan, "ROUNDED", np.inf)
 
     return patch_choices

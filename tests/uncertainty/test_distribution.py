@@ -126,7 +126,7 @@ def many_ties(queries: int, seed: int = 0) -> tuple[list[Any], list[Any]]:
     return random.integers(0, 8, (queries, 60)).tolist(), relevance.tolist()
 
 
-def moments(steps: sums.Steps) -> tuple[float, float]:
+def moments(steps: sums.StepFunction) -> tuple[float, float]:
     chances = np.diff(steps.total, prepend=0.0)
     mean = float((chances * steps.points).sum())
     return mean, float((chances * (steps.points - mean) ** 2).sum())

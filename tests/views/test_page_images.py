@@ -15,7 +15,7 @@ import pytest
 
 import tieproof as tp
 from page_cases import codes
-from tieproof.show.pages.contents import Budget
+from tieproof.show.pages.contents import EmbeddedImages
 
 PIL = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")
@@ -23,7 +23,7 @@ pytest.importorskip("jinja2")
 
 def opened(path: Path) -> Any:
     """The thumbnail of an image."""
-    return PIL.open(BytesIO(b64decode(Budget().embedded(path).partition(",")[2])))
+    return PIL.open(BytesIO(b64decode(EmbeddedImages().embedded(path).partition(",")[2])))
 
 
 def test_photographs_stand_upright(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_only_formats_of_images_are_opened(tmp_path: Path) -> None:
     """Pillow would hand PostScript to another program."""
     path = tmp_path / "one.png"
     PIL.new("RGB", (20, 20)).save(path, "EPS")
-    budget = Budget()
+    budget = EmbeddedImages()
     assert budget.embedded(path) == ""
     assert budget.unreadable == 1
 
@@ -74,7 +74,7 @@ def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
     path = tmp_path / "pipe.png"
     os.mkfifo(path)
     found: list[str] = []
-    waiting = threading.Thread(target=lambda: found.append(Budget().embedded(path)), daemon=True)
+    waiting = threading.Thread(target=lambda: found.append(EmbeddedImages().embedded(path)), daemon=True)
     waiting.start()
     waiting.join(5)
     assert found == [""]

@@ -17,9 +17,9 @@ from tieproof.analyses.collisions.page import stack
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.nearest import nearest
 from tieproof.show.pages import contents, query_table
-from tieproof.show.pages.contents import Budget
+from tieproof.show.pages.contents import EmbeddedImages
 from tieproof.show.pages.page import SIDE, Axis, spread
-from tieproof.show.pages.query_table import Choice
+from tieproof.show.pages.query_table import MeasureChoice
 
 PIL = pytest.importorskip("PIL.Image")
 pytest.importorskip("jinja2")
@@ -354,8 +354,8 @@ def test_thumbnails(tmp_path: Path) -> None:
 
 def test_images_have_a_budget(tmp_path: Path) -> None:
     path = picture(tmp_path / "one.png")
-    size = len(Budget().embedded(path))
-    budget = Budget(characters=2 * size + 1)
+    size = len(EmbeddedImages().embedded(path))
+    budget = EmbeddedImages(characters=2 * size + 1)
     assert [bool(budget.embedded(path)) for _ in range(4)] == [True, True, False, False]
     assert (budget.no_room, budget.unreadable) == (2, 0)
 
@@ -366,12 +366,12 @@ def test_without_pillow_small_files_are_embedded_as_they_are(
 ) -> None:
     path = picture(tmp_path / "one.png", size)
     monkeypatch.setitem(sys.modules, "PIL", None)
-    address = Budget().embedded(path)
+    address = EmbeddedImages().embedded(path)
     assert address == (f"data:image/png;base64,{b64encode(path.read_bytes()).decode()}" if there else "")
 
 
 def test_a_text_that_ends_as_an_image_is_a_text() -> None:
-    items = contents.Contents(["no such file.png", "a text"], 2, "items", Budget())
+    items = contents.Contents(["no such file.png", "a text"], 2, "items", EmbeddedImages())
     assert items.of(0, "query").text == "no such file.png"
     assert items.of(1, "query") == contents.Content("query 1", "a text")
 
@@ -406,7 +406,7 @@ def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tm
 def test_names_that_take_all_the_room() -> None:
     ids = np.array([f"{at:04}{'ä' * 300}" for at in range(3000)])
     values, heads = np.linspace(0, 1, 3000), {"lower": ""}
-    table = query_table.query_table(ids, np.arange(3000), None, [Choice("AP", (values,))], {}, heads)
+    table = query_table.query_table(ids, np.arange(3000), None, [MeasureChoice("AP", (values,))], {}, heads)
     assert table.total == 3000
     assert table.kept == len(table.data["ids"]) == query_table.CHARACTERS // 2 // 607
     assert len(unpacked(table.data["choices"][0]["columns"][0])) == table.kept
@@ -415,7 +415,7 @@ def test_names_that_take_all_the_room() -> None:
 def test_measures_without_room_in_the_table_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(query_table, "CHARACTERS", 700)
     values = np.linspace(0, 1, 60)
-    choices = [Choice(name, (values, None, None)) for name in ("AP", "P@1", "RR")]
+    choices = [MeasureChoice(name, (values, None, None)) for name in ("AP", "P@1", "RR")]
     table = query_table.query_table(
         np.arange(60), np.arange(60), None, choices, {}, {"lower": "", "expected": "", "upper": ""}
     )

@@ -10,14 +10,14 @@ import click
 import tieproof
 from tieproof.cli import options
 from tieproof.cli.exits import is_terminal
-from tieproof.cli.options import NAME, SECONDS, Kind, Option, Text, argument, check_options, choice, command
+from tieproof.cli.options import NAME, SECONDS, Option, OptionKind, Text, argument, check_options, choice, command
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError
 from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit import Command as Program
 from tieproof.trials.audit.conventions import CONVENTIONS
 from tieproof.trials.audit.examination import AVERAGES
-from tieproof.trials.audit.recall import KIND
+from tieproof.trials.audit.recall import RECALL
 from tieproof.trials.audit.report import MARKDOWN
 
 FOUND, EXPLOITABLE = 4, 3
@@ -30,8 +30,8 @@ HELP = (
     "from a script in the current folder. With --command the evaluator is a program that reads TREC files.\n\n"
     f"Exit status: 0 if the evaluator withstood all attacks, {EXPLOITABLE} if a blind system, or an index that finds "
     f"nothing more, gains from it, {FOUND} if the audit found another fault, 2 for bad input.\n\n"
-    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != KIND)}.\n\n"
-    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == KIND)}."
+    f"Attacks: {', '.join(name for name, attack in ATTACKS.items() if attack.kind != RECALL)}.\n\n"
+    f"Attacks with --recall: {', '.join(name for name, attack in ATTACKS.items() if attack.kind == RECALL)}."
 )
 
 EXAMPLES = (
@@ -77,7 +77,7 @@ def _value(text: str) -> Any:
         "A program to audit in place of a function, such as 'trec_eval -m map {qrels} {run}', where {qrels} and "
         "{run} are the files that it reads. Its numbers are read from lines of measure, 'all' and number; without "
         "such lines its last number counts.",
-        Kind("COMMAND"),
+        OptionKind("COMMAND"),
         ("--command",),
     ),
     takes=Option(
@@ -90,12 +90,12 @@ def _value(text: str) -> Any:
     smaller_is_better=options.flag("Treat smaller numbers as better, as for errors."),
     limits=Option(
         "The smallest and the largest number that the evaluator can return, or none for no limits.",
-        Kind("LOW,HIGH", _limits),
+        OptionKind("LOW,HIGH", _limits),
         more={"default": "0,1"},
     ),
     measure=Option(
         "The measure of tieproof that the evaluator computes; its numbers are compared with the exact interval.",
-        Kind("NAME", complete=options.complete_measure),
+        OptionKind("NAME", complete=options.complete_measure),
         ("--measure", "-m"),
     ),
     distance=options.distance("The distance by which the evaluator ranks, for --measure."),
@@ -109,7 +109,7 @@ def _value(text: str) -> Any:
     vary=options.repeated(
         "A keyword argument that must not change the result, and values to try, such as batch_size=1,64; repeat it "
         "for more arguments.",
-        Kind("NAME=VALUES", _setting),
+        OptionKind("NAME=VALUES", _setting),
     ),
     attacks=options.repeated("Run only this attack; repeat it for more.", NAME, "--attack", "-a"),
     skip=options.repeated("Leave out this attack; repeat it for more.", NAME),

@@ -8,7 +8,7 @@ import tieproof
 from tieproof.analyses.collisions.collisions import as_epsilon
 from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import Kind, Option, command, report, shared
+from tieproof.cli.options import Option, OptionKind, command, report, shared
 from tieproof.cli.output import Outputs, answer
 
 HELP = (
@@ -41,7 +41,7 @@ def _epsilon(text: str) -> float:
     **shared("embeddings labels gallery gallery_labels distance"),
     epsilon=Option(
         "The difference of distances below which neighbors collide; with 0 only equal distances collide.",
-        Kind("NUMBER", _epsilon),
+        OptionKind("NUMBER", _epsilon),
     ),
     **shared("groups gallery_groups bits memory threads json per_query"),
     plot=Option(f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS),

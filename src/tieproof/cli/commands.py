@@ -54,7 +54,7 @@ class Argument(click.Argument):
         self.meaning = meaning
 
 
-class Command(click.Command):
+class CommandWithExamples(click.Command):
     """A command whose help also lists its arguments, and shows examples as they are typed."""
 
     def __init__(self, *args: Any, examples: Sequence[str], **more: Any) -> None:
@@ -87,7 +87,7 @@ class Command(click.Command):
             formatter.write("".join(f"  {example}\n" for example in self.examples))
 
 
-class Commands(Command, click.Group):
+class Commands(CommandWithExamples, click.Group):
     """The commands, each imported when it is called: importing all would take longer than some evaluations."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from tieproof.cli.audit import EXPLOITABLE, FOUND, exit_with
-from tieproof.cli.commands import Command
+from tieproof.cli.commands import CommandWithExamples
 from tieproof.cli.exits import is_terminal, say
 from tieproof.cli.options import NAME, SECONDS, Option, Text, choice, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
@@ -51,7 +51,7 @@ CHECK_EXAMPLES = (
 )
 
 
-class _Group(Command, click.Group):
+class _Group(CommandWithExamples, click.Group):
     """A command with subcommands."""
 
 

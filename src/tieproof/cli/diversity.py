@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import tieproof
-from tieproof.cli.options import Kind, Option, command, repeated, shared
+from tieproof.cli.options import Option, OptionKind, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.inputs.readers.location import with_pipes_read
 
@@ -31,13 +31,13 @@ EXAMPLES = (
     measures=repeated(
         "alpha_nDCG@20, alpha_DCG@20, ERR_IA@20 or nERR_IA@20, with any cutoff up to 100, or several with commas "
         "between them; repeat it for more.",
-        Kind("NAME"),
+        OptionKind("NAME"),
         "--measure",
         "-m",
     ),
     alpha=Option(
         "How much of the gain of a subtopic each document with it takes away, from 0 to below 1.",
-        Kind("NUMBER", float),
+        OptionKind("NUMBER", float),
     ),
     **shared("json latex markdown per_query"),
 )

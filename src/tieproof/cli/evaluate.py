@@ -7,8 +7,8 @@ from tieproof.cli.files import as_sides, evaluated
 from tieproof.cli.options import (
     FOLDER,
     TIE_STD,
-    Kind,
     Option,
+    OptionKind,
     Text,
     choice,
     command,
@@ -65,7 +65,7 @@ def noise_of(text: str) -> float | str:
         "Also show the range of each measure over all rankings that are possible if every distance may be off: by "
         f"this number, by what a name stands for ({', '.join(NAMED_NOISE)}: embeddings rounded to a format, or "
         "products of this precision), or as far as in a file of the same items computed again.",
-        Kind("NOISE", noise_of, complete_file),
+        OptionKind("NOISE", noise_of, complete_file),
     ),
     **shared("empty memory threads cluster"),
     checkpoint=Option(

@@ -16,8 +16,8 @@ from tieproof.cli.options import (
     COUNT,
     FILE,
     NAME,
-    Kind,
     Option,
+    OptionKind,
     argument,
     check_options,
     command,
@@ -62,7 +62,7 @@ JUDGE_EXAMPLES = (
     JUDGE,
     JUDGE_EXAMPLES,
     competition="The file of the competition, in TOML.",
-    system=Option("The system to judge.", Kind("SYSTEM"), more={"required": True}),
+    system=Option("The system to judge.", OptionKind("SYSTEM"), more={"required": True}),
     name=Option("The name of the system, which its files begin with.", NAME, more={"default": "system"}),
     out="The folder for records, answers and the log.",
     phase=Option("The phase whose test set is used. Default: the only phase.", NAME),
@@ -121,7 +121,7 @@ LEADERBOARD_EXAMPLES = (
     verify=repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
         "it for each record.",
-        Kind("WORDS"),
+        OptionKind("WORDS"),
     ),
     lines=lines("rank, lower bound and name of each system"),
     **shared("json"),

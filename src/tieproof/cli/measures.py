@@ -5,7 +5,7 @@ import textwrap
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from tieproof.cli.options import Kind, argument, command, complete_measure
+from tieproof.cli.options import OptionKind, argument, command, complete_measure
 from tieproof.cli.output import show
 from tieproof.measures import REGISTRY, Definition, Parameter, parse, spellings
 from tieproof.measures.spellings import by_spelling, is_settled, meanings, plain
@@ -167,7 +167,7 @@ EXAMPLES = ("tieproof measures", "tieproof measures nDCG", "tieproof measures ma
     EXAMPLES,
     names=argument(
         "The measures to show. Default: all.",
-        Kind("NAME", complete=complete_measure),
+        OptionKind("NAME", complete=complete_measure),
         nargs=-1,
         required=False,
         metavar="[NAME]...",

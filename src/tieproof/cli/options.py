@@ -14,7 +14,7 @@ from typing import Any, Literal, NamedTuple, get_args, get_origin
 import click
 from click.shell_completion import CompletionItem
 
-from tieproof.cli.commands import Argument, Command
+from tieproof.cli.commands import Argument, CommandWithExamples
 from tieproof.cli.output import Outputs, page_of
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
@@ -103,7 +103,7 @@ def complete_measure(ctx: click.Context, param: click.Parameter, incomplete: str
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]
 
 
-class Kind(NamedTuple):
+class OptionKind(NamedTuple):
     """What an option takes: its name in the help, its parser, and what a shell completes."""
 
     metavar: str
@@ -112,15 +112,15 @@ class Kind(NamedTuple):
     words: tuple[str, ...] = ()
 
 
-FILE, FOLDER = (Kind(metavar, file_path, complete_file) for metavar in ("FILE", "FOLDER"))
-NAME = Kind("NAME")
-NUMBER, COUNT = Kind("NUMBER", whole_number), Kind("NUMBER", count)
-SHARE, BETWEEN_0_AND_1 = Kind("SHARE", share), Kind("SHARE", between_0_and_1)
-SECONDS = Kind("SECONDS", float)
-RADIUS = Kind("NUMBER", radius)
+FILE, FOLDER = (OptionKind(metavar, file_path, complete_file) for metavar in ("FILE", "FOLDER"))
+NAME = OptionKind("NAME")
+NUMBER, COUNT = OptionKind("NUMBER", whole_number), OptionKind("NUMBER", count)
+SHARE, BETWEEN_0_AND_1 = OptionKind("SHARE", share), OptionKind("SHARE", between_0_and_1)
+SECONDS = OptionKind("SECONDS", float)
+RADIUS = OptionKind("NUMBER", radius)
 
 
-def choice(words: Iterable[str]) -> Kind:
+def choice(words: Iterable[str]) -> OptionKind:
     """Return the kind of an option that takes one of some words."""
     words = tuple(words)
 
@@ -129,7 +129,7 @@ def choice(words: Iterable[str]) -> Kind:
             raise click.BadParameter(f"{word!r} is not one of {', '.join(words)}")
         return word
 
-    return Kind("NAME", known, among(words), words)
+    return OptionKind("NAME", known, among(words), words)
 
 
 @dataclass(frozen=True)
@@ -145,30 +145,30 @@ class Option:
     """
 
     text: str
-    kind: Kind | None = None
+    kind: OptionKind | None = None
     spelled: tuple[str, ...] = ()
     formats: Formats | str | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def argument(text: str, kind: Kind = FILE, **more: Any) -> Option:
+def argument(text: str, kind: OptionKind = FILE, **more: Any) -> Option:
     """Return an argument, which is given without a name."""
     return Option(text, kind, more={"nargs": 1, **more})
 
 
-def repeated(text: str, kind: Kind, *spelled: str, **more: Any) -> Option:
+def repeated(text: str, kind: OptionKind, *spelled: str, **more: Any) -> Option:
     """Return an option that may be given several times."""
     return Option(text, kind, spelled, more={"multiple": True, **more})
 
 
 def measures(text: str, **more: Any) -> Option:
     """Return the option that names measures."""
-    return repeated(text, Kind("NAME", complete=complete_measure), "--measure", "-m", **more)
+    return repeated(text, OptionKind("NAME", complete=complete_measure), "--measure", "-m", **more)
 
 
 def distance(text: str = "") -> Option:
     """Return the option that names the distance."""
-    kind = Kind("NAME", complete=among(DISTANCES))
+    kind = OptionKind("NAME", complete=among(DISTANCES))
     return Option(f"{text} One of {', '.join(DISTANCES)}.".lstrip(), kind, ("--distance", "-d"))
 
 
@@ -179,7 +179,7 @@ def flag(text: str, *spelled: str) -> Option:
 
 def command(
     call: Callable[..., Any] | None, about: str, examples: Sequence[str], /, **options: Option | str
-) -> Callable[[Callable[..., None]], Command]:
+) -> Callable[[Callable[..., None]], CommandWithExamples]:
     """Make a command of the function that carries it out; its parameters are those of the options.
 
     If options name files to write, these come as `Outputs`, before the other ones.
@@ -192,7 +192,7 @@ def command(
     given = {name: option if isinstance(option, Option) else Option(option) for name, option in options.items()}
     formats = {name: option.formats for name, option in given.items() if option.formats is not None}
 
-    def made(function: Callable[..., None]) -> Command:
+    def made(function: Callable[..., None]) -> CommandWithExamples:
         def run(**values: Any) -> None:
             outputs: Outputs = []
             for name, kinds in formats.items():
@@ -200,7 +200,7 @@ def command(
                 outputs.append((path, page_of(path, kinds) if isinstance(kinds, str) else kinds))
             function(outputs, **values) if formats else function(**values)
 
-        return Command(
+        return CommandWithExamples(
             None,
             params=[_parameter(name, option, parameters.get(name)) for name, option in given.items()],
             callback=run,
@@ -235,7 +235,7 @@ def _parameter(name: str, option: Option, parameter: Parameter | None) -> click.
     )
 
 
-def _kind(parameter: Parameter | None) -> Kind:
+def _kind(parameter: Parameter | None) -> OptionKind:
     """What an option takes by the type of its parameter."""
     kinds = () if parameter is None else (parameter.annotation, *get_args(parameter.annotation))
     for kind in kinds:
@@ -297,11 +297,11 @@ SHARED: dict[str, Option | str] = {
     "confidence": "The file with a confidence for each query; the error of the most confident queries is shown, too.",
     "bits": "The number of bits of a packed code (hamming).",
     "empty": "How a query scores that has nothing relevant.",
-    "memory": Option("The memory to use in addition to the embeddings.", Kind("SIZE")),
+    "memory": Option("The memory to use in addition to the embeddings.", OptionKind("SIZE")),
     "cluster": Option(
         "Compute on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "
         "then those of each worker.",
-        Kind("ADDRESS", complete=among(["auto", "local"])),
+        OptionKind("ADDRESS", complete=among(["auto", "local"])),
     ),
     "threads": "The number of threads. Default: one per processor.",
     "ci": Option(
@@ -312,7 +312,7 @@ SHARED: dict[str, Option | str] = {
     "distribution": Option(
         "Show how likely each value of the mean of this measure is if ties are broken at random, in place of the "
         "table.",
-        Kind("MEASURE", complete=complete_measure),
+        OptionKind("MEASURE", complete=complete_measure),
     ),
     "json": Option("Write the result as JSON; - is standard output.", formats=MEANS),
     "latex": Option("Write the table for a paper (.tex); - is standard output.", formats=LATEX),

@@ -8,7 +8,7 @@ import tieproof
 from tieproof.analyses.neighbors.certificate import NAME as CERTIFICATE
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.files import naming
-from tieproof.cli.options import COUNT, Kind, Option, Text, check_options, command, repeated, shared
+from tieproof.cli.options import COUNT, Option, OptionKind, Text, check_options, command, repeated, shared
 from tieproof.cli.output import Outputs, answer, written
 from tieproof.errors import InputError, warn
 from tieproof.inputs.readers import read_embeddings
@@ -103,7 +103,8 @@ RANGE_EXAMPLES = (
     found="The items that an index found.",
     truth="The items that are within the radius.",
     radius=Option(
-        "For the folder of a truth: the largest distance of an item that should be found.", Kind("RADIUS", float)
+        "For the folder of a truth: the largest distance of an item that should be found.",
+        OptionKind("RADIUS", float),
     ),
     **shared("json per_query"),
 )

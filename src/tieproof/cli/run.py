@@ -12,8 +12,8 @@ from tieproof.cli.options import (
     COUNT,
     RADIUS,
     TIE_STD,
-    Kind,
     Option,
+    OptionKind,
     Text,
     check_options,
     choice,
@@ -86,7 +86,7 @@ EXAMPLES = (
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
         "Default: all grades above 0 are.",
-        Kind("GRADE", float),
+        OptionKind("GRADE", float),
         ("--level", "-l"),
     ),
     lines=lines(
@@ -103,7 +103,7 @@ EXAMPLES = (
         "--complete",
         "-c",
     ),
-    deepest=Option("Refused, with the reason.", Kind("NUMBER", _deepest), ("-M",), more={"hidden": True}),
+    deepest=Option("Refused, with the reason.", OptionKind("NUMBER", _deepest), ("-M",), more={"hidden": True}),
     truncated=flag(
         "Treat each list as cut off at its length: its last tie may continue beyond the end, and the bounds cover "
         "every possible continuation.",

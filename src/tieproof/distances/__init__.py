@@ -48,7 +48,7 @@ class Distance:
     takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
 
 
-class Registry(MutableMapping[str, Distance]):
+class DistanceRegistry(MutableMapping[str, Distance]):
     """Distances by name; a record given as "module:NAME" is imported when it is first used.
 
     The names are available without importing the records, so that `import tieproof` loads no module of a distance.
@@ -82,7 +82,7 @@ class Registry(MutableMapping[str, Distance]):
         return len(self.known)
 
 
-DISTANCES = Registry(
+DISTANCES = DistanceRegistry(
     {
         "cosine": "tieproof.distances.cosine:COSINE",
         "euclidean": "tieproof.distances.euclidean:EUCLIDEAN",

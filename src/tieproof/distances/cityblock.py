@@ -17,8 +17,8 @@ from tieproof.distances.space import (
     FLOAT64,
     Entries,
     Error,
+    KeyScale,
     Resources,
-    Scale,
     Space,
     make_error,
 )
@@ -48,7 +48,7 @@ class CityBlock(Space):
         self.integers = bool(largest <= bounds.EXACT_INTEGERS[FLOAT64])
         divided = whole if whole is not None and self.integers else share_divisor(*sides)
         self.queries, self.items = divided[0], divided[-1]
-        self.scale = Scale.of(self.integers, float(self.items.divisor[0]))
+        self.scale = KeyScale.of(self.integers, float(self.items.divisor[0]))
         if self.integers:
             self.in_float32 = bool(largest <= bounds.EXACT_INTEGERS[FLOAT32])
         else:

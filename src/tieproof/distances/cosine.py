@@ -38,9 +38,9 @@ from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
     FLOAT64,
     Error,
-    Form,
+    KeyScale,
+    NearnessForm,
     Resources,
-    Scale,
     Space,
     make_error,
 )
@@ -68,14 +68,14 @@ class Cosine(InnerSpace):
             self.ratio = bool(len(norms) and norms.min() < norms.max())
             largest = queries.square.max() * items.square.max() ** 2
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
-        self.scale = Scale(("integers", self.ratio) if integers else ("similarity",))
+        self.scale = KeyScale(("integers", self.ratio) if integers else ("similarity",))
         self.choose_tiles(resources)
 
     def of_near_duplicates(self) -> Space:
         """Return a space of differences, if the rows are near each other."""
         return by_cosine(self)
 
-    def make_form(self) -> Form:
+    def make_form(self) -> NearnessForm:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
         form = super().make_form()
         if not self.ratio:

@@ -16,7 +16,7 @@ from tieproof.distances.exact.words import SumOfWords, products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge, minus
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
-from tieproof.distances.space import FLOAT64, Error, Resources, Scale, Space, make_error
+from tieproof.distances.space import FLOAT64, Error, KeyScale, Resources, Space, make_error
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -53,7 +53,7 @@ class Dot(InnerSpace):
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
         super().__init__(queries, items, integers, False, fits)
-        self.scale = Scale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
+        self.scale = KeyScale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
 
     def of_near_duplicates(self) -> Space:

@@ -30,9 +30,9 @@ from tieproof.distances.near_duplicates import centered
 from tieproof.distances.space import (
     FLOAT64,
     Error,
-    Form,
+    KeyScale,
+    NearnessForm,
     Resources,
-    Scale,
     make_error,
 )
 from tieproof.ties import FloatArray, IntArray
@@ -52,8 +52,8 @@ class Euclidean(InnerSpace):
         divided = whole if whole is not None and integers else share_divisor(*sides)
         super().__init__(divided[0], divided[-1], integers, False, self.fit)
         divisor = float(self.items.divisor[0])
-        own = Scale.of(integers, divisor, divisor)
-        self.scale = Scale((*own.kind, center), own.exponent)  # keys depend on the center
+        own = KeyScale.of(integers, divisor, divisor)
+        self.scale = KeyScale((*own.kind, center), own.exponent)  # keys depend on the center
         self.square_error = 4 * bounds.norm(items.dimensions)  # relative, of the squared norms
         self.choose_tiles(resources)
 
@@ -72,7 +72,7 @@ class Euclidean(InnerSpace):
         """Return zeros: the distance itself is the number of bits that differ."""
         return None if self.bits is None else np.zeros(len(self.items))
 
-    def make_form(self) -> Form:
+    def make_form(self) -> NearnessForm:
         """Return how a tile of inner products is converted to nearness: 2 x.y - |y|^2."""
         form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))

@@ -16,8 +16,8 @@ from tieproof.distances.space import (
     FLOAT64,
     Entries,
     Error,
+    KeyScale,
     Resources,
-    Scale,
     Space,
     make_error,
 )
@@ -30,7 +30,7 @@ class Hamming(Space):
     """Keys: minus the distance. The rows' embeddings are `_packed_halves`."""
 
     integers = True
-    scale = Scale(("bits",))
+    scale = KeyScale(("bits",))
     zero_vectors = 0  # a code of zeros is an ordinary code
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:

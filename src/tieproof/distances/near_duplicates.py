@@ -18,7 +18,7 @@ from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.inner_space import InnerSpace
-from tieproof.distances.space import FLOAT64, Error, Form, Scale, Space, make_error
+from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space, make_error
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 FIRST_ROWS = 16
@@ -78,7 +78,7 @@ class Lines(NamedTuple):
 class NearDuplicates(InnerSpace):
     """Differences from a common row, ranked by lines; pairs that floats leave open are keys of the rows as passed."""
 
-    def __init__(self, whole: InnerSpace, sides: tuple[Rows, ...], lines: Lines, scale: Scale) -> None:
+    def __init__(self, whole: InnerSpace, sides: tuple[Rows, ...], lines: Lines, scale: KeyScale) -> None:
         self.whole, self.lines, self.scale = whole, lines, scale
         super().__init__(sides[0], sides[-1], False, False, _never)
         self.relative = False  # to the products: it would not be relative to the nearness
@@ -94,7 +94,7 @@ class NearDuplicates(InnerSpace):
         """The number of rows that are all zero as passed."""
         return self.whole.zero_vectors
 
-    def make_form(self) -> Form:
+    def make_form(self) -> NearnessForm:
         """Return the lines in the tile's type."""
         form = super().make_form()
         factor, shift = self.lines.factor.astype(self.tile_type), self.lines.shift.astype(self.tile_type)
@@ -170,7 +170,7 @@ def by_dot(whole: InnerSpace) -> Space:
         ratio * (error * bounds.SAFETY + bounds.underflow(items.dimensions, FLOAT64)),
         0.0,
     )
-    own = Scale.of(False, float(sides[0].divisor[0]), float(items.divisor[0]))
+    own = KeyScale.of(False, float(sides[0].divisor[0]), float(items.divisor[0]))
     return NearDuplicates(whole, sides, lines, own._replace(kind=("differences", center.tobytes(), unit)))
 
 
@@ -201,7 +201,7 @@ def by_cosine(whole: InnerSpace) -> Space:
         2 * items.square * lost + error * (4 * items.norm + 2 * largest + 4 * error),
         4 * lost,
     )
-    scale = Scale(("projections", center.tobytes(), unit), 2 * int(np.frexp(divisor)[1]))
+    scale = KeyScale(("projections", center.tobytes(), unit), 2 * int(np.frexp(divisor)[1]))
     return NearDuplicates(whole, projected, lines, scale)
 
 

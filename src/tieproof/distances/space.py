@@ -69,7 +69,7 @@ def _infinite_if_unknown(bound: Array) -> FloatArray:
     return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
 
 
-class Form(NamedTuple):
+class NearnessForm(NamedTuple):
     """The conversion of raw entries of a tile to nearness, with one array entry per column.
 
     nearness = entry * factor[column] - shift[column]. With `ratio` this is the signed root of the nearness, which is
@@ -83,9 +83,9 @@ class Form(NamedTuple):
     whole: bool  # nearness consists of whole numbers
     weight: SmallIntArray  # the number of items that a column represents
 
-    def part(self, columns: slice | IntArray) -> "Form":
+    def part(self, columns: slice | IntArray) -> "NearnessForm":
         """The form of some columns."""
-        return Form(
+        return NearnessForm(
             self.factor[columns],
             self.shift[columns],
             self.square[columns],
@@ -105,14 +105,14 @@ class Resources(NamedTuple):
     batch: int = LARGEST_BATCH  # the number of entries of rows, or of sums, that are compared exactly at a time
 
 
-class Scale(NamedTuple):
+class KeyScale(NamedTuple):
     """The scale of keys: keys of spaces of the same kind can be compared after multiplying them by 2^exponent."""
 
     kind: tuple[Any, ...]
     exponent: int = 0
 
     @classmethod
-    def of(cls, integers: bool, *divisors: float) -> "Scale":
+    def of(cls, integers: bool, *divisors: float) -> "KeyScale":
         """Return the scale of products of divided entries; the divisors of floats are powers of two."""
         if integers:
             return cls(("integers", *divisors))
@@ -133,14 +133,14 @@ class Space(ABC):
     integers: bool  # the raw entries of tiles are exact integers
     tile_type: np.dtype[Any]  # of tiles; it represents nearness exactly if its error is zero
     resources: Resources
-    scale: Scale | None = None  # of keys; None if keys cannot be compared with those of other rows
+    scale: KeyScale | None = None  # of keys; None if keys cannot be compared with those of other rows
     has_codes = False  # tiles can be computed from codes, in less time than from floats
     finer: "Space | None" = None  # the form and the errors of `quick_keys`, if there are any
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
     before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
-    form: Form  # the conversion of entries to nearness
+    form: NearnessForm  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
     all_errors: Error  # the error of all queries and items
 
@@ -208,10 +208,10 @@ class Space(ABC):
         """Return the codes whose products are the raw entries of some rows; None if tiles are of another kind."""
         return None
 
-    def make_form(self) -> Form:
+    def make_form(self) -> NearnessForm:
         """Return the conversion of entries to nearness; by default entries are the nearness."""
         ones = np.ones(len(self.items))
-        return Form(
+        return NearnessForm(
             factor=ones.astype(self.tile_type),
             shift=np.zeros_like(ones, self.tile_type),
             square=ones,

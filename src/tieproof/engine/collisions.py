@@ -32,7 +32,7 @@ TINY = 2.0**-1068
 """More than the rounding errors of subnormal numbers, and negligible compared with normal numbers."""
 
 
-class Scale(NamedTuple):
+class DistanceScale(NamedTuple):
     """The curve from values to distances, the errors of values, and the epsilon from which neighbors are apart."""
 
     curve: Curve
@@ -49,7 +49,7 @@ class Listing(NamedTuple):
     items: IntArray
 
 
-class Items(NamedTuple):
+class CollidingItems(NamedTuple):
     """The ranked items: how many items each column represents, and which of them are excluded and relevant."""
 
     weight: SmallIntArray
@@ -95,7 +95,11 @@ class Written(NamedTuple):
 
 @native
 def rank_rows(
-    values: FloatArray, items: Items, scale: Scale, rankings: Output[OrderedItems], room: Output[RowRoom]
+    values: FloatArray,
+    items: CollidingItems,
+    scale: DistanceScale,
+    rankings: Output[OrderedItems],
+    room: Output[RowRoom],
 ) -> int:
     """Sort rows of values and decide the gap after each; return the number of open gaps.
 
@@ -125,7 +129,12 @@ def judge_each(low: FloatArray, high: FloatArray, epsilon: float, states: Output
 
 @native
 def write_ties(
-    rankings: OrderedItems, items: Items, first: int, single: bool, room: Output[RowRoom], ties: Output[IntArray]
+    rankings: OrderedItems,
+    items: CollidingItems,
+    first: int,
+    single: bool,
+    room: Output[RowRoom],
+    ties: Output[IntArray],
 ) -> Written:
     """Write the ties of at least two items, nearest first, as rows query, k, n, l and m.
 
@@ -259,7 +268,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     ranking whose distances each differ from the next by less than epsilon, as real numbers.
     """
     gauge = problem.gauge()
-    scale = Scale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
+    scale = DistanceScale(gauge.curve(), *gauge.errors(), epsilon, gauge.certain)
     weight = gauge.weight[1].astype(np.int32)
     order = np.argsort(gauge.identity[0], kind="stable")
     threads = 1 if gauge.stripe_rows else problem.budget.threads  # a function need not be safe in threads
@@ -273,7 +282,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
     mirrored = MirroredValues(gauge, row_spans, int(MIRRORED * memory) + gauge.spare_bytes, threads)
 
     highest = max((span.stop - span.start for span in spans), default=0)
-    desks = deque(Desk.of(highest, len(weight)) for _ in range(min(threads, len(spans))))
+    desks = deque(CollisionDesk.of(highest, len(weight)) for _ in range(min(threads, len(spans))))
 
     @single_threaded()
     def ties_of(stripe: int) -> FoundTies:
@@ -283,11 +292,11 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
         finally:
             desks.append(desk)
 
-    def ties_at(desk: Desk, stripe: int) -> FoundTies:
+    def ties_at(desk: CollisionDesk, stripe: int) -> FoundTies:
         span = spans[stripe]
         queries, rows = order[span], rows_of[span]
         block = problem.relevance.block(queries)
-        items = Items(
+        items = CollidingItems(
             weight,
             Listing(block.excluded_pointer, gauge.identity[1][block.excluded]),
             Listing(block.pointer, gauge.identity[1][block.items]),
@@ -312,7 +321,7 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
         yield from in_order(ties_of, range(len(spans)), threads)
 
 
-class Desk(NamedTuple):
+class CollisionDesk(NamedTuple):
     """The working memory of a thread, used again for each stripe, so that its pages are cleared only once."""
 
     values: FloatArray
@@ -320,7 +329,7 @@ class Desk(NamedTuple):
     room: RowRoom
 
     @classmethod
-    def of(cls, queries: int, width: int) -> "Desk":
+    def of(cls, queries: int, width: int) -> "CollisionDesk":
         """Working memory for at most so many rankings."""
         rankings = OrderedItems(
             np.empty((queries, width), dtype=np.int32),
@@ -336,7 +345,7 @@ class Desk(NamedTuple):
         return cls(np.empty((queries, width)), rankings, room)
 
 
-def written_down(rankings: OrderedItems, items: Items, room: RowRoom) -> IntArray:
+def written_down(rankings: OrderedItems, items: CollidingItems, room: RowRoom) -> IntArray:
     """The ties of rankings as rows query, k, n, l and m."""
     count, width = rankings.order.shape
     single = bool(items.weight.max() == 1)

@@ -22,15 +22,15 @@ from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.resolve import count_pairs, resolve
 from tieproof.engine.structures import (
-    Columns,
-    Limits,
     NearEntries,
+    NearLimits,
     Placed,
-    Room,
     Sorting,
     Targets,
     Thresholds,
     Tile,
+    TileColumns,
+    TileMemory,
     Undecided,
     Work,
 )
@@ -50,13 +50,13 @@ TALLY = 2**16
 BUCKETS = 8
 """The number of buckets per threshold (measured)."""
 
-SOME = 1024
+MORE_BUCKETS = 1024
 """The number of additional buckets, so that a few thresholds are in few of the buckets."""
 
 RUN = 32
 """How many entries of the table of buckets are written together; up to this many are written past the last one."""
 
-MOST = 2**15 - 1
+MOST_THRESHOLDS = 2**15 - 1
 """The largest number of thresholds for which buckets are used: an entry of their table has 15 bits."""
 
 WHOLE_NUMBERS = 2**12
@@ -65,7 +65,7 @@ WHOLE_NUMBERS = 2**12
 DENSE = 0.3
 """The number of items per threshold and row of a tile from which buckets are faster (measured)."""
 
-FEW = 40
+FEW_ITEMS = 40
 """Up to this many items in a row are always placed one by one."""
 
 FIRST_ROWS = 16
@@ -78,13 +78,13 @@ CROWDED = 0.03
 """The share of items nearer than the last threshold from which a tile is transposed before counting (measured)."""
 
 
-class Stripe(NamedTuple):
+class RowStripe(NamedTuple):
     """Consecutive distinct query rows, and the queries that have these rows."""
 
     rows: slice
     start: int
     stop: int
-    columns: Columns
+    columns: TileColumns
     lock: Lock
 
 
@@ -129,11 +129,11 @@ def count_others(space: Space, ranked: Ranked, plan: Plan, areas: Sequence[Area]
     ranked.hand_out()
 
 
-class Desk(NamedTuple):
+class CountingDesk(NamedTuple):
     """The data with which a thread counts its tiles: the block of queries, and the thread's own working memory."""
 
     work: Work
-    room: Room
+    room: TileMemory
     near: tuple[NearPairs, NearPairs]
 
 
@@ -146,7 +146,7 @@ class TileLoop:
         self.undecided, self.threads = min(plan.undecided, self.side**2), plan.threads
         self.form, self.error = space.form, space.all_errors
         self.limits = limits_of(ranked.thresholds, space.form.ratio, space.tile_type)
-        self.desks: deque[Desk] = deque()  # as many as threads; each takes one for a tile and returns it
+        self.desks: deque[CountingDesk] = deque()  # as many as threads; each takes one for a tile and returns it
         self.stop = Event()
         few = slice(0, 1)
         self.sifts = space.coded_tile(few, few) is not None
@@ -160,7 +160,7 @@ class TileLoop:
             self.desks.append(self.make_desk())
         for_each(lambda task: self.count(*task), to_count, self.threads, self.stop, ahead=len(to_count))
 
-    def tasks(self) -> Iterator[tuple[Stripe, slice, Stripe | None]]:
+    def tasks(self) -> Iterator[tuple[RowStripe, slice, RowStripe | None]]:
         """Yield tasks: the stripe of query rows, the item rows, and the stripe for the transposed tile if any."""
         rows, items, both = self.area
         own = list(self.stripes(rows))
@@ -177,14 +177,14 @@ class TileLoop:
             for stripe, other in product(own, self.stripes(items)):
                 yield stripe, other.rows, other
 
-    def stripes(self, area: slice) -> Iterator[Stripe]:
+    def stripes(self, area: slice) -> Iterator[RowStripe]:
         """Yield stripes of distinct rows with their queries."""
         targets = self.ranked.targets
         for rows in stripes(area.start, area.stop, self.side):
             start, stop = np.searchsorted(targets.row, (rows.start, rows.stop)).tolist()
-            yield Stripe(rows, start, stop, columns_of(targets, self.limits, rows, start, stop), Lock())
+            yield RowStripe(rows, start, stop, columns_of(targets, self.limits, rows, start, stop), Lock())
 
-    def count(self, stripe: Stripe, columns: slice, other: Stripe | None) -> None:
+    def count(self, stripe: RowStripe, columns: slice, other: RowStripe | None) -> None:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""
         if self.stop.is_set():
             return
@@ -200,7 +200,7 @@ class TileLoop:
         size = (stripe.rows.stop - stripe.rows.start) * (columns.stop - columns.start)
         self.progress(size * (1 if other is None else 2))
 
-    def sift(self, stripe: Stripe, items: slice, other: Stripe | None, desk: Desk) -> bool:
+    def sift(self, stripe: RowStripe, items: slice, other: RowStripe | None, desk: CountingDesk) -> bool:
         """Count the near pairs of a tile of codes, if they are few, as in most tiles; return whether they are.
 
         Tiles of items of the same classes have many, because relevant items are near.
@@ -228,14 +228,14 @@ class TileLoop:
             self.settle(other, counted, work)
         return True
 
-    def count_rows(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
+    def count_rows(self, stripe: RowStripe, items: slice, entries: Entries, desk: CountingDesk) -> None:
         """Count a tile for the queries of a stripe."""
         tile, error = self.tile(stripe, items, entries)
         work, room, _ = desk
         counted = count_rows(tile, error, work, stripe.start, stripe.stop, room, stripe.lock)
         self.settle(stripe, counted, work)
 
-    def count_columns(self, stripe: Stripe, items: slice, entries: Entries, desk: Desk) -> None:
+    def count_columns(self, stripe: RowStripe, items: slice, entries: Entries, desk: CountingDesk) -> None:
         """Count a transposed tile for the queries of a stripe; a crowded tile is transposed back first."""
         tile, error = self.tile(stripe, items, entries)
         if is_crowded(tile, stripe.columns, CROWDED):
@@ -245,35 +245,35 @@ class TileLoop:
             counted = count_columns(tile, error, work, stripe.columns, room, stripe.lock)
             self.settle(stripe, counted, work)
 
-    def settle(self, stripe: Stripe, counted: Iterator[int], work: Work) -> None:
+    def settle(self, stripe: RowStripe, counted: Iterator[int], work: Work) -> None:
         """Resolve the undecided items of a tile, in the batches that counting yields."""
         for used in counted:
             resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
             if self.stop.is_set():
                 return
 
-    def tile(self, stripe: Stripe, items: slice, entries: Entries) -> tuple[Tile, Error]:
+    def tile(self, stripe: RowStripe, items: slice, entries: Entries) -> tuple[Tile, Error]:
         """The entries of the stripe's rows and some items, as a tile with its errors."""
         error = self.error.part(stripe.rows, items)
         return Tile(entries, self.form.part(items), stripe.rows.start, items.start), error
 
-    def make_desk(self) -> Desk:
+    def make_desk(self) -> CountingDesk:
         """The working memory of a thread."""
         ranked, queries = self.ranked, int(np.bincount(self.ranked.targets.row // self.side).max())
         room = make_room(self.side, 2 * queries, ranked.thresholds, self.space.tile_type)
         undecided = room_for_items(len(room.listed.query) + self.undecided)
         work = Work(ranked.targets, ranked.thresholds, self.limits, ranked.counts, undecided)
         near = [NearPairs.room(self.side if self.sifts else 0, self.space.tile_type) for _ in range(2)]
-        return Desk(packed(work), packed(room), (near[0], near[1]))
+        return CountingDesk(packed(work), packed(room), (near[0], near[1]))
 
 
-def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> Limits:
+def limits_of(thresholds: Thresholds, ratio: bool, dtype: npt.DTypeLike) -> NearLimits:
     """The limits of near items in tiles of a dtype, and the number of near items from which buckets are used."""
     length = thresholds.stop - thresholds.start
-    few = np.where(length <= MOST, FEW + DENSE * length, np.inf)
+    few = np.where(length <= MOST_THRESHOLDS, FEW_ITEMS + DENSE * length, np.inf)
     few[length == 0] = -1.0
     with np.errstate(over="ignore"):
-        return Limits(lowest_entries(thresholds, ratio).astype(dtype), few)
+        return NearLimits(lowest_entries(thresholds, ratio).astype(dtype), few)
 
 
 def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
@@ -287,13 +287,13 @@ def lowest_entries(thresholds: Thresholds, ratio: bool) -> FloatArray:
     return lowest
 
 
-def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> Room:
+def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeLike) -> TileMemory:
     """Working memory for tiles with at most `side` rows or columns and for `queries` queries of a stripe."""
-    most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST)
+    most = min(int((thresholds.stop - thresholds.start).max(initial=0)), MOST_THRESHOLDS)
     size, wide = max(LIST, side, queries), max(side, most) // 8 * 8 + 8
     placed = max(min(PLACED, side**2), 2 * size)
     tally = max(min(TALLY, 2 * (len(thresholds.key) + len(thresholds.start))), 2 * most + 2)
-    return Room(
+    return TileMemory(
         listed=NearEntries(
             query=np.empty(size, dtype=np.int64),
             row=np.empty(size, dtype=np.int32),
@@ -307,8 +307,8 @@ def make_room(side: int, queries: int, thresholds: Thresholds, dtype: npt.DTypeL
             value=np.empty(side, dtype=dtype),
             low=np.empty(most, dtype=dtype),
             high=np.empty(most, dtype=dtype),
-            table=np.empty(BUCKETS * most + SOME + RUN, dtype=np.uint16),
-            slots=np.empty(MOST + 1 + max(2 * most + 2, WHOLE_NUMBERS + 2), dtype=np.int32),
+            table=np.empty(BUCKETS * most + MORE_BUCKETS + RUN, dtype=np.uint16),
+            slots=np.empty(MOST_THRESHOLDS + 1 + max(2 * most + 2, WHOLE_NUMBERS + 2), dtype=np.int32),
             position=np.empty(wide, dtype=np.uint32),
             close=np.empty(wide, dtype=np.uint32),
             open=np.empty(wide, dtype=np.uint32),
@@ -322,15 +322,15 @@ def room_for_items(count: int) -> Undecided:
     return Undecided(*(np.empty(count, dtype=np.int64) for _ in Undecided._fields))
 
 
-def columns_of(targets: Targets, limits: Limits, rows: slice, start: int, stop: int) -> Columns:
+def columns_of(targets: Targets, limits: NearLimits, rows: slice, start: int, stop: int) -> TileColumns:
     """The limits for counting a transposed tile, for query rows and their queries start … stop-1."""
     row = targets.row[start:stop] - rows.start
     lowest = np.full(rows.stop - rows.start, np.inf, dtype=limits.lowest.dtype)
     np.minimum.at(lowest, row, limits.lowest[start:stop])
-    return Columns(lowest, start + np.searchsorted(row, np.arange(len(lowest) + 1)))
+    return TileColumns(lowest, start + np.searchsorted(row, np.arange(len(lowest) + 1)))
 
 
-def is_crowded(tile: Tile, columns: Columns, share: float) -> bool:
+def is_crowded(tile: Tile, columns: TileColumns, share: float) -> bool:
     """Whether more than this share of a transposed tile's first rows is nearer than the last thresholds."""
     factor, shift = tile.form.factor[:FIRST_ROWS, None], tile.form.shift[:FIRST_ROWS, None]
     return bool((tile.entries[:FIRST_ROWS] * factor - shift >= columns.lowest).mean() > share)

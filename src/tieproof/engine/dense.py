@@ -17,7 +17,7 @@ from tieproof.native.calls import Output, native
 from tieproof.native.threads import in_order
 from tieproof.ties import Array, ExtremeRankings, FloatArray, IntArray, Ties
 
-FEWEST = 2**20
+FEWEST_ENTRIES = 2**20
 """The smallest number of entries for which another thread is worth its cost (measured)."""
 
 
@@ -56,7 +56,7 @@ class CountedSpan(NamedTuple):
 def ties_of_lists(given: GivenLists) -> Iterator[tuple[IntArray, Ties]]:
     """The ties of the passed rankings, as one part."""
     total = int(given.start[-1])
-    cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST, -(-total // given.threads))))
+    cuts = np.searchsorted(given.start, np.arange(0, total, max(FEWEST_ENTRIES, -(-total // given.threads))))
     spans = [slice(first, last) for first, last in pairwise(sorted({0, *cuts.tolist(), len(given.queries)}))]
     parts = list(in_order(lambda span: _count_span(given, span), spans, given.threads))
     for span, part in zip(spans, parts, strict=True):

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.codes import CodedTile
-from tieproof.distances.space import Form, Space
+from tieproof.distances.space import NearnessForm, Space
 from tieproof.engine.structures import Places, Targets, Tile
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -123,7 +123,7 @@ def keep_near(
 
 
 @native
-def keep_near_of_codes(tile: CodedTile, form: Form, targets: Targets, kept: Output[Kept], k: int) -> int:
+def keep_near_of_codes(tile: CodedTile, form: NearnessForm, targets: Targets, kept: Output[Kept], k: int) -> int:
     """Keep the near items of a tile of codes, as `keep_near` does; `form` is that of its columns."""
 
 

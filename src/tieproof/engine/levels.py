@@ -64,7 +64,7 @@ class LevelCodes(NamedTuple):
     levels: Levels
 
 
-class Members(NamedTuple):
+class RelevantMembers(NamedTuple):
     """The relevant items start … stop-1 of each query; in leave-one-out, one of them is the query, at level `own`."""
 
     start: IntArray
@@ -146,7 +146,7 @@ def ties_by_level(problem: Problem, codes: LevelCodes, watch: Watch) -> Iterator
         own = levels.of_equal(part) if labels.leave_one_out else np.empty(0, dtype=np.int64)
         ties = np.empty((5, np.minimum(size, levels.number).sum()), dtype=np.int64)
         room = np.zeros(TOGETHER * levels.room, dtype=np.uint32)
-        members = Members(start, start + size, own)
+        members = RelevantMembers(start, start + size, own)
         tied = count_levels(codes.queries[part], blocks, of_part, members, FASTEST_WAY, room, ties)
         advance(len(part) * len(offset))
         query, k, n, l, m = ties[:, :tied]
@@ -165,7 +165,7 @@ def count_levels(
     queries: CharArray,
     blocks: ByteArray,
     levels: Levels,
-    members: Members,
+    members: RelevantMembers,
     way: int,
     room: Output[Places],
     ties: Output[IntArray],

@@ -36,14 +36,14 @@ class NearestLists(NamedTuple):
     nearer: IntArray
 
 
-class Members(NamedTuple):
+class RowMembers(NamedTuple):
     """The items of each distinct row: row r has item[start[r]:start[r + 1]], ascending."""
 
     start: IntArray
     item: IntArray
 
     @classmethod
-    def of(cls, identity: IntArray, rows: int) -> "Members":
+    def of(cls, identity: IntArray, rows: int) -> "RowMembers":
         """The items of rows, given the row of each item."""
         return cls(pointers(identity, rows), np.argsort(identity, kind="stable"))
 
@@ -100,7 +100,7 @@ def listed(
     tied: TiedRows,
     distance: FloatArray,
     k: int,
-    members: Members,
+    members: RowMembers,
     excluded: IntArray | None,
     admit: Admit,
 ) -> NearestLists:
@@ -141,7 +141,7 @@ def listed(
 
 
 def _items(
-    tied: TiedRows, chosen: IntArray, tie: IntArray, members: Members, excluded: IntArray | None
+    tied: TiedRows, chosen: IntArray, tie: IntArray, members: RowMembers, excluded: IntArray | None
 ) -> tuple[IntArray, IntArray]:
     """The number of the tie, and the item, of each item that some rows represent: tie by tie, items ascending."""
     row = tied.row[chosen]

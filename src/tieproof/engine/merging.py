@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.exact.bounds import single_threaded
-from tieproof.engine.listed import NOBODY, Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.listed import NOBODY, Admit, NearestLists, RowMembers, TiedRows, listed
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.problem import Search
 from tieproof.engine.ranked import RoomToSort
@@ -49,7 +49,7 @@ def merged_lists(
     if several.any():
         tied = _exactly_tied(tied, np.flatnonzero(several), item[starts], problem_of, most).within(k)
     ids, numbers = np.unique(item, return_inverse=True)
-    members = Members(np.append(starts, len(item)), numbers)
+    members = RowMembers(np.append(starts, len(item)), numbers)
     near = distance[starts[tied.row[tied.first()]]]
     lists = listed(np.arange(count), tied, near, k, members, None, admit)
     of_ranks = np.where(lists.ids == NOBODY, NOBODY, ids[lists.ids])

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.distances import Distance
 from tieproof.distances.gauge import FunctionGauge
 from tieproof.distances.space import Space
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
 from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Search, Watch
 from tieproof.engine.rounded import nearness_of, target_of
@@ -49,7 +49,7 @@ def _by_function(
     """The lists by a distance function, which is called with the same blocks as in an evaluation."""
     excluding, gauge = problem.excluded, cast(FunctionGauge, problem.gauge())
     target = None if problem.format is None else target_of(problem.format)
-    everyone = Members(np.arange(excluding.n_items + 1), np.arange(excluding.n_items))
+    everyone = RowMembers(np.arange(excluding.n_items + 1), np.arange(excluding.n_items))
     height, stripe, values = gauge.stripe_rows or 1, slice(0, 0), np.empty((0, 0))
     with watch(problem.pairs) as advance:
         for query in range(excluding.n_queries) if queries is None else queries.tolist():

@@ -11,7 +11,7 @@ from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.space import FLOAT64, Entries, Space
 from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
-from tieproof.engine.listed import Admit, Members, NearestLists, TiedRows, listed
+from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
 from tieproof.engine.problem import Progress, Search, Watch
 from tieproof.engine.ranked import LeftOut, RoomToSort
@@ -56,7 +56,7 @@ def lists_by_tiles(
         chosen.keep_rows()
         search = NearestLoop(chosen, problem, plan, k, advance, admit)
         if queries is not None:  # whose rows may be far apart
-            stripes: Iterator[Stripe | IntArray] = iter(queries[:, None])
+            stripes: Iterator[QueryStripe | IntArray] = iter(queries[:, None])
         else:
             stripes = search.stripes_of_both() if search.can_show_to_both() else search.stripes()
         for lists in in_order(search.lists_of, stripes, plan.threads, search.stop):
@@ -87,7 +87,7 @@ class NearestLoop:
         self.space, self.excluded, self.k, self.advance, self.admit = space, problem.excluded, k, advance, admit
         self.rows, self.threads, self.side = min(k, len(space.items)), plan.threads, plan.side
         self.distances = distances_in(space, problem.distance)
-        self.members = Members.of(space.items.identity, len(space.items))
+        self.members = RowMembers.of(space.items.identity, len(space.items))
         self.memory = int(SHARE * plan.memory)
         self.bytes = self.memory // plan.threads
         self.room = min(ROOM * self.rows + FEWEST, len(space.items))
@@ -111,9 +111,9 @@ class NearestLoop:
         without_groups = isinstance(self.excluded, Unjudged) and self.excluded.of_groups is None
         return without_groups and len(space.items.identity) * self.bytes_of_query <= self.memory
 
-    def stripes_of_both(self) -> "Iterator[Stripe | IntArray]":
+    def stripes_of_both(self) -> "Iterator[QueryStripe | IntArray]":
         """Yield stripes that have seen all tiles, each of which is computed once; or queries that had no room."""
-        stripes = [Stripe(self, queries) for queries in self.stripes()]
+        stripes = [QueryStripe(self, queries) for queries in self.stripes()]
         for number, stripe in enumerate(stripes):
             stripe.bytes = self.memory // len(stripes)
             if number:  # whose last row may be the first one here
@@ -125,7 +125,7 @@ class NearestLoop:
             stripe = stripes.pop()
             yield stripe.queries if stripe.without_room else stripe
 
-    def show_to_both(self, pair: "tuple[Stripe, Stripe]") -> None:
+    def show_to_both(self, pair: "tuple[QueryStripe, QueryStripe]") -> None:
         """Compute the tile of two stripes, and show it to both."""
         if self.stop.is_set():
             return
@@ -135,12 +135,12 @@ class NearestLoop:
         if first is not second:
             second.look_at(transposed(tile[first.own.start - first.span.start :]), first.own)
 
-    def lists_of(self, queries: "Stripe | IntArray") -> list[NearestLists]:
+    def lists_of(self, queries: "QueryStripe | IntArray") -> list[NearestLists]:
         """The lists of a stripe, or of queries; if those do not fit into memory together, they are divided."""
-        if isinstance(queries, Stripe):
+        if isinstance(queries, QueryStripe):
             return list(queries.lists())
         try:
-            stripe = Stripe(self, queries)
+            stripe = QueryStripe(self, queries)
             stripe.pass_tiles()
             return list(stripe.lists())
         except NoRoomError:
@@ -148,7 +148,7 @@ class NearestLoop:
         return self.lists_of(first) + self.lists_of(second)
 
 
-class Stripe:
+class QueryStripe:
     """Some queries, in the order of their rows, and the items that may be among their nearest.
 
     span : the rows of the queries; own : those that no stripe before has

@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.codes import CodedTile
-from tieproof.distances.space import Error, Form
-from tieproof.engine.structures import Columns, Counted, Room, Tile, Work
+from tieproof.distances.space import Error, NearnessForm
+from tieproof.engine.structures import Counted, Tile, TileColumns, TileMemory, Work
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, IntArray, SmallIntArray
 
@@ -49,7 +49,7 @@ class Side(NamedTuple):
     lowest : the smallest nearness of a near pair for each of its rows; empty if its queries do not count the tile
     """
 
-    form: Form
+    form: NearnessForm
     lowest: Array
     near: NearPairs
 
@@ -61,7 +61,9 @@ class Sifted(NamedTuple):
     of_columns: int
 
 
-def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room: Room, lock: Lock) -> Iterator[int]:
+def count_rows(
+    tile: Tile, error: Error, work: Work, start: int, stop: int, room: TileMemory, lock: Lock
+) -> Iterator[int]:
     """Count a tile for the queries start … stop-1, to which its rows belong.
 
     Yields the number of undecided items at the end, and whenever there might be no room for more. The lock is held
@@ -74,7 +76,9 @@ def count_rows(tile: Tile, error: Error, work: Work, start: int, stop: int, room
     return _in_pieces(count, start, stop, error, work, room, lock)
 
 
-def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock) -> Iterator[int]:
+def count_columns(
+    tile: Tile, error: Error, work: Work, columns: TileColumns, room: TileMemory, lock: Lock
+) -> Iterator[int]:
     """Count a transposed tile, whose rows are items and whose columns are query rows; yields as `count_rows`."""
 
     def count(item: int, undecided: int) -> Counted:
@@ -84,7 +88,7 @@ def count_columns(tile: Tile, error: Error, work: Work, columns: Columns, room: 
 
 
 def count_near_pairs(
-    pairs: NearPairs, tile: Tile, error: Error, work: Work, columns: Columns, room: Room, lock: Lock
+    pairs: NearPairs, tile: Tile, error: Error, work: Work, columns: TileColumns, room: TileMemory, lock: Lock
 ) -> Iterator[int]:
     """Count the near pairs of a tile, whose entries are not read; yields as `count_rows`.
 
@@ -103,7 +107,7 @@ def _in_pieces(
     stop: int,
     error: Error,
     work: Work,
-    room: Room,
+    room: TileMemory,
     lock: Lock,
 ) -> Iterator[int]:
     """Count from `start` to `stop` in pieces whose results fit into the working memory."""
@@ -119,7 +123,9 @@ def _in_pieces(
 
 
 @native
-def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: Room) -> Counted:
+def count_in_rows(
+    tile: Tile, error: Error, work: Work, query: int, stop: int, undecided: int, room: TileMemory
+) -> Counted:
     """Count a tile for the queries from `query` on; what is to be added to the counts is written to `room`.
 
     undecided : the number of undecided items so far. Counting ends before `stop` if there might be no room for more.
@@ -128,13 +134,13 @@ def count_in_rows(tile: Tile, error: Error, work: Work, query: int, stop: int, u
 
 @native
 def count_in_columns(
-    tile: Tile, error: Error, work: Work, columns: Columns, item: int, undecided: int, room: Room
+    tile: Tile, error: Error, work: Work, columns: TileColumns, item: int, undecided: int, room: TileMemory
 ) -> Counted:
     """Count a transposed tile, whose rows are items, from `item` on, as `count_in_rows` does."""
 
 
 @native
-def add_up(work: Work, room: Room, tallied: int, placed: int, exact: bool) -> None:
+def add_up(work: Work, room: TileMemory, tallied: int, placed: int, exact: bool) -> None:
     """Add to the counts the results in `room`, for `tallied` queries and `placed` items.
 
     exact : items at thresholds are tallied, too
@@ -155,7 +161,7 @@ def count_near(
     first: IntArray,
     start: int,
     undecided: int,
-    room: Room,
+    room: TileMemory,
 ) -> Counted:
     """Count near pairs, from number `start` on, as `count_in_columns` counts a tile.
 

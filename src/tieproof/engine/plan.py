@@ -136,7 +136,7 @@ def whole_rankings(gauge: Gauge, of_items: int, of_relevant: IntArray, memory: i
         yield from cut(max(of_items, memory // LARGEST_STRIPE) + of_relevant, memory)
 
 
-class Choice(NamedTuple):
+class TileChoice(NamedTuple):
     """A kind of tile, and the cost of its product, in units of float32 products."""
 
     dtype: npt.DTypeLike
@@ -144,12 +144,12 @@ class Choice(NamedTuple):
     cost: float
 
 
-CHOICES: tuple[Choice, ...] = (
-    Choice(np.int8, LONG, 0.25),
-    Choice(np.float32, LONG, 1.0),
-    Choice(np.float32, SUMMED, 1.15),
-    Choice(np.float32, SHORT, 1.35),
-    Choice(np.float64, LONG, 2.05),
+CHOICES: tuple[TileChoice, ...] = (
+    TileChoice(np.int8, LONG, 0.25),
+    TileChoice(np.float32, LONG, 1.0),
+    TileChoice(np.float32, SUMMED, 1.15),
+    TileChoice(np.float32, SHORT, 1.35),
+    TileChoice(np.float64, LONG, 2.05),
 )
 """Measured at 64 to 1,024 dimensions."""
 
@@ -262,7 +262,7 @@ def cheapest_for_nearest(space: Space, k: int) -> Space:
     return _cheapest_variant(space, 1, left_open, np.inf) or space
 
 
-def _is_possible(choice: Choice, space: Space) -> bool:
+def _is_possible(choice: TileChoice, space: Space) -> bool:
     """Whether this processor is fast at such tiles, and there are enough items and dimensions for codes."""
     if choice.dtype == np.int8:
         items, dimensions = FEWEST_ENCODED

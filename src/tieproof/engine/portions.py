@@ -3,7 +3,7 @@
 The relevant items of a block of queries are ranked once, wherever they are stored. Each portion gets the ranked items
 of its queries, and counts its own other items against them. So every pair of a query and an item is counted in
 exactly one portion. The sums are integers from exact comparisons, the same as in a whole evaluation for any division.
-`RankedQueries` is the form in which ranked items travel between portions; `Known` is what a portion makes of them.
+`RankedQueries` is the form in which ranked items travel between portions; a portion makes `KnownItems` of them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import check_products, single_threaded
-from tieproof.distances.space import Scale, Space
+from tieproof.distances.space import KeyScale, Space
 from tieproof.engine.counting import Area, count_others
 from tieproof.engine.plan import Plan, cut
 from tieproof.engine.problem import Budget, Problem, Progress
@@ -51,7 +51,7 @@ class Portion(NamedTuple):
         return list(self.counted) if self.problem.gallery is None else [len(self.problem.queries)]
 
 
-class Window(NamedTuple):
+class CountedWindow(NamedTuple):
     """The distinct items that each query counts: first[q] … last[q]-1. Other items are only ranked if relevant."""
 
     first: IntArray
@@ -72,7 +72,7 @@ class RankedQueries(NamedTuple):
     grades : the grade of each item, descending within a tie; None if all grades are 1
     """
 
-    scale: Scale | None
+    scale: KeyScale | None
     start: IntArray
     key: FloatArray
     reach: FloatArray
@@ -80,7 +80,7 @@ class RankedQueries(NamedTuple):
     grades: FloatArray | None
 
     @classmethod
-    def of(cls, scale: Scale | None, ranked: Ranked, order: IntArray) -> "RankedQueries":
+    def of(cls, scale: KeyScale | None, ranked: Ranked, order: IntArray) -> "RankedQueries":
         """The ranked items of the queries `order`, sorted by the queries' numbers."""
         back = np.argsort(order)
         first, last = ranked.thresholds.start[back], ranked.thresholds.stop[back]
@@ -97,7 +97,7 @@ class RankedQueries(NamedTuple):
         )
 
 
-class Known(NamedTuple):
+class KnownItems(NamedTuple):
     """The ranked items of a portion's queries: the fields of `RankedQueries`, converted to the scale of its space.
 
     usable : whether the keys of each query could be converted to that scale
@@ -110,7 +110,7 @@ class Known(NamedTuple):
     leads: BoolArray
 
     @classmethod
-    def of(cls, parts: Sequence[RankedQueries], scale: Scale | None) -> "Known":
+    def of(cls, parts: Sequence[RankedQueries], scale: KeyScale | None) -> "KnownItems":
         """The converted items of the queries of all parts, one part after the other."""
         usable, keys, reaches = [], [], []
         for part in parts:
@@ -139,7 +139,7 @@ class Known(NamedTuple):
         block.make_guide(places)
 
 
-def steps_between(own: Scale | None, other: Scale | None) -> int | None:
+def steps_between(own: KeyScale | None, other: KeyScale | None) -> int | None:
     """The exponent of two that converts keys to another scale; None for a scale of another kind or too far away.
 
     >>> steps_between(Scale(("floats",), 3), Scale(("floats",), 1)), steps_between(Scale(("bits",)), None)
@@ -225,12 +225,12 @@ def count(
     parts = [int(space.items.identity[:end].max()) + 1 for end in ends]
     area = _area_of(parts, len(space.queries), problem.gallery is None)
     rows = space.queries.identity[order]
-    window = Window(np.zeros_like(rows), np.zeros_like(rows))
+    window = CountedWindow(np.zeros_like(rows), np.zeros_like(rows))
     for own, items in [] if known is None else area.sides:
         mine = (own.start <= rows) & (rows < own.stop)
         window.first[mine], window.last[mine] = items.start, items.stop
     spans = [order[part] for part in cut(problem.relevance.at_most()[order], plan.part_size)]
-    converted = None if known is None else Known.of(known, space.scale)
+    converted = None if known is None else KnownItems.of(known, space.scale)
     with single_threaded():
         ranked = rank(space, problem.relevance, spans, plan, window, converted)
         if known is not None:

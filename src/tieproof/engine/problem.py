@@ -13,7 +13,7 @@ import numpy as np
 
 from tieproof.distances import Distance, DistanceFunction, make_space
 from tieproof.inputs.arrays import Embeddings
-from tieproof.inputs.options import Format
+from tieproof.inputs.options import BinaryFormat
 from tieproof.inputs.relevance import Exclusions, Relevance, RelevantBlock
 from tieproof.inputs.shards.source import RankedRows
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -84,7 +84,7 @@ class Search:
     dimensions: int
     excluded: Exclusions
     budget: Budget
-    format: Format | None = None
+    format: BinaryFormat | None = None
 
     @property
     def pairs(self) -> int:

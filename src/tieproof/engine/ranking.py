@@ -33,12 +33,12 @@ from tieproof.native.threads import in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 if TYPE_CHECKING:
-    from tieproof.engine.portions import Known, Window
+    from tieproof.engine.portions import CountedWindow, KnownItems
 
 SHARED = 16
 """From this many shared relevant items on, queries are ranked by a matrix of keys (measured)."""
 
-MANY = 256
+MANY_ITEMS = 256
 """As `SHARED`, for items that were ranked before: with fewer items, queries are handled one by one."""
 
 PAIRS = 2**16
@@ -67,8 +67,8 @@ def rank(
     relevance: Relevance,
     spans: list[IntArray],
     plan: Plan,
-    window: "Window | None" = None,
-    known: "Known | None" = None,
+    window: "CountedWindow | None" = None,
+    known: "KnownItems | None" = None,
 ) -> Ranked:
     """Rank the relevant items of all `spans` of queries, span by span to limit the memory.
 
@@ -118,8 +118,8 @@ def rank_part(
     queries: IntArray,
     offset: int,
     block: Block,
-    window: "Window | None",
-    known: "Known | None",
+    window: "CountedWindow | None",
+    known: "KnownItems | None",
 ) -> tuple[Masks, Undecided]:
     """Rank some queries: queries that share their relevant items by a matrix of keys, the others pair by pair.
 
@@ -132,7 +132,7 @@ def rank_part(
     runs: list[SmallIntArray] = []
     count = 0
     left = np.ones(len(queries), dtype=np.bool_)
-    for members, items in relevance.shared(queries, single, SHARED if known is None else MANY):
+    for members, items in relevance.shared(queries, single, SHARED if known is None else MANY_ITEMS):
         columns = np.sort(space.items.identity[items])
         if known is not None and known.usable[queries[members]].all():
             known.hand_over(queries[members], block, offset + members)
@@ -217,8 +217,8 @@ def _rank_pairs(
     queries: IntArray,
     block: Block,
     places: IntArray,
-    window: "Window | None",
-    known: "Known | None",
+    window: "CountedWindow | None",
+    known: "KnownItems | None",
 ) -> tuple[Masks, Undecided]:
     """Rank the relevant items of queries; the entries are written to `places` of the block.
 
@@ -244,7 +244,7 @@ def _rank_pairs(
     return paired.masks, paired.partial
 
 
-def within(window: "Window", places: IntArray, paired: Paired) -> Paired:
+def within(window: "CountedWindow", places: IntArray, paired: Paired) -> Paired:
     """The pairs without the non-relevant items that their queries, at `places`, do not count."""
     pairs, partial = paired.pairs, paired.partial
     others = np.where(window.holds(places[pairs.query], pairs.item), pairs.others, 0)

@@ -8,8 +8,8 @@ import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, Resources, Scale, Space, make_error
-from tieproof.inputs.options import Format
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale, Resources, Space, make_error
+from tieproof.inputs.options import BinaryFormat
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
@@ -21,7 +21,7 @@ FARTHEST = 2.0**1000
 """Larger than every number of a format; farther distances are replaced by this, so that none is infinite."""
 
 
-class Target(NamedTuple):
+class KernelFormat(NamedTuple):
     """A format as the kernels read it."""
 
     shift: int  # the number of bits that float64 has in addition
@@ -31,15 +31,15 @@ class Target(NamedTuple):
     magic: float  # 2^52 times the smallest subnormal number: adding to it rounds to multiples of that number
 
 
-def target_of(wanted: Format) -> Target:
+def target_of(wanted: BinaryFormat) -> KernelFormat:
     """A format for the kernels."""
     shift, smallest = 53 - wanted.precision, 2.0**wanted.smallest_exponent
     first, last = (int(np.float64(number).view(np.int64)) >> shift for number in (smallest, wanted.infinity))
     offset = first - 2 ** (wanted.precision - 1)
-    return Target(shift, offset, last - offset, smallest, 2.0**52 * wanted.quantum)
+    return KernelFormat(shift, offset, last - offset, smallest, 2.0**52 * wanted.quantum)
 
 
-def nearness_of(distances: FloatArray, target: Target) -> FloatArray:
+def nearness_of(distances: FloatArray, target: KernelFormat) -> FloatArray:
     """Nearness of distances (q, n) that have no error."""
     nearness = np.empty_like(distances)
     round_tile(distances, 0.0, 0.0, curve(LINEAR), target, nearness)
@@ -52,7 +52,7 @@ def round_tile(
     absolute: float,
     relative: float,
     curve: Curve,
-    target: Target,
+    target: KernelFormat,
     nearness: Output[npt.NDArray[Any]],
 ) -> int:
     """Round a matrix of values with errors of absolute + relative |value|; return how many are undecided."""
@@ -60,7 +60,7 @@ def round_tile(
 
 @native
 def round_pairs(
-    values: FloatArray, errors: FloatArray, curve: Curve, target: Target, nearness: Output[FloatArray]
+    values: FloatArray, errors: FloatArray, curve: Curve, target: KernelFormat, nearness: Output[FloatArray]
 ) -> None:
     """Round values that each have their own error."""
 
@@ -76,9 +76,9 @@ class RoundedSpace(Space):
     """
 
     integers = True
-    scale = Scale(("places",))
+    scale = KeyScale(("places",))
 
-    def __init__(self, gauge: SpaceGauge, wanted: Format, pairs_at_a_time: int) -> None:
+    def __init__(self, gauge: SpaceGauge, wanted: BinaryFormat, pairs_at_a_time: int) -> None:
         self.gauge, self.format, self.pairs_at_a_time = gauge, wanted, pairs_at_a_time
         self.queries, self.items = gauge.space.queries, gauge.space.items
         self.target = target_of(wanted)
@@ -227,7 +227,7 @@ class Unrounded(Space):
         np.maximum.at(reach, query, found[1])
 
 
-def numbers_of(places: FloatArray, target: Target) -> FloatArray:
+def numbers_of(places: FloatArray, target: KernelFormat) -> FloatArray:
     """The numbers of a format at these places.
 
     >>> from tieproof.inputs.options import FORMATS

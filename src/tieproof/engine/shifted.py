@@ -32,14 +32,14 @@ FARTHEST = 4.0
 NOTHING = Undecided(*np.empty((5, 0), dtype=np.int64))
 
 
-class Steps(NamedTuple):
+class PossibleEnds(NamedTuple):
     """The ends that are possible for a radius: `size` is a power of two, `most` the farthest end."""
 
     size: float
     most: float
 
     @classmethod
-    def of(cls, extent: float) -> "Steps":
+    def of(cls, extent: float) -> "PossibleEnds":
         """The steps for distances up to `extent`."""
         size = 2.0 ** (int(np.frexp(extent)[1]) - STEPS)
         return cls(size, FARTHEST * 2.0**STEPS * size)
@@ -75,7 +75,7 @@ def step_ends(
     least: FloatArray,
     most: FloatArray,
     radius: FloatArray,
-    steps: Steps,
+    steps: PossibleEnds,
     ends: Output[FloatArray],
     unsure: Output[IntArray],
 ) -> int:
@@ -112,7 +112,7 @@ def together(space: Space, ranked: Ranked, noise: Noise, radius: FloatArray, ite
     both = _Room.of(ties + 2 * length)
     end, is_far = np.empty(len(ends.key)), np.empty(len(ends.key), dtype=np.bool_)
     is_tie = np.empty(len(both.key), dtype=np.bool_)
-    making = _Making(space, noise.distance.gauge(space), ranked, radius, Steps.of(noise.extent), length, place)
+    making = _Making(space, noise.distance.gauge(space), ranked, radius, PossibleEnds.of(noise.extent), length, place)
     room = RoomToSort.of(3 * int(length.max(initial=0)))
     certain = space.all_errors.certain
     spans = list(cut(length, CHUNK))
@@ -207,7 +207,7 @@ class _Making(NamedTuple):
     gauge: SpaceGauge
     ranked: Ranked
     radius: FloatArray
-    steps: Steps
+    steps: PossibleEnds
     length: IntArray
     place: IntArray
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Form
+from tieproof.distances.space import NearnessForm
 from tieproof.native.calls import Output
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -67,7 +67,7 @@ class Undecided(NamedTuple):
     last: IntArray
 
 
-class Limits(NamedTuple):
+class NearLimits(NamedTuple):
     """The limits of near items for each query.
 
     An item is near query q if its nearness in the tile is at least lowest[q]. A row with more than few[q] near items
@@ -78,7 +78,7 @@ class Limits(NamedTuple):
     few: FloatArray
 
 
-class Columns(NamedTuple):
+class TileColumns(NamedTuple):
     """For each column of a transposed tile, which is a query row: its queries' lowest limit, and its first query."""
 
     lowest: Array
@@ -92,7 +92,7 @@ class Tile(NamedTuple):
     """
 
     entries: Array
-    form: Form
+    form: NearnessForm
     row: int
     column: int
 
@@ -126,7 +126,7 @@ class Sorting(NamedTuple):
     open: Places  # items to be placed one by one
 
 
-class Room(NamedTuple):
+class TileMemory(NamedTuple):
     """A thread's working memory for counting a tile."""
 
     listed: Output[NearEntries]
@@ -141,8 +141,8 @@ class Counted(NamedTuple):
     """The result of counting a piece of a tile."""
 
     next: int  # the query, or the item, to continue with
-    tallied: int  # queries in `Room.tally`
-    placed: int  # additions in `Room.placed`
+    tallied: int  # queries in `TileMemory.tally`
+    placed: int  # additions in `TileMemory.placed`
     undecided: int  # items in `Work.undecided`
 
 
@@ -151,6 +151,6 @@ class Work(NamedTuple):
 
     targets: Targets
     thresholds: Thresholds
-    limits: Limits
+    limits: NearLimits
     counts: Output[Counts]
     undecided: Output[Undecided]

@@ -14,7 +14,7 @@ from tieproof.engine.problem import Problem, Watch
 from tieproof.errors import InputError, about
 from tieproof.evaluation.evaluated import Setting
 from tieproof.evaluation.fingerprints import RankingDigests
-from tieproof.evaluation.problems import Side, as_budget, as_distance, in_memory, make_problem, watched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, as_distance, in_memory, make_problem, watched
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.arrays import as_embeddings
@@ -119,10 +119,12 @@ def evaluate_answers(
     if answered.any() and item_answered.sum() > (items is None):
         problem = in_memory(
             make_problem(
-                Side(own[answered], of_queries[answered], grouped and grouped[0][answered]),
-                Side(None)
+                ArgumentSide(own[answered], of_queries[answered], grouped and grouped[0][answered]),
+                ArgumentSide(None)
                 if items is None
-                else Side(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered]),
+                else ArgumentSide(
+                    items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered]
+                ),
                 distance,
                 as_budget(memory, threads),
             )

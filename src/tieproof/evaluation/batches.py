@@ -27,7 +27,7 @@ SideName = Literal["queries", "gallery"]
 SIDES = ("queries", "gallery")
 
 
-class Batch(NamedTuple):
+class CollectedBatch(NamedTuple):
     """A batch of items; all arrays have the same length."""
 
     indices: IntArray
@@ -162,7 +162,7 @@ class Evaluator:
         own = self._as_labels(labels, len(vectors))
         kinds = as_categories(categories, len(vectors), "micro")
         numbers = self._as_indices(indices, len(vectors), side)
-        self._add(Batch(numbers, vectors, own, None if kinds is None else kinds.copy()), side)
+        self._add(CollectedBatch(numbers, vectors, own, None if kinds is None else kinds.copy()), side)
 
     def merge(self, other: "Evaluator") -> None:
         """Add all batches of another evaluator, for example of another process."""
@@ -173,7 +173,7 @@ class Evaluator:
 
     def reset(self) -> None:
         """Forget all items."""
-        self._batches: dict[SideName | None, list[Batch]] = {}
+        self._batches: dict[SideName | None, list[CollectedBatch]] = {}
         self._merged = False  # whether items of other evaluators were added
 
     def __call__(self, embeddings: Any, labels: Any, indices: Any = None, categories: Any = None) -> Result:
@@ -217,7 +217,7 @@ class Evaluator:
         result = evaluate(queries.embeddings, queries.labels, categories=queries.categories, **options)
         return result.named(queries.indices)
 
-    def items(self, side: SideName | None = None) -> Batch:
+    def items(self, side: SideName | None = None) -> CollectedBatch:
         """Return each item of a side once, in the order of the indices; None is the side of leave-one-out."""
         batches = self._batches.get(side)
         if not batches:
@@ -225,7 +225,7 @@ class Evaluator:
             raise InputError(f"There is nothing to evaluate{f' as {side}' if side else ''}: call {wanted} first.")
         columns = {
             name: np.concatenate(parts)
-            for name, parts in zip(Batch._fields, zip(*batches, strict=True), strict=True)
+            for name, parts in zip(CollectedBatch._fields, zip(*batches, strict=True), strict=True)
             if parts[0] is not None
         }
         indices = columns.pop("indices")
@@ -244,13 +244,13 @@ class Evaluator:
                     "with the model in evaluation mode."
                 )
         chosen = {name: values[first] for name, values in columns.items()}
-        return Batch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
+        return CollectedBatch(distinct, chosen["embeddings"], chosen["labels"], chosen.get("categories"))
 
     def _count(self, side: SideName | None) -> int:
         """The number of items given for a side."""
         return sum(len(batch.indices) for batch in self._batches.get(side, ()))
 
-    def _add(self, batch: Batch, side: SideName | None) -> None:
+    def _add(self, batch: CollectedBatch, side: SideName | None) -> None:
         """Keep a batch if its side, shapes and types agree with those of earlier batches."""
         if any((side is None) != (known is None) for known in self._batches):
             raise InputError(

@@ -21,7 +21,7 @@ from tieproof.inputs.frames import as_frame, column_for
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import QRELS as JUDGMENTS
 from tieproof.inputs.sources import RUN, as_ids, checked, decoded, warn_of_ranks
-from tieproof.measures.diversity import NAMES, DiversityScore, Kind, Scale, Tie, score_query
+from tieproof.measures.diversity import NAMES, DiversityScore, GainScale, Kind, SubtopicTie, score_query
 from tieproof.show.parts import count, fixed
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array
@@ -151,7 +151,7 @@ def evaluate_diversity(
             "together.",
             ("qrels", "run"),
         )
-    scales = {cutoff: Scale.of(Fraction(str(alpha)), cutoff) for _, cutoff in wanted.values()}
+    scales = {cutoff: GainScale.of(Fraction(str(alpha)), cutoff) for _, cutoff in wanted.values()}
     scores = {
         name: {
             measure: score_query(judged[query], ties.get(query, []), which, scales[cutoff])
@@ -245,14 +245,16 @@ def _judgments(qrels: Any) -> Iterator[tuple[bytes, str, bytes, Any]]:
                 yield query_id, str(subtopic), document_id, grade
 
 
-def _read_ties(run: Any, judged: Mapping[bytes, Mapping[bytes, Kind]], deepest: int) -> dict[bytes, list[Tie]]:
+def _read_ties(
+    run: Any, judged: Mapping[bytes, Mapping[bytes, Kind]], deepest: int
+) -> dict[bytes, list[SubtopicTie]]:
     """Return the ties of each judged query of the run that begin at rank `deepest` or above, best first."""
     queries = trec.numbering()
     source, _ = checked(run, RUN, queries)
     warn_of_ranks(source, queries)
     order = np.argsort(source.documents.query, kind="stable")
     spans = np.split(order, np.searchsorted(source.documents.query[order], np.arange(1, len(queries))))
-    found: dict[bytes, list[Tie]] = {}
+    found: dict[bytes, list[SubtopicTie]] = {}
     for query, rows in zip(queries, spans, strict=True):
         if query not in judged or not len(rows):
             continue
@@ -261,7 +263,7 @@ def _read_ties(run: Any, judged: Mapping[bytes, Mapping[bytes, Kind]], deepest: 
             kept = score >= np.partition(score, len(rows) - deepest)[len(rows) - deepest]
             rows, score = rows[kept], score[kept]
         levels, place = np.unique(-score, return_inverse=True)
-        ties = [Tie(size, Counter()) for size in np.bincount(place, minlength=len(levels)).tolist()]
+        ties = [SubtopicTie(size, Counter()) for size in np.bincount(place, minlength=len(levels)).tolist()]
         for at, row in zip(place.tolist(), rows.tolist(), strict=True):
             kind = judged[query].get(source.documents.id(row))
             if kind is not None:

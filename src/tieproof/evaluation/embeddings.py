@@ -17,7 +17,7 @@ from tieproof.evaluation.evaluated import Origin, Setting
 from tieproof.evaluation.fingerprints import label_words, origin_of_embeddings
 from tieproof.evaluation.noise import GradeLevels, check_noisy
 from tieproof.evaluation.problems import (
-    Side,
+    ArgumentSide,
     as_sharded,
     check_self_matches,
     make_problem,
@@ -227,10 +227,10 @@ def evaluate(
         check_noisy(wanted, cut_off=False)
         if in_parts:
             raise InputError("noise cannot be combined with cluster= or checkpoint=. Leave these out.", "noise")
-    queries = Side(embeddings, labels, groups)
+    queries = ArgumentSide(embeddings, labels, groups)
     problem = make_problem(
         queries,
-        Side(gallery, gallery_labels, gallery_groups),
+        ArgumentSide(gallery, gallery_labels, gallery_groups),
         distance,
         Budget(parse_memory(memory), counting_threads),
         relevance=relevance,

@@ -19,7 +19,7 @@ from tieproof.engine.problem import Noise, Search
 from tieproof.errors import InputError, about
 from tieproof.evaluation.noise import parse_radius
 from tieproof.inputs.arrays import Embeddings, as_finite_embeddings
-from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, Format
+from tieproof.inputs.options import FORMATS, NAMED_NOISE, PRODUCTS, BinaryFormat
 from tieproof.ties import FloatArray
 
 OUTWARD = 1 + 2.0**-20
@@ -209,7 +209,7 @@ def change_of(name: str) -> Callable[[FloatArray], FloatArray]:
     return lambda rows: half_steps(rows, FORMATS[name], name)
 
 
-def half_steps(rows: FloatArray, target: Format, name: str) -> FloatArray:
+def half_steps(rows: FloatArray, target: BinaryFormat, name: str) -> FloatArray:
     """Return half the distance between neighboring numbers of a format at each entry.
 
     >>> half_steps(np.array([1.0, 1.5, 0.0]), FORMATS["float16"], "float16").tolist()

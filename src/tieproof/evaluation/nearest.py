@@ -11,7 +11,7 @@ from tieproof.evaluation.evaluated import Origin
 from tieproof.evaluation.fingerprints import origin_of_embeddings, origin_of_run
 from tieproof.evaluation.given_lists import as_judged, evaluate_lists
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem
 from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
@@ -161,8 +161,8 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
         )
     problem = in_memory(
         make_problem(
-            Side(given["embeddings"], given.get("labels"), given.get("groups")),
-            Side(given.get("gallery"), given.get("gallery_labels"), given.get("gallery_groups")),
+            ArgumentSide(given["embeddings"], given.get("labels"), given.get("groups")),
+            ArgumentSide(given.get("gallery"), given.get("gallery_labels"), given.get("gallery_groups")),
             distance,
             as_budget(given.get("memory", "1GiB"), given.get("threads")),
             relevance=given.get("relevance"),

@@ -12,9 +12,9 @@ from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
 from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
-from tieproof.show.pages.contents import Budget, Contents
+from tieproof.show.pages.contents import Contents, EmbeddedImages
 from tieproof.show.pages.page import Axis, spread, write_page
-from tieproof.show.pages.query_table import Choice, QueryTable, query_table
+from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.printable import printable
 from tieproof.ties import Estimate, FloatArray, IntArray
@@ -82,7 +82,7 @@ def contents(
     ends = [result[measure].lower, result[measure].upper]
     ends += [intervals[measure].low, intervals[measure].high] if intervals else []
     per_query = {name: result.per_query(name) for name in averaged(result)}
-    budget = Budget()
+    budget = EmbeddedImages()
     sides = _sides(result, (items, gallery_items), folders, budget)
     worst = _worst_queries(result, per_query[measure], *sides, data or {})
     return "result.html", {
@@ -154,7 +154,7 @@ def _worst_first(values: Estimate[FloatArray]) -> IntArray:
 
 
 def _sides(
-    result: Measured, items: Sequence[Any], folders: Sequence[Path | None], budget: Budget
+    result: Measured, items: Sequence[Any], folders: Sequence[Path | None], budget: EmbeddedImages
 ) -> tuple[Contents, Contents]:
     """The contents of the queries, and of the items that may be near them."""
     setting, ids = result.setting, result.query_ids
@@ -223,7 +223,7 @@ def _table_of_queries(result: Measured, per_query: Mapping[str, Estimate[FloatAr
     for name, values in per_query.items():
         expected = None if np.array_equal(values.expected, values.lower, equal_nan=True) else values.expected
         upper = None if np.array_equal(values.upper, values.expected, equal_nan=True) else values.upper
-        choices.append(Choice(name, (values.lower, expected, upper)))
+        choices.append(MeasureChoice(name, (values.lower, expected, upper)))
     ties = result.ties_per_query
     counts = {AMBIGUOUS: ties["ambiguous_ties"], "largest tie": ties["largest_tie"]}
     order = _worst_first(next(iter(per_query.values())))
@@ -267,7 +267,7 @@ def _left_out(result: Measured) -> Iterator[str]:
         yield f"{count(len(result.categories_left_out), 'category')} without any query that counts: {names}."
 
 
-def _not_shown(budget: Budget) -> Iterator[str]:
+def _not_shown(budget: EmbeddedImages) -> Iterator[str]:
     """Sentences on images that the page does not show."""
     if budget.missing:
         items = count(len(budget.missing), "item")

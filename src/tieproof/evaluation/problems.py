@@ -17,7 +17,7 @@ from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.judgments import Judgments, checked_pairs, checked_triples
 from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import (
-    FEWEST,
+    FEWEST_ROWS,
     check_grades,
     may_share_rows,
     self_matches,
@@ -26,7 +26,7 @@ from tieproof.inputs.lookalikes import (
     warn_of_self_matches,
     warn_of_similarities,
 )
-from tieproof.inputs.options import Format, check_whole, parse_memory, parse_threads
+from tieproof.inputs.options import BinaryFormat, check_whole, parse_memory, parse_threads
 from tieproof.inputs.relevance import Excluded, Exclusions, Relevance
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.inputs.shards.source import ArraySource, RankedRows, RowSource
@@ -34,7 +34,7 @@ from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array
 
 
-class Side(NamedTuple):
+class ArgumentSide(NamedTuple):
     """The arguments of the queries or of the gallery; a gallery without embeddings means leave-one-out."""
 
     embeddings: Any
@@ -42,7 +42,7 @@ class Side(NamedTuple):
     groups: Any = None
 
 
-def with_own_labels(side: Side, judged: bool) -> Side:
+def with_own_labels(side: ArgumentSide, judged: bool) -> ArgumentSide:
     """Return the side with the labels and groups of its shards, unless others were passed.
 
     judged : whether triples define the relevance, so that labels are not needed
@@ -51,7 +51,7 @@ def with_own_labels(side: Side, judged: bool) -> Side:
     if given is None or isinstance(given, np.ndarray) or not (is_source(given) and hasattr(given, "labels")):
         return side
     labels = given.labels if side.labels is None and not judged else side.labels
-    return Side(given.rows, labels, given.groups if side.groups is None else side.groups)
+    return ArgumentSide(given.rows, labels, given.groups if side.groups is None else side.groups)
 
 
 def as_budget(memory: str | int, threads: int | None) -> Budget:
@@ -72,8 +72,8 @@ def watched(progress: bool, workers: int | None = None) -> Watch:
 
 
 def make_problem(
-    queries: Side,
-    gallery: Side,
+    queries: ArgumentSide,
+    gallery: ArgumentSide,
     distance: str | DistanceFunction,
     budget: Budget,
     *,
@@ -103,14 +103,14 @@ def make_problem(
 
 
 def make_search(
-    queries: Side,
-    gallery: Side,
+    queries: ArgumentSide,
+    gallery: ArgumentSide,
     distance: str | DistanceFunction,
     budget: Budget,
     *,
     exclude: Any = None,
     bits: int | None = None,
-    rounding: Format | None = None,
+    rounding: BinaryFormat | None = None,
     among: Callable[[int, int | None], Exclusions] | None = None,
 ) -> Search | Sharded[Search]:
     """Make the search from the arguments of `nearest`.
@@ -194,7 +194,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     """
     queries, gallery, count = problem.queries, problem.gallery, problem.excluded.n_queries
     in_memory = digests is None
-    if gallery is None or count < FEWEST or (in_memory and not may_share_rows(queries, gallery)):
+    if gallery is None or count < FEWEST_ROWS or (in_memory and not may_share_rows(queries, gallery)):
         return
     if digests is None:
         no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
@@ -202,7 +202,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     pairs = self_matches(*digests, problem.excluded)
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
-    if len(pairs) >= max(FEWEST, share * count):
+    if len(pairs) >= max(FEWEST_ROWS, share * count):
         for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOISE = "noise"
 """The header of the bounds under noise."""
 
-MOST = 20
+MOST_CATEGORIES = 20
 """The most categories that are all shown."""
 
 EACH = 5
@@ -41,7 +41,7 @@ def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
     (['cats', 'dogs'], 0, [])
     """
     means = [(str(name), mean) for name, mean in result.category_means(measure).items()]
-    if len(means) <= MOST:
+    if len(means) <= MOST_CATEGORIES:
         return means, 0, []
     means.sort(key=lambda named: (named[1].lower, named[1].expected, named[1].upper, named[0]))
     return means[:EACH], len(means) - 2 * EACH, means[-EACH:]
@@ -190,7 +190,7 @@ def _about_categories(result: Measured) -> Iterator[str]:
     known, left_out = len(result.categories), len(result.categories_left_out)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
-    if known > MOST:
+    if known > MOST_CATEGORIES:
         yield (
             f"Of {count(known, 'category')}, the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
             "are shown; the JSON of the result has all of them."

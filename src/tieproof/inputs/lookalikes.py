@@ -14,16 +14,16 @@ from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
-FEWEST = 4
+FEWEST_ROWS = 4
 """The fewest rows for a warning: smaller inputs are often examples."""
 
-SOME = 16
+CHECKED_ROWS = 16
 """The number of rows that are checked first, or instead of all rows if there are many."""
 
 FEWEST_BYTES = 128
 """The fewest bytes that are recognized as packed codes."""
 
-MANY = 1024
+MOST_CODES = 1024
 """The most rows in which packed codes are recognized."""
 
 ITSELF = 0.9
@@ -53,7 +53,7 @@ def warn_of_queries_in_gallery(
     queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Exclusions
 ) -> None:
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
-    if queries.shape != gallery.shape or len(queries) < FEWEST:
+    if queries.shape != gallery.shape or len(queries) < FEWEST_ROWS:
         return
     if not _equal_rows(queries, gallery) or _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)):
         return
@@ -67,7 +67,7 @@ def warn_of_queries_in_gallery(
 
 def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) -> bool:
     size = max(1, BLOCK // array.shape[1])
-    starts = [0, *range(SOME, len(array), size)]
+    starts = [0, *range(CHECKED_ROWS, len(array), size)]
     return all(
         np.array_equal(array[start:stop], other[start:stop])
         for start, stop in zip(starts, [*starts[1:], len(array)], strict=True)
@@ -76,7 +76,7 @@ def _equal_rows(array: Embeddings | RankedRows, other: Embeddings | RankedRows) 
 
 def may_share_rows(queries: Embeddings, gallery: Embeddings) -> bool:
     """Whether the first numbers of at least half of some queries occur in the gallery, which is fast to check."""
-    some, firsts = queries[:: max(1, len(queries) // SOME), 0], gallery[:, 0].copy()
+    some, firsts = queries[:: max(1, len(queries) // CHECKED_ROWS), 0], gallery[:, 0].copy()
     return 2 * sum(bool((firsts == number).any()) for number in some) >= len(some)
 
 
@@ -123,7 +123,7 @@ def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
 
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
     """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
-    if len(matrix) < FEWEST or matrix.dtype == np.bool_:
+    if len(matrix) < FEWEST_ROWS or matrix.dtype == np.bool_:
         return
     if _is_similarity(matrix):
         warn(
@@ -141,9 +141,9 @@ def _is_similarity(matrix: Embeddings) -> bool:
     constants, and the edges of a graph.)
     """
     with np.errstate(all="ignore"):  # numbers that are not finite are refused elsewhere
-        first = matrix[:SOME].astype(np.float64)
+        first = matrix[:CHECKED_ROWS].astype(np.float64)
         near = NEAR * (first.max() - first.min())
-        if not _is_symmetric(first, matrix[:, :SOME], near):
+        if not _is_symmetric(first, matrix[:, :CHECKED_ROWS], near):
             return False
         diagonal = np.diagonal(matrix).astype(np.float64)
         rows = some_of(len(matrix))
@@ -167,9 +167,9 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
     In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
     determines the next one.
     """
-    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST or rows.shape[1] > MOST_BYTES:
+    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST_ROWS or rows.shape[1] > MOST_BYTES:
         return
-    bits = np.unpackbits(rows[:MANY].reshape(-1, 1).view(np.uint8), axis=1)
+    bits = np.unpackbits(rows[:MOST_CODES].reshape(-1, 1).view(np.uint8), axis=1)
     shares = bits.mean(axis=0)
     balanced = ((shares > 1 / 4) & (shares < 3 / 4)).all()
     if len(bits) >= FEWEST_BYTES and balanced and 3 / 8 < (bits[:, 0] == bits[:, 1]).mean() < 5 / 8:
@@ -182,7 +182,7 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
 
 def some_of(count: int) -> IntArray:
     """Return some evenly spaced indices below `count`, from the first to the last."""
-    return np.array(sorted(set(np.linspace(0, count - 1, SOME).astype(np.int64).tolist())))
+    return np.array(sorted(set(np.linspace(0, count - 1, CHECKED_ROWS).astype(np.int64).tolist())))
 
 
 def check_direction(rows: Array | Sequence[Array], blocks: Iterable[tuple[Array, Array]], name: str) -> None:

@@ -13,7 +13,7 @@ FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
 """The bytes of the units of memory: kB, MB, … and KiB, MiB, …."""
 
-MOST = 2.0**62
+MOST_MEMORY = 2.0**62
 """More bytes than any machine has."""
 
 MOST_THREADS = 2**16
@@ -77,7 +77,7 @@ def parse_memory(size: str | int) -> int:
     count = 0
     if match and not (match[3] and not match[2]):
         factors = BINARY if match[3] else FACTORS
-        count = int(min(float(match[1]) * factors[match[2].lower()], MOST))
+        count = int(min(float(match[1]) * factors[match[2].lower()], MOST_MEMORY))
     if count < 1 or isinstance(size, bool):
         raise InputError(
             f"The memory size must be a number of bytes such as '1GiB', '256MiB' or 2000000000, not {size!r}."
@@ -94,7 +94,7 @@ def parse_threads(threads: int | None) -> int:
     return int(min(threads, MOST_THREADS))
 
 
-class Format(NamedTuple):
+class BinaryFormat(NamedTuple):
     """A binary format (IEEE 754-2019, section 3.3), with a power of two in place of infinity.
 
     A number that rounds to 2^(largest_exponent + 1) or more is infinite. All these numbers are equal and larger than
@@ -131,9 +131,9 @@ class Format(NamedTuple):
 
 
 FORMATS = {
-    "float32": Format(precision=24, smallest_exponent=-126, largest_exponent=127),
-    "float16": Format(precision=11, smallest_exponent=-14, largest_exponent=15),
-    "bfloat16": Format(precision=8, smallest_exponent=-126, largest_exponent=127),
+    "float32": BinaryFormat(precision=24, smallest_exponent=-126, largest_exponent=127),
+    "float16": BinaryFormat(precision=11, smallest_exponent=-14, largest_exponent=15),
+    "bfloat16": BinaryFormat(precision=8, smallest_exponent=-126, largest_exponent=127),
 }
 
 
@@ -155,7 +155,7 @@ NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
 """The formats to which embeddings may have been rounded, in int8 to at most 127 in each row; and the products."""
 
 
-def find_format(name: Any) -> Format:
+def find_format(name: Any) -> BinaryFormat:
     """Return the format of that name."""
     if not isinstance(name, str) or name not in FORMATS:
         raise InputError(

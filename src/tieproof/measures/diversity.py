@@ -40,14 +40,14 @@ class DiversityScore:
     exact: bool
 
 
-class Tie(NamedTuple):
+class SubtopicTie(NamedTuple):
     """The number of tied documents, and how many of them have each set of subtopics."""
 
     size: int
     kinds: Counter[Kind]
 
 
-class Scale(NamedTuple):
+class GainScale(NamedTuple):
     """Gains and weights of ranks as whole numbers, each in a unit of its own.
 
     gains : the gain of a subtopic that 0, 1, …, k - 1 documents before have
@@ -59,7 +59,7 @@ class Scale(NamedTuple):
     reciprocals: list[int]
 
     @classmethod
-    def of(cls, alpha: Fraction, cutoff: int) -> "Scale":
+    def of(cls, alpha: Fraction, cutoff: int) -> "GainScale":
         """Return the gains and weights for this alpha and this cutoff k."""
         rest, whole = alpha.denominator - alpha.numerator, alpha.denominator
         gains = [rest**before * whole ** (cutoff - 1 - before) for before in range(cutoff)]
@@ -71,7 +71,9 @@ class Scale(NamedTuple):
         )
 
 
-def score_query(judged: Mapping[bytes, Kind], ties: Sequence[Tie], measure: str, scale: Scale) -> DiversityScore:
+def score_query(
+    judged: Mapping[bytes, Kind], ties: Sequence[SubtopicTie], measure: str, scale: GainScale
+) -> DiversityScore:
     """Score one query; every sum is in the unit of the gains times that of the weights, and is rounded once."""
     weights = scale.reciprocals if "ERR" in measure else scale.discounts
     if measure in ("alpha_nDCG", "nERR_IA"):
@@ -118,7 +120,7 @@ def _ideal_gains(judged: Mapping[bytes, Kind], gains: Sequence[int]) -> list[int
     return found
 
 
-def _hits(tie: Tie) -> Counter[str]:
+def _hits(tie: SubtopicTie) -> Counter[str]:
     """Return how many documents of a tie have each subtopic."""
     hits: Counter[str] = Counter()
     for kind, number in tie.kinds.items():
@@ -126,7 +128,7 @@ def _hits(tie: Tie) -> Counter[str]:
     return hits
 
 
-def _mean(tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> Fraction:
+def _mean(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> Fraction:
     """Return the mean of the sum of weight × gain over all orders of a tie.
 
     A subtopic that m of n documents have is at place t with h of them before it in m C(m-1, h) C(n-m, t-1-h) of the
@@ -145,7 +147,7 @@ def _mean(tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Sequence[
 
 
 def _extreme(
-    tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int], best: Callable[..., int]
+    tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int], best: Callable[..., int]
 ) -> int | None:
     """Return the smallest or largest sum of weight × gain over all orders of a tie; None if it has too many.
 
@@ -176,7 +178,7 @@ def _extreme(
     return best(best_sums.values())
 
 
-def _outer_lower(tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> int:
+def _outer_lower(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> int:
     """Return a sum below which no order of a tie is: each subtopic for itself has its documents last."""
     return sum(
         sum(map(int.__mul__, weights[tie.size - number :], gains[seen[subtopic] :]))
@@ -184,7 +186,7 @@ def _outer_lower(tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Se
     )
 
 
-def _outer_upper(tie: Tie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> int:
+def _outer_upper(tie: SubtopicTie, seen: Counter[str], gains: Sequence[int], weights: Sequence[int]) -> int:
     """Return a sum above which no order of a tie is.
 
     The first j documents together gain at most what some other documents gain and the j documents that would then add

@@ -28,7 +28,7 @@ SETS = {
 _SET = re.compile(rf"(?<![^\s,])(?:{'|'.join(SETS)})(?![^\s,])")
 
 
-class Members(NamedTuple):
+class NamedMeasures(NamedTuple):
     """What a name means to trec_eval: measures by the names that it prints, and the names that tieproof lacks."""
 
     measures: dict[str, str]
@@ -36,7 +36,7 @@ class Members(NamedTuple):
 
 
 @cache
-def members(name: str) -> Members:
+def members(name: str) -> NamedMeasures:
     """Return the measures of a set, or those of another name of trec_eval, with its default cutoffs if it has none.
 
     >>> members("set").measures
@@ -60,7 +60,7 @@ def members(name: str) -> Members:
                 found[one] = ours[general].format(k=digits)
             else:
                 others.append(one)
-    return Members(found, others)
+    return NamedMeasures(found, others)
 
 
 def _printed(name: str) -> str:

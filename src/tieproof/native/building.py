@@ -38,7 +38,7 @@ SANITIZED = (
 )
 
 
-class Target(NamedTuple):
+class BuildTarget(NamedTuple):
     """A platform for which libraries are compiled.
 
     levels : the levels of processor that have a library, in the names of `-march`; a single other name if the
@@ -57,24 +57,26 @@ class Target(NamedTuple):
 X86_64, ARM = ("x86-64-v2", "x86-64-v3", "x86-64-v4"), ("aarch64",)
 
 TARGETS = {
-    "linux-x86-64": Target(X86_64, ".so", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
-    "linux-aarch64": Target(ARM, ".so", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64.manylinux2014_aarch64"),
-    "macos-x86-64": Target(X86_64, ".dylib", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
-    "macos-arm64": Target(ARM, ".dylib", "aarch64-macos.11.0", "macosx_11_0_arm64"),
-    "windows-x86-64": Target(X86_64, ".dll", "x86_64-windows-gnu", "win_amd64"),
+    "linux-x86-64": BuildTarget(X86_64, ".so", "x86_64-linux-gnu.2.17", "manylinux_2_17_x86_64.manylinux2014_x86_64"),
+    "linux-aarch64": BuildTarget(
+        ARM, ".so", "aarch64-linux-gnu.2.17", "manylinux_2_17_aarch64.manylinux2014_aarch64"
+    ),
+    "macos-x86-64": BuildTarget(X86_64, ".dylib", "x86_64-macos.11.0", "macosx_11_0_x86_64"),
+    "macos-arm64": BuildTarget(ARM, ".dylib", "aarch64-macos.11.0", "macosx_11_0_arm64"),
+    "windows-x86-64": BuildTarget(X86_64, ".dll", "x86_64-windows-gnu", "win_amd64"),
 }
 """The platforms of the wheels, which `zig cc` compiles on one machine."""
 
 
-def this_machine() -> Target:
+def this_machine() -> BuildTarget:
     """The target for libraries that are used on this machine."""
     machine = platform.machine().lower()
     levels = {"x86_64": X86_64, "amd64": X86_64, "arm64": ARM}.get(machine, (machine,))
     suffix = {"darwin": ".dylib", "win32": ".dll"}.get(sys.platform, ".so")
-    return Target(levels, suffix, None, None)
+    return BuildTarget(levels, suffix, None, None)
 
 
-def zig_of(target: Target) -> str | None:
+def zig_of(target: BuildTarget) -> str | None:
     """The platform in the names of `zig cc -target`; None if the name is unknown here.
 
     This machine is named, too. Without a name, zig searches for the headers of a C library, which a machine without a
@@ -92,7 +94,7 @@ def zig_of(target: Target) -> str | None:
     )
 
 
-def tag_of(target: Target) -> str:
+def tag_of(target: BuildTarget) -> str:
     """The tag of a wheel for a target."""
     import sysconfig
 
@@ -146,7 +148,7 @@ def can_compile(command: Sequence[str]) -> bool:
         return subprocess.run(made, capture_output=True, check=False).returncode == 0
 
 
-def compiler(target: Target) -> list[str]:
+def compiler(target: BuildTarget) -> list[str]:
     """The command that compiles for a target: a compiler of this machine if it is suitable, else `ziglang`."""
     from importlib.util import find_spec
 
@@ -166,7 +168,7 @@ def march(level: str, zig: bool = False) -> list[str]:
     return [f"-march={level}"] if level in X86_64 else []
 
 
-def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> list[str]:
+def compile_kernels(folder: str, target: BuildTarget, more: Sequence[str] = ()) -> list[str]:
     """Compile the libraries of a target into `folder`, in parallel, with `more` flags; return their paths."""
     from concurrent.futures import ThreadPoolExecutor
 
@@ -174,7 +176,7 @@ def compile_kernels(folder: str, target: Target, more: Sequence[str] = ()) -> li
         return list(pool.map(lambda level: compile_level(folder, target, level, more), target.levels))
 
 
-def compile_level(folder: str, target: Target, level: str, more: Sequence[str]) -> str:
+def compile_level(folder: str, target: BuildTarget, level: str, more: Sequence[str]) -> str:
     """Compile one library. A new file replaces an existing library, which processes may be using.
 
     Linking is a separate step, so that zig builds the libraries that it links to only once for all levels. On Linux

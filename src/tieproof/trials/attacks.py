@@ -24,7 +24,7 @@ class Named(Protocol):
 A = TypeVar("A", bound=Named)
 
 
-class Registry(dict[str, A]):
+class AttackRegistry(dict[str, A]):
     """Attacks by name, in the order in which they were registered."""
 
     def register(self, attack: A) -> A:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from kernels.curves import distance_of
 from tieproof.distances.curves import Curve
-from tieproof.engine.collisions import APART, CLOSE, OPEN, TINY, UNORDERED, Scale
+from tieproof.engine.collisions import APART, CLOSE, OPEN, TINY, UNORDERED, DistanceScale
 from tieproof.engine.rounded import FARTHEST, SLACK
 
 Bounds = tuple[float, float]
@@ -36,7 +36,7 @@ def judge_bounds(near: Bounds, far: Bounds, epsilon: float) -> int:
     return APART if (far[0] - near[1]) * (1.0 - SLACK) >= epsilon else OPEN + unordered
 
 
-def judge(near: float, far: float, scale: Scale) -> int:
+def judge(near: float, far: float, scale: DistanceScale) -> int:
     """The state of one gap between values."""
     if scale.epsilon == 0.0 and scale.certain:
         return CLOSE if near == far else APART

@@ -3,7 +3,7 @@
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Form
+from tieproof.distances.space import NearnessForm
 from tieproof.engine.keeping import Kept
 from tieproof.engine.structures import Targets, Tile
 
@@ -45,7 +45,7 @@ def narrow_all(kept: Kept, k: int) -> None:
 
 
 def value_of(tile: Tile, row: int, column: int) -> np.floating:
-    form: Form = tile.form
+    form: NearnessForm = tile.form
     entry = tile.entries[row, column]
     return entry * form.factor[column] - form.shift[column]  # type: ignore[no-any-return]
 

@@ -3,14 +3,14 @@
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.distances.space import Error, Form
+from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine.structures import Counts, Targets, Thresholds, Tile, Undecided
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 
-def nearness_of(form: Form, entry: np.floating[npt.NBitBase], item: int) -> float:
+def nearness_of(form: NearnessForm, entry: np.floating[npt.NBitBase], item: int) -> float:
     """The nearness that an entry of a tile shows."""
     if form.ratio:
         return float(entry) * abs(float(entry)) / float(form.square[item])

@@ -6,10 +6,10 @@ from fractions import Fraction
 from kernels.curves import distance_of
 from tieproof.distances.curves import Curve
 from tieproof.engine.rounded import FARTHEST, SLACK
-from tieproof.inputs.options import Format
+from tieproof.inputs.options import BinaryFormat
 
 
-def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:
+def nearness(value: float, error: float, curve: Curve, wanted: BinaryFormat) -> float:
     """Minus the position of the nearest number, if it is the same for all values within the error; otherwise NaN."""
     if error > 0.0:
         error += SLACK * (abs(value) + error)
@@ -20,7 +20,7 @@ def nearness(value: float, error: float, curve: Curve, wanted: Format) -> float:
     return -place(first, wanted) if first == last else math.nan
 
 
-def place(number: float, wanted: Format) -> int:
+def place(number: float, wanted: BinaryFormat) -> int:
     """The position of a number among all, 0 for zero: each binade and the subnormal range have equally many."""
     mantissa, exponent = math.frexp(abs(number))
     in_binade = 2 ** (wanted.precision - 1)

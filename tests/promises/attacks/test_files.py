@@ -23,7 +23,7 @@ import tieproof as tp
 from competitions import HONEST, organize, program
 from tieproof.inputs.readers import hdf5, read_embeddings
 from tieproof.trials.competition.inspection.tasks import MOST_BYTES, written_text
-from tieproof.trials.competition.submissions import Limits, SubmissionError, read_vectors
+from tieproof.trials.competition.submissions import SubmissionError, SubmissionLimits, read_vectors
 from tieproof.trials.judge import judge
 from tieproof.trials.sandbox import folders
 from tieproof.trials.sandbox.folders import PREFIX, remove, size_of, sweep, temporary_folder
@@ -502,7 +502,7 @@ def test_ids_that_are_no_characters_are_refused(tmp_path: Path) -> None:
     with pytest.raises(
         SubmissionError, match=r"The ids of embeddings\.npz contain bytes at \[1\] that are not Unicode"
     ):
-        read_vectors(tmp_path / "embeddings.npz", ["A", "B", "C"], Limits(10**6, 10))
+        read_vectors(tmp_path / "embeddings.npz", ["A", "B", "C"], SubmissionLimits(10**6, 10))
 
 
 def test_an_archive_cannot_show_one_array_to_one_program_and_another_to_the_next(tmp_path: Path) -> None:
@@ -514,7 +514,7 @@ def test_an_archive_cannot_show_one_array_to_one_program_and_another_to_the_next
     with pytest.raises(tp.InputError, match=said):
         read_embeddings(path)
     with pytest.raises(SubmissionError, match=said):
-        read_vectors(path, ["A", "B"], Limits(10**6, 10))
+        read_vectors(path, ["A", "B"], SubmissionLimits(10**6, 10))
 
 
 @pytest.mark.parametrize("extension", [".npy", ".fbin"])

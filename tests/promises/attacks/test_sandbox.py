@@ -21,7 +21,7 @@ import escapes
 import tieproof
 from tieproof.trials.competition.inspection.tasks import written_text
 from tieproof.trials.sandbox import bubblewrap, limits
-from tieproof.trials.sandbox.bubblewrap import Room, as_nobody, works
+from tieproof.trials.sandbox.bubblewrap import SealedRoom, as_nobody, works
 from tieproof.trials.sandbox.folders import (
     NOBODY,
     nobody_reads,
@@ -58,7 +58,7 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         if request.param == "a user" and is_root:
             os.chown(folder, NOBODY, NOBODY)
             needed = [*python_folders(), Path(tieproof.__file__).parents[1], Path(escapes.__file__).parent]
-            room = Room("/", {str(place): place for place in outermost(needed)}, {name: folder})
+            room = SealedRoom("/", {str(place): place for place in outermost(needed)}, {name: folder})
             words = [*as_nobody(shutil.which("bwrap") or "bwrap", room), *words]
         environment = {**os.environ, escapes.SECRET: "1"}
         done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False, timeout=300)
@@ -257,7 +257,7 @@ def test_a_control_group_limits_all_processes_together(tmp_path: Path, monkeypat
         assert made.parent == around
         written = {place.name: place.read_text() for place in made.iterdir()}
         assert written == {"memory.max": "1048576", "memory.swap.max": "0", "pids.max": str(limits.PROCESSES)}
-        tree = limits.launched(["true"], os.environ, limits.Limits(None, 2**20), made)
+        tree = limits.launched(["true"], os.environ, limits.ProgramLimits(None, 2**20), made)
         tree.process.wait(60)
         assert (tree.end(), (made / "cgroup.procs").read_text()) == (0, "0")
     assert (made / "cgroup.kill").read_text() == "1"
@@ -285,7 +285,7 @@ def test_a_daemon_of_an_unsealed_program_does_not_outlive_it(tmp_path: Path) -> 
     )
     for pause in ("0", "100"):  # the program ends by itself, or is ended
         words = [sys.executable, "-I", "-S", "-c", code.replace("{pause}", pause)]
-        tree = limits.launched(words, os.environ, limits.Limits(None, 2**20))
+        tree = limits.launched(words, os.environ, limits.ProgramLimits(None, 2**20))
         while pause == "100" and f"sleep {seconds}" not in running():
             time.sleep(0.01)
         tree.process.wait(60) if pause == "0" else None

@@ -13,7 +13,7 @@ from tieproof.analyses.collisions.result import COUNTS, Collisions, CollisionSet
 from tieproof.analyses.collisions.widest_ties import WidestTies
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.relevant_ranks import tie_widths
@@ -100,8 +100,8 @@ def collisions(
         raise InputError("gallery_labels and groups were passed without labels. Pass labels= too, or leave them out.")
     problem = in_memory(
         make_problem(
-            Side(embeddings, labels, groups),
-            Side(gallery, gallery_labels, gallery_groups),
+            ArgumentSide(embeddings, labels, groups),
+            ArgumentSide(gallery, gallery_labels, gallery_groups),
             distance,
             budget,
             relevance=None if labelled else _NOBODY,

@@ -7,7 +7,7 @@ import numpy as np
 from tieproof.analyses.collisions.cells import STEPS, place_of, rank_edges
 from tieproof.distances import DISTANCES
 from tieproof.show.pages.page import SIDE, steps
-from tieproof.show.pages.query_table import Choice, QueryTable, query_table
+from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import count, distance_meant
 from tieproof.ties import FloatArray
 
@@ -79,7 +79,9 @@ def _queries_of(result: "Collisions") -> QueryTable:
         }
     order = np.lexsort((-values["ties"], -values["ap_width"]))
     flag = "ambiguous ties" if result.setting.labelled else None
-    return query_table(result.query_ids, order, None, [Choice("pairs", (values["pairs"],))], columns, _PAIRS, flag)
+    return query_table(
+        result.query_ids, order, None, [MeasureChoice("pairs", (values["pairs"],))], columns, _PAIRS, flag
+    )
 
 
 def _setting(result: "Collisions") -> list[tuple[str, str]]:

@@ -28,7 +28,7 @@ terms, and are multiplied by up to k: of 100 million items 20 bits remain.
 """
 
 
-class Kind(NamedTuple):
+class TieKind(NamedTuple):
     """Everything that the width of a tie depends on: the letters of `Ties`, and the relevant items of the query."""
 
     k: int
@@ -41,7 +41,7 @@ class Kind(NamedTuple):
 class _Candidate(NamedTuple):
     """A tie that may be one of the widest; its width is rounded."""
 
-    kind: Kind
+    kind: TieKind
     query: int
     ap_width: float
 
@@ -55,7 +55,7 @@ class WidestTies:
 
     def __init__(self) -> None:
         self.kept: list[_Candidate] = []
-        self._fractions: dict[Kind, tuple[int, int]] = {}
+        self._fractions: dict[TieKind, tuple[int, int]] = {}
 
     def add(self, query: IntArray, ties: "FoundTies", ap: FloatArray) -> None:
         """Add ties of these queries, whose rounded widths are `ap`, and drop all but the widest."""
@@ -65,15 +65,15 @@ class WidestTies:
         letters = (ties.k, ties.n, ties.l, ties.m, ties.n_relevant[ties.place])
         kinds = zip(*(column[chosen].tolist() for column in letters), strict=True)
         rest = (query[chosen].tolist(), ap[chosen].tolist())
-        self.kept += [_Candidate(Kind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
+        self.kept += [_Candidate(TieKind(*kind), *others) for kind, *others in zip(kinds, *rest, strict=True)]
         place = self._places()
         self.kept = heapq.nsmallest(WIDEST, self.kept, key=lambda entry: (place[entry.kind], *entry))
 
-    def _places(self) -> dict[Kind, int]:
+    def _places(self) -> dict[TieKind, int]:
         """Return a number for each kind, smaller for wider ones, equal for equally wide ones."""
         widths = {entry.kind: entry.ap_width for entry in self.kept}
 
-        def compared(one: Kind, other: Kind) -> int:
+        def compared(one: TieKind, other: TieKind) -> int:
             """Return 1 if one is narrower, -1 if it is wider, 0 if it is as wide."""
             if not _near(widths[one], widths[other]):
                 return 1 if widths[one] < widths[other] else -1
@@ -86,7 +86,7 @@ class WidestTies:
             place[kind] = place[before] + (compared(before, kind) != 0)
         return place
 
-    def _fraction(self, kind: Kind) -> tuple[int, int]:
+    def _fraction(self, kind: TieKind) -> tuple[int, int]:
         """Return the width of AP's interval that a tie of a kind causes, which is computed only once."""
         if kind not in self._fractions:
             k, n, l, m, n_relevant = kind

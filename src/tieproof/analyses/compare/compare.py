@@ -135,7 +135,7 @@ def _check_correction(correction: Any, test: str) -> None:
         )
 
 
-class Columns(NamedTuple):
+class DifferenceColumns(NamedTuple):
     """The differences of n queries for each of k keys: the system that is ahead in expectation minus the other.
 
     ahead : (k,) 1 if the first system is ahead, -1 if the second is, and 0 if their means are equal except for
@@ -158,7 +158,7 @@ class Columns(NamedTuple):
     queries: IntArray
 
 
-def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> Columns:
+def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], keys: list[Key]) -> DifferenceColumns:
     """Return the differences of every pair and measure; differences that are only due to rounding are 0."""
     one, systems = next(iter(results.values())), sorted(results)
     measures = list(dict.fromkeys(measure for _, _, measure in keys))
@@ -180,10 +180,12 @@ def columns_of(results: Mapping[str, Result], places: Mapping[str, IntArray], ke
     against = np.where((ahead > 0) | ((ahead == 0) & (sides(lower, strata) < 0)), lower, -upper)
     values = np.array([[of_system[name, measure].expected[queries] for name in systems] for measure in measures])
     turned = np.where(ahead < 0, -expected, expected)
-    return Columns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata, queries)
+    return DifferenceColumns(keys, ahead, turned, against, systems, np.moveaxis(values, 1, 2), strata, queries)
 
 
-def _against_noise(columns: Columns, results: Mapping[str, Result], places: Mapping[str, IntArray]) -> Columns:
+def _against_noise(
+    columns: DifferenceColumns, results: Mapping[str, Result], places: Mapping[str, IntArray]
+) -> DifferenceColumns:
     """Return the columns with all ties and all noise against the system ahead, in place of the ties alone."""
     lower, upper = [], []
     for a, b, measure in columns.keys:
@@ -216,7 +218,7 @@ def settled(differences: FloatArray) -> FloatArray:
     return np.where(np.abs(differences) <= ROUNDING, 0.0, differences)
 
 
-def p_values_of(columns: Columns, test: str, correction: str | None) -> tuple[FloatArray, FloatArray]:
+def p_values_of(columns: DifferenceColumns, test: str, correction: str | None) -> tuple[FloatArray, FloatArray]:
     """Return the p-values of k pairs and measures, and the same corrected for the number of pairs, (2, k) each.
 
     The first row tests the expected differences. The second row tests the differences with all ties broken against
@@ -238,7 +240,7 @@ def _at_least_expected(p_values: FloatArray) -> FloatArray:
     return np.stack([p_values[0], p_values.max(axis=0)])
 
 
-def _by_sign_flips(columns: Columns) -> FloatArray:
+def _by_sign_flips(columns: DifferenceColumns) -> FloatArray:
     """Return p-values of the sign-flip test, with the same signs for both rows."""
     weights = columns.strata.weights[:, None]
     expected, against = columns.expected * weights, columns.against * weights
@@ -247,13 +249,13 @@ def _by_sign_flips(columns: Columns) -> FloatArray:
     return sign_flip(np.hstack(both)).reshape(2, -1)
 
 
-def _by_t(columns: Columns) -> FloatArray:
+def _by_t(columns: DifferenceColumns) -> FloatArray:
     return np.array(
         [[t_test(each, columns.strata) for each in part.T] for part in (columns.expected, columns.against)]
     )
 
 
-def _by_signed_ranks(columns: Columns) -> FloatArray:
+def _by_signed_ranks(columns: DifferenceColumns) -> FloatArray:
     if len(columns.strata.sizes) > 1:
         raise InputError(
             "test='wilcoxon' ranks all queries together, but these results are means over categories "
@@ -264,7 +266,7 @@ def _by_signed_ranks(columns: Columns) -> FloatArray:
     return np.array([[*map(wilcoxon_test, part.T, neither)] for part in (columns.expected, columns.against)])
 
 
-def _by_tukey(columns: Columns) -> tuple[FloatArray, FloatArray]:
+def _by_tukey(columns: DifferenceColumns) -> tuple[FloatArray, FloatArray]:
     """Return p-values of each pair by itself, and among all pairs of systems, from the same permutations."""
     weights, measures = columns.strata.weights[:, None], len(columns.values)
     pairs = np.array([[columns.systems.index(name) for name in key[:2]] for key in columns.keys])
@@ -277,7 +279,7 @@ def _by_tukey(columns: Columns) -> tuple[FloatArray, FloatArray]:
     return alone, among_all
 
 
-_TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
+_TESTS: Mapping[str, Callable[[DifferenceColumns], FloatArray]] = {
     "sign-flip": _by_sign_flips,
     "t": _by_t,
     "wilcoxon": _by_signed_ranks,
@@ -287,7 +289,7 @@ _TESTS: Mapping[str, Callable[[Columns], FloatArray]] = {
 
 def _differences_of(
     results: Mapping[str, Result],
-    columns: Columns,
+    columns: DifferenceColumns,
     test: str,
     correction: str | None,
     confidence: float,

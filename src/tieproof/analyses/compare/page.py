@@ -7,7 +7,7 @@ import numpy as np
 from tieproof.analyses.compare.same_queries import differing_settings
 from tieproof.analyses.compare.verdicts import RULES
 from tieproof.show.pages.page import Axis, isolated
-from tieproof.show.pages.query_table import Choice, QueryTable, query_table
+from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import count
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def _queries_of(comparison: "Comparison") -> QueryTable:
         for a, b in comparison.pairs:
             values = comparison.per_query(a, b, measure)
             choices.append(
-                Choice(f"{measure}: {isolated(a)} - {isolated(b)}", (values.lower, values.expected, values.upper))
+                MeasureChoice(
+                    f"{measure}: {isolated(a)} - {isolated(b)}", (values.lower, values.expected, values.upper)
+                )
             )
     expected = choices[0].columns[1]
     assert expected is not None

@@ -18,14 +18,14 @@ NOWHERE = np.iinfo(np.int64).max
 """The place of an item in a ranking that does not contain it."""
 
 
-class Ranking(NamedTuple):
+class TiedRanks(NamedTuple):
     """For each of n items: the number of items that are ranked before its tie, and the number of items in the tie."""
 
     start: IntArray
     size: IntArray
 
     @classmethod
-    def of(cls, scores: Array) -> "Ranking":
+    def of(cls, scores: Array) -> "TiedRanks":
         """Rank by scores, of which larger ones come first.
 
         >>> Ranking.of(np.array([0.5, 0.9, 0.5])).start.tolist(), Ranking.of(np.array([0.5, 0.9, 0.5])).size.tolist()
@@ -38,8 +38,8 @@ class Ranking(NamedTuple):
 class Matched(NamedTuple):
     """Two rankings; and the rows, in each of them, of the c items that are in both, in any order."""
 
-    first: Ranking
-    second: Ranking
+    first: TiedRanks
+    second: TiedRanks
     row_first: IntArray
     row_second: IntArray
 
@@ -49,8 +49,8 @@ class Matched(NamedTuple):
 
     def aligned(self) -> "Matched":
         """Both rankings in the same order of items, where both have the same items."""
-        first = Ranking(self.first.start[self.row_first], self.first.size[self.row_first])
-        second = Ranking(self.second.start[self.row_second], self.second.size[self.row_second])
+        first = TiedRanks(self.first.start[self.row_first], self.first.size[self.row_first])
+        second = TiedRanks(self.second.start[self.row_second], self.second.size[self.row_second])
         rows = np.arange(len(self.row_first))
         return Matched(first, second, rows, rows)
 
@@ -65,14 +65,16 @@ class Matched(NamedTuple):
         return Matched(first, second, self.row_first, self.row_second)
 
 
-def _broken(one: Ranking, other: Ranking, row: IntArray, row_of_other: IntArray, sign: int, step: int) -> Ranking:
+def _broken(
+    one: TiedRanks, other: TiedRanks, row: IntArray, row_of_other: IntArray, sign: int, step: int
+) -> TiedRanks:
     place, number = np.full(len(one.start), NOWHERE), np.zeros(len(one.start), dtype=np.int64)
     place[row], number[row] = other.start[row_of_other], step * np.arange(len(row))
     tied = np.flatnonzero(one.size > 1)
     tied = tied[np.lexsort((number[tied], sign * place[tied], one.start[tied]))]
     begin, start = one.start[tied], one.start.copy()
     start[tied] += np.arange(len(tied)) - np.searchsorted(begin, begin)
-    return Ranking(start, np.ones_like(start))
+    return TiedRanks(start, np.ones_like(start))
 
 
 def matched(first: Any, second: Any) -> tuple[Matched, list[Any], list[Any]]:
@@ -84,7 +86,7 @@ def matched(first: Any, second: Any) -> tuple[Matched, list[Any], list[Any]]:
     return Matched(ranking, other, rows, found[rows]), items, others
 
 
-def _read(given: Any, name: str) -> tuple[list[Any], Ranking]:
+def _read(given: Any, name: str) -> tuple[list[Any], TiedRanks]:
     """The items of a ranking, and their ties."""
     with about(name):
         if isinstance(given, Mapping):
@@ -109,4 +111,4 @@ def _read(given: Any, name: str) -> tuple[list[Any], Ranking]:
         if repeated:
             ((twice, _),) = Counter(items).most_common(1)
             raise InputError(f"The {name} ranking has the item {twice!r} more than once. Keep one of them.")
-        return items, Ranking.of(as_column(scores, f"scores of the {name} ranking"))
+        return items, TiedRanks.of(as_column(scores, f"scores of the {name} ranking"))

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.compare.overlap import NUMBERS, TREATMENTS, Overlap, Persistence, RankBiasedOverlap, overlap_of
-from tieproof.analyses.compare.rankings import Matched, Ranking
+from tieproof.analyses.compare.rankings import Matched, TiedRanks
 from tieproof.errors import InputError, about
 from tieproof.inputs.documents import DocumentTable
 from tieproof.inputs.readers import trec
@@ -122,7 +122,7 @@ def agreement(first: Any, second: Any, *, p: float = 0.9) -> Agreement:
         rows, others = rows_of_one[number], rows_of_other[number]
         if len(rows) and len(others):
             common = np.flatnonzero(found[rows] >= 0)
-            rankings = Ranking.of(one.value[rows]), Ranking.of(other.value[others])
+            rankings = TiedRanks.of(one.value[rows]), TiedRanks.of(other.value[others])
             overlaps[name] = overlap_of(Matched(*rankings, common, place[found[rows[common]]]), persistence)
         else:
             left_out[0 if len(rows) else 1].append(name)

@@ -17,38 +17,38 @@ from tieproof.inputs.shards.source import ArraySource, RowSource
 from tieproof.ties import Array
 
 
-class Found(NamedTuple):
+class FoundNeighbors(NamedTuple):
     """The vectors of a search, and what was found."""
 
     sides: Sides
     neighbors: Neighbors
 
 
-class Format(NamedTuple):
+class TruthFormat(NamedTuple):
     """The file of a format.
 
     write : writes the file
     agrees : whether a file has exactly what `write` writes
     """
 
-    write: Callable[[Found, Path], None]
-    agrees: Callable[[Found, Path], bool]
+    write: Callable[[FoundNeighbors, Path], None]
+    agrees: Callable[[FoundNeighbors, Path], bool]
 
 
-def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> Format:
+def _binary(parts: Callable[[Neighbors], Iterable[Array]]) -> TruthFormat:
     """The format whose file is the numbers of some arrays, one after another."""
 
-    def write(search: Found, path: Path) -> None:
+    def write(search: FoundNeighbors, path: Path) -> None:
         with path.open("wb") as file:
             for part in parts(search.neighbors):
                 file.write(np.ascontiguousarray(part).data)
 
-    def agrees(search: Found, path: Path) -> bool:
+    def agrees(search: FoundNeighbors, path: Path) -> bool:
         with path.open("rb") as file:
             same = all(file.read(part.nbytes) == part.tobytes() for part in parts(search.neighbors))
             return same and not file.read(1)
 
-    return Format(write, agrees)
+    return TruthFormat(write, agrees)
 
 
 def _int32(found: Neighbors) -> Array:
@@ -83,13 +83,13 @@ ANGULAR = {"cosine": "angular"}
 """Names of distances in ann-benchmarks where they differ from ours."""
 
 
-def _hdf5() -> Format:
+def _hdf5() -> TruthFormat:
     try:
         import h5py
     except ImportError:
         raise MissingExtraError("Writing a .hdf5 file", "h5") from None
 
-    def content(search: Found) -> tuple[dict[str, Any], dict[str, RowSource]]:
+    def content(search: FoundNeighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
         sides, found = search
         attributes = {"type": "dense", "dimension": sides.gallery.shape[1]}
@@ -99,7 +99,7 @@ def _hdf5() -> Format:
             {"train": sides.gallery, "test": sides.queries, **lists},
         )
 
-    def write(search: Found, path: Path) -> None:
+    def write(search: FoundNeighbors, path: Path) -> None:
         attributes, arrays = content(search)
         with h5py.File(path, "w") as file:
             file.attrs.update(attributes)
@@ -108,7 +108,7 @@ def _hdf5() -> Format:
                 for start, stop in spans_of(rows):
                     stored[start:stop] = rows.read(start, stop)
 
-    def agrees(search: Found, path: Path) -> bool:
+    def agrees(search: FoundNeighbors, path: Path) -> bool:
         attributes, arrays = content(search)
         stored = {entry.name: entry for entry in hdf5.entries(path)}
         return (
@@ -117,7 +117,7 @@ def _hdf5() -> Format:
             and all(_same(rows, stored[name]) for name, rows in arrays.items())
         )
 
-    return Format(write, agrees)
+    return TruthFormat(write, agrees)
 
 
 def _same(rows: RowSource, stored: Entry) -> bool:
@@ -127,30 +127,30 @@ def _same(rows: RowSource, stored: Entry) -> bool:
     return all(stored.rows(*span).tobytes() == rows.read(*span).tobytes() for span in spans_of(rows))
 
 
-def _parquet() -> Format:
+def _parquet() -> TruthFormat:
     try:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
         raise MissingExtraError("Writing a .parquet file", "parquet") from None
 
-    def table(search: Found) -> Any:
+    def table(search: FoundNeighbors) -> Any:
         found = search.neighbors
         lists = {"neighbors_id": found.ids, "distances": found.distances, "nearer": found.nearer}
         columns = {"id": np.arange(len(found.ids)), **{name: list(rows) for name, rows in lists.items()}}
         columns["tie_ids"] = np.split(found.tie_ids, found.tie_indptr[1:-1])
         return pyarrow.table(columns)
 
-    def agrees(search: Found, path: Path) -> bool:
+    def agrees(search: FoundNeighbors, path: Path) -> bool:
         with reading(path, "a Parquet file (.parquet)"), pyarrow.parquet.ParquetFile(path) as file:
             expected = table(search)
             same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
             return bool(same and file.read().equals(expected))
 
-    return Format(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
+    return TruthFormat(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
 
 
-FORMATS: dict[str, dict[str, Callable[[], Format]]] = {
+FORMATS: dict[str, dict[str, Callable[[], TruthFormat]]] = {
     "bigann": {"truth.ibin": lambda: _binary(_bigann)},
     "vecs": {
         "neighbors.ivecs": lambda: _binary(lambda found: _vectors(_int32(found))),
@@ -159,4 +159,4 @@ FORMATS: dict[str, dict[str, Callable[[], Format]]] = {
     "hdf5": {"truth.hdf5": _hdf5},
     "parquet": {"truth.parquet": _parquet},
 }
-"""For each format, its files, each with a function that returns its `Format`, or says which library is missing."""
+"""For each format, its files, each with a function that returns its `TruthFormat` or says what is missing."""

@@ -13,7 +13,7 @@ from tieproof.distances.space import Space
 from tieproof.engine.problem import Search, Watch
 from tieproof.errors import InputError, calling
 from tieproof.evaluation.problems import (
-    Side,
+    ArgumentSide,
     as_budget,
     in_memory,
     make_search,
@@ -30,7 +30,7 @@ SMALLEST, ID_BYTES = 8 * 2**20, 12
 BESIDE, BYTES_PER_ROW = 8 * 2**20, 180
 """The memory that is used beside arrays, and for what is computed of a row of either side (measured)."""
 
-MOST = 2**31
+LARGEST_K = 2**31
 """The largest k: the result has so many columns."""
 
 
@@ -103,10 +103,10 @@ def nearest(
 
     """
     check_whole("k", k)
-    if k > MOST:
-        raise InputError(f"k is larger than {MOST:,}. Pass the number of items to find all of them.", "k")
+    if k > LARGEST_K:
+        raise InputError(f"k is larger than {LARGEST_K:,}. Pass the number of items to find all of them.", "k")
     with calling({"embeddings": "queries"}):
-        sides = Side(queries, groups=groups), Side(gallery, groups=gallery_groups)
+        sides = ArgumentSide(queries, groups=groups), ArgumentSide(gallery, groups=gallery_groups)
         budget = as_budget(memory, threads)
         search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
         warn_of_copies(search)

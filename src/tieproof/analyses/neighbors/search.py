@@ -109,11 +109,11 @@ class SearchInParts(NamedTuple):
         """The number of pairs of a query and an item."""
         return len(self.problem.queries) * len(self.problem.items)
 
-    def done(self, found: "Found") -> int:
+    def done(self, found: "FoundParts") -> int:
         """The number of pairs of the parts that were searched."""
         return sum(part.pairs for part in self.known(found))
 
-    def known(self, found: "Found") -> list[Part]:
+    def known(self, found: "FoundParts") -> list[Part]:
         """The parts that were searched already."""
         return [part for part in found if part.items in self.pieces]
 
@@ -175,7 +175,7 @@ class Parts:
             )
 
 
-Found = dict[Part, Neighbors] | Parts
+FoundParts = dict[Part, Neighbors] | Parts
 """The neighbors of parts that were searched, in memory or in a folder."""
 
 
@@ -226,7 +226,7 @@ def budget_of(memory: str | int, threads: int | None, cluster: str | None = None
     return Budget(parse_memory(memory), 1 if threads is None and cluster is not None else parse_threads(threads))
 
 
-def find(search: SearchInParts, runner: Runner, found: Found, watch: Watch, duplicates: int) -> Neighbors:
+def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch, duplicates: int) -> Neighbors:
     """The nearest items of all queries; parts in `found` are not searched again, and the others are added to it."""
     shared = runner.share(search)
 

@@ -9,7 +9,7 @@ from tieproof.engine.problem import Budget, Search, Sharded
 from tieproof.errors import about, calling
 from tieproof.evaluation.cluster import Local, Runner, Span, Survey, rows_in, survey_rows
 from tieproof.evaluation.problems import (
-    Side,
+    ArgumentSide,
     as_sharded,
     check_self_matches,
     make_search,
@@ -38,7 +38,7 @@ class Sides(NamedTuple):
     def search(self, distance: Any, bits: int | None, budget: Budget) -> Sharded[Search]:
         """The search of all queries among all items."""
         with calling({"embeddings": "queries"}):
-            rows, items = (Side(side.array if type(side) is ArraySource else side) for side in self)
+            rows, items = (ArgumentSide(side.array if type(side) is ArraySource else side) for side in self)
             search = make_search(rows, items, distance, budget, bits=bits)
             warn_of_copies(search)
             return as_sharded(search)

@@ -19,7 +19,7 @@ from tieproof.analyses.neighbors.certificate import (
     ties_of,
     write_certificate,
 )
-from tieproof.analyses.neighbors.formats import FORMATS, Format, Found
+from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors, TruthFormat
 from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find, runner_of
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
 from tieproof.distances import reported
@@ -34,7 +34,7 @@ from tieproof.whole_files import PartsFolder, atomic_write, check_is_empty, cont
 PARTS, TITLE = "parts", "search.json"
 """The folder of the parts of an unfinished truth, and the file in it that says which search they belong to."""
 
-MANY = 10
+MANY_TIMES = 10
 """If there are so many times as many queries as items, they are probably swapped."""
 
 
@@ -129,7 +129,7 @@ def truth(
     budget = budget_of(memory, threads, cluster)
     sides = Sides.of(queries, gallery)
     n_queries, n_items = (side.shape[0] for side in sides)
-    if n_queries >= MANY * n_items:
+    if n_queries >= MANY_TIMES * n_items:
         warn(f"There are {n_queries:,} queries, but only {count(n_items, 'item')}. {ORDER}")
     problem = sides.search(distance, bits, budget)
     with runner_of(cluster, budget) as runner:
@@ -156,7 +156,7 @@ def truth(
         np.savez(unfinished, **stored_arrays(found))
     for name, each in chosen.items():
         with atomic_write(folder / name) as unfinished:
-            each.write(Found(sides, found), unfinished)
+            each.write(FoundNeighbors(sides, found), unfinished)
     certificate = Certificate(
         distance=called,
         bits=bits,
@@ -175,7 +175,7 @@ def truth(
     return certificate
 
 
-def _as_formats(formats: Any) -> dict[str, Format]:
+def _as_formats(formats: Any) -> dict[str, TruthFormat]:
     """Return the files of some formats, by their names."""
     names = one_or_several(formats)
     for name in names:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import ARRAYS, Certificate, RowsMeant, fingerprint_of, read_truth
-from tieproof.analyses.neighbors.formats import FORMATS, Found
+from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
@@ -147,7 +147,7 @@ def verify_truth(
             f"{count(given[0][0], 'query')} and {count(given[1][0], 'item')} were passed. {ORDER}",
             ("queries", "gallery"),
         )
-    whole = Found(sides, stored)
+    whole = FoundNeighbors(sides, stored)
     digests = sides.digests(Local(), budget.threads)
     differences: list[str] = []
     for name, side, own in zip(sides._fields, sides, digests, strict=True):
@@ -191,7 +191,7 @@ def _about_rows(name: str, certified: RowsMeant, given: RowsMeant) -> Iterator[s
     )
 
 
-def _about_files(folder: Path, certificate: Certificate, search: Found) -> Iterator[str]:
+def _about_files(folder: Path, certificate: Certificate, search: FoundNeighbors) -> Iterator[str]:
     """Yield which files of a folder are not those that the stored neighbors and the data give."""
     known = {name: make for files in FORMATS.values() for name, make in files.items()}
     for name in certificate.files:

@@ -101,7 +101,7 @@ def weight_below(block: IntArray, row_weight: IntArray, column_weight: IntArray,
     """The weight of the entries below `low`."""
 
 
-FEW = 4096
+FEW_PAIRS = 4096
 """A window with at most this many pairs is not narrowed further."""
 
 SAMPLE_ROWS = 64
@@ -113,11 +113,11 @@ SAMPLE_MARGIN = 0.01
 SAMPLE_ENDS = 100
 """How many pairs at either end of a sample are too few to estimate where the range of values ends."""
 
-MANY = 2**62
+UNKNOWN_PAIRS = 2**62
 """Stands for an unknown number of pairs, larger than any real one."""
 
 
-class Window(NamedTuple):
+class ValueWindow(NamedTuple):
     """Values from `low` to `high`, as ordered integers."""
 
     low: int
@@ -134,7 +134,9 @@ class Window(NamedTuple):
         return max(0, (self.high - self.low).bit_length() - BINS.bit_length() + 1)
 
 
-EVERYTHING = Window(*(int(ordered(np.array([value]))[0]) for value in (-np.finfo(float).max, np.finfo(float).max)))
+EVERYTHING = ValueWindow(
+    *(int(ordered(np.array([value]))[0]) for value in (-np.finfo(float).max, np.finfo(float).max))
+)
 
 
 class OrderStatistic(NamedTuple):
@@ -155,20 +157,20 @@ def order_statistics(
     """
     gauge = pool.gauge
     windows = _guesses(pool, ranks, n_others)
-    settled: dict[int, Window] = {}
+    settled: dict[int, ValueWindow] = {}
     while windows:
         counted = histograms(pool, {(window, False) for window in windows.values()}, progress)
-        wide: dict[int, Window] = {}
+        wide: dict[int, ValueWindow] = {}
         for rank, window in windows.items():
             narrower, pairs = _narrowed(rank, window, *counted[window, False])
             low, high = narrower.ends()
-            is_settled = pairs <= FEW or high - low <= (0.0 if gauge.certain else gauge.reach(low))
+            is_settled = pairs <= FEW_PAIRS or high - low <= (0.0 if gauge.certain else gauge.reach(low))
             (settled if is_settled else wide)[rank] = narrower
         windows = wide
     return _proven(pool, settled, progress)
 
 
-def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Window]:
+def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, ValueWindow]:
     """Windows that probably contain the ranks, estimated from the other pairs of a few rows."""
     if pool.gauge.stripe_rows or pool.height <= SAMPLE_ROWS:
         return dict.fromkeys(ranks, EVERYTHING)
@@ -182,7 +184,7 @@ def _guesses(pool: Pool, ranks: Sequence[int], n_others: int) -> dict[int, Windo
         places = np.searchsorted(ends, [(share + margin) * ends[-1] for margin in (-SAMPLE_MARGIN, SAMPLE_MARGIN)])
         low, high = values[places.clip(0, len(values) - 1)].tolist()
         # The first and the last few pairs of the sample do not limit the values at the ends.
-        windows[rank] = Window(
+        windows[rank] = ValueWindow(
             EVERYTHING.low if share * ends[-1] < SAMPLE_ENDS else low,
             EVERYTHING.high if (1 - share) * ends[-1] < SAMPLE_ENDS else high,
         )
@@ -200,14 +202,14 @@ def _sample(pool: Pool, row: int) -> tuple[IntArray, IntArray]:
 
 
 def histograms(
-    pool: Pool, wanted: Set[tuple[Window, bool]], progress: Progress
-) -> dict[tuple[Window, bool], tuple[int, Bins]]:
+    pool: Pool, wanted: Set[tuple[ValueWindow, bool]], progress: Progress
+) -> dict[tuple[ValueWindow, bool], tuple[int, Bins]]:
     """The number of pairs below each window, and the pairs inside it in bins of equal width.
 
     wanted : each window, with whether the relevant pairs are counted in it, or the other pairs
     """
 
-    def count(stripe: Stripe) -> dict[tuple[Window, bool], tuple[int, Bins]]:
+    def count(stripe: Stripe) -> dict[tuple[ValueWindow, bool], tuple[int, Bins]]:
         block, one = ordered(pool.gauge.wide_values(stripe, pool.columns(stripe))), np.array([1])
         found = {each: (0, Bins.empty()) for each in wanted}
 
@@ -235,18 +237,18 @@ def histograms(
     return total
 
 
-def _narrowed(rank: int, window: Window, below: int, bins: Bins) -> tuple[Window, int]:
+def _narrowed(rank: int, window: ValueWindow, below: int, bins: Bins) -> tuple[ValueWindow, int]:
     """The range of the bin that contains a rank, and its number of pairs; or the range beyond the window's end."""
     ends = below + np.cumsum(bins.weight)
     if rank < below:
-        return Window(EVERYTHING.low, window.low - 1), below
+        return ValueWindow(EVERYTHING.low, window.low - 1), below
     if rank >= ends[-1]:
-        return Window(window.high + 1, EVERYTHING.high), MANY
+        return ValueWindow(window.high + 1, EVERYTHING.high), UNKNOWN_PAIRS
     place = int(np.searchsorted(ends, rank, side="right"))
-    return Window(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
+    return ValueWindow(int(bins.lowest[place]), int(bins.highest[place])), int(bins.weight[place])
 
 
-def _proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[int, OrderStatistic]:
+def _proven(pool: Pool, windows: dict[int, ValueWindow], progress: Progress) -> dict[int, OrderStatistic]:
     wide = {rank: widened(pool.gauge, window) for rank, window in windows.items()}
     below, tables = tabulated(pool, set(wide.values()), progress)
     orders = {}
@@ -259,15 +261,15 @@ def _proven(pool: Pool, windows: dict[int, Window], progress: Progress) -> dict[
     return orders
 
 
-def widened(gauge: Gauge, window: Window) -> Window:
+def widened(gauge: Gauge, window: ValueWindow) -> ValueWindow:
     """The window, widened on both sides by the error of a value."""
     if gauge.certain:
         return window
     low, high = window.ends()
-    return Window(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
+    return ValueWindow(*ordered(np.array([low - gauge.reach(low), high + gauge.reach(high)])).tolist())
 
 
-def check_window(gauge: Gauge, key: Real, window: Window) -> None:
+def check_window(gauge: Gauge, key: Real, window: ValueWindow) -> None:
     """Check that the errors cannot move a pair from outside the window across this exact key."""
     if gauge.certain:
         return
@@ -279,10 +281,12 @@ def check_window(gauge: Gauge, key: Real, window: Window) -> None:
         raise AssertionError(f"a distance of {value} is too near to the ends of its window, {low} to {high}")
 
 
-def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dict[Window, int], dict[Window, Table]]:
+def tabulated(
+    pool: Pool, windows: Set[ValueWindow], progress: Progress
+) -> tuple[dict[ValueWindow, int], dict[ValueWindow, Table]]:
     """For each window, the number of pairs below it, and a table of the exact keys of the pairs inside it."""
 
-    def count(stripe: Stripe) -> dict[Window, tuple[int, Table]]:
+    def count(stripe: Stripe) -> dict[ValueWindow, tuple[int, Table]]:
         columns = pool.columns(stripe)
         block = ordered(pool.gauge.wide_values(stripe, columns))
         rows, items = pool.weights(stripe)
@@ -309,7 +313,7 @@ def tabulated(pool: Pool, windows: Set[Window], progress: Progress) -> tuple[dic
         return tables
 
     below = dict.fromkeys(windows, 0)
-    tables: dict[Window, Table] = {window: Counter() for window in windows}
+    tables: dict[ValueWindow, Table] = {window: Counter() for window in windows}
     for counted in pool.each(count):
         for window, (before, table) in counted.items():
             below[window] += before

@@ -9,8 +9,8 @@ import numpy as np
 from tieproof.analyses.rates.counting import (
     BINS,
     EVERYTHING,
-    FEW,
-    Window,
+    FEW_PAIRS,
+    ValueWindow,
     check_window,
     floats,
     histograms,
@@ -35,9 +35,9 @@ def equal_error_rate(pool: Pool, n_relevant: int, n_others: int, progress: Progr
         """Whether the rates have crossed, if so many other pairs are not farther, and so many relevant ones are."""
         return before * n_relevant >= farther * n_others
 
-    window, pairs = EVERYTHING, FEW + 1
+    window, pairs = EVERYTHING, FEW_PAIRS + 1
     gauge = pool.gauge
-    while pairs > FEW:
+    while pairs > FEW_PAIRS:
         low, high = window.ends()
         if high - low <= (0.0 if gauge.certain else gauge.reach(low)):
             break
@@ -57,18 +57,20 @@ def equal_error_rate(pool: Pool, n_relevant: int, n_others: int, progress: Progr
 
 
 def _narrowed(
-    pool: Pool, window: Window, n_relevant: int, crossed: Callable[[int, int], bool], progress: Progress
-) -> tuple[Window, int]:
+    pool: Pool, window: ValueWindow, n_relevant: int, crossed: Callable[[int, int], bool], progress: Progress
+) -> tuple[ValueWindow, int]:
     """The range of the bin of a window in which the rates cross, and its number of pairs."""
     counted = histograms(pool, {(window, False), (window, True)}, progress)
     both = [counted[window, relevant] for relevant in (False, True)]
     others, relevant = (below + np.cumsum(bins.weight) for below, bins in both)
     place = bisect_left(range(BINS), True, key=lambda at: crossed(int(others[at]), n_relevant - int(relevant[at])))
-    ends = Window(min(int(bins.lowest[place]) for _, bins in both), max(int(bins.highest[place]) for _, bins in both))
+    ends = ValueWindow(
+        min(int(bins.lowest[place]) for _, bins in both), max(int(bins.highest[place]) for _, bins in both)
+    )
     return ends, sum(int(bins.weight[place]) for _, bins in both)
 
 
-def _relevant_inside(pool: Pool, window: Window) -> tuple[int, Table]:
+def _relevant_inside(pool: Pool, window: ValueWindow) -> tuple[int, Table]:
     """The number of relevant pairs below a window, and a table of the exact keys of those inside it."""
 
     def count(stripe: Stripe) -> tuple[int, Table]:

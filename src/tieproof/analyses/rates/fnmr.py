@@ -17,7 +17,7 @@ from tieproof.distances import DistanceFunction
 from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError, about
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_problem, watched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.arrays import as_numbers, check_finite
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares, check_choice
@@ -108,8 +108,8 @@ def fnmr_at_fmr(
             raise InputError(f"{name} must be True or False, not {asked!r}.", name)
     problem = in_memory(
         make_problem(
-            Side(embeddings, labels, groups),
-            Side(gallery, gallery_labels, gallery_groups),
+            ArgumentSide(embeddings, labels, groups),
+            ArgumentSide(gallery, gallery_labels, gallery_groups),
             distance,
             as_budget(memory, threads),
             relevance=relevance,

@@ -11,7 +11,7 @@ from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
 from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
 from tieproof.distances import DistanceFunction
 from tieproof.errors import CountError, InputError, calling
-from tieproof.evaluation.problems import Side, as_budget, in_memory, make_search, watched
+from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
 from tieproof.inputs.arrays import as_array
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
@@ -134,7 +134,9 @@ def neighbor_recall(
                 "queries" if queries is None else "n_items",
             )
         with calling({"embeddings": "queries"}):
-            search = make_search(Side(queries), Side(gallery), distance, as_budget(memory, threads), bits=bits)
+            search = make_search(
+                ArgumentSide(queries), ArgumentSide(gallery), distance, as_budget(memory, threads), bits=bits
+            )
             known = RankedTruth(in_memory(search), watched(progress))
     lists = as_found(found, distances, known.n_items)
     if len(lists.ids) != known.n_queries:

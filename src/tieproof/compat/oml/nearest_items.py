@@ -20,7 +20,7 @@ RIGHT, WRONG = (style.GREEN, "-", "✓"), (style.VERMILION, "--", "✗")
 """The color, line and sign of an item's frame."""
 
 
-class Item(NamedTuple):
+class ShownItem(NamedTuple):
     """A gallery item: an image or a text, its caption, and whether it is relevant (None if unknown)."""
 
     content: Any
@@ -28,7 +28,7 @@ class Item(NamedTuple):
     relevant: bool | None
 
 
-class Tie(NamedTuple):
+class ShownTie(NamedTuple):
     """The shown items first … last-1 are tied; the whole tie has `size` items."""
 
     first: int
@@ -41,8 +41,8 @@ class Row(NamedTuple):
 
     content: Any
     caption: str
-    items: Sequence[Item]
-    ties: Sequence[Tie]
+    items: Sequence[ShownItem]
+    ties: Sequence[ShownTie]
 
 
 def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:

@@ -12,7 +12,7 @@ from tieproof.inputs.arrays import as_array
 from tieproof.ties import IntArray
 
 
-class Neighbors(NamedTuple):
+class ShownNeighbors(NamedTuple):
     """The nearest items of one query.
 
     items : (c,) positions in the gallery, nearest first; tied items are in the order of the gallery
@@ -27,7 +27,7 @@ class Neighbors(NamedTuple):
     size: IntArray
 
 
-def nearest(split: Split, count: int) -> Iterator[Neighbors]:
+def nearest(split: Split, count: int) -> Iterator[ShownNeighbors]:
     """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
     k, excluded = min(count, len(split.items)), split.pairs["exclude"]
     found = exact.nearest(split.queries, split.gallery, k, distance="euclidean", exclude=excluded)
@@ -37,11 +37,11 @@ def nearest(split: Split, count: int) -> Iterator[Neighbors]:
         first = nearer[nearer >= 0]
         size = np.bincount(first)[first]
         size[first == found.tie_starts[query]] = len(found.tie(query))
-        yield Neighbors(found.ids[query, : len(first)], distances[query, : len(first)], first, size)
+        yield ShownNeighbors(found.ids[query, : len(first)], distances[query, : len(first)], first, size)
 
 
-def with_equal_ones(distances: Any, ids: Any) -> Neighbors:
+def with_equal_ones(distances: Any, ids: Any) -> ShownNeighbors:
     """A list whose equal distances are ties."""
     values, items = as_array(distances, "distances"), as_array(ids, "retrieved_ids")
     _, first, inverse, size = np.unique(values, return_index=True, return_inverse=True, return_counts=True)
-    return Neighbors(items, values, first[inverse], size[inverse])
+    return ShownNeighbors(items, values, first[inverse], size[inverse])

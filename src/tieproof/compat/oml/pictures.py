@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.oml.nearest_items import Item, Row, Tie, nearest_items
-from tieproof.compat.oml.neighbors import Neighbors, with_equal_ones
+from tieproof.compat.oml.nearest_items import Row, ShownItem, ShownTie, nearest_items
+from tieproof.compat.oml.neighbors import ShownNeighbors, with_equal_ones
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import as_array
 from tieproof.show import style
@@ -60,7 +60,7 @@ def figure_of_queries(
 
 def _row_of(rr: Any, query: int, n_instances: int, of_queries: Contents, of_gallery: Contents) -> Row:
     if hasattr(rr, "neighbours"):
-        neighbors: Neighbors = rr.neighbours[query]
+        neighbors: ShownNeighbors = rr.neighbours[query]
     else:  # lists of the user
         neighbors = with_equal_ones(rr.distances[query], rr.retrieved_ids[query])
     relevant = None if rr.gt_ids is None else np.isin(neighbors.items, as_array(rr.gt_ids[query], "gt_ids"))
@@ -68,10 +68,10 @@ def _row_of(rr: Any, query: int, n_instances: int, of_queries: Contents, of_gall
     for place, (item, distance) in enumerate(zip(neighbors.items[:n_instances], neighbors.distances, strict=False)):
         right = None if relevant is None else bool(relevant[place])
         color = _UNKNOWN if right is None else _RIGHT if right else _WRONG
-        items.append(Item(_drawable(of_gallery(int(item), color)), f"{item}: {distance:.4g}", right))
+        items.append(ShownItem(_drawable(of_gallery(int(item), color)), f"{item}: {distance:.4g}", right))
     starts = np.unique(neighbors.first[: len(items)])
     ties = [
-        Tie(int(first), min(int(first + neighbors.size[first]), len(items)), int(neighbors.size[first]))
+        ShownTie(int(first), min(int(first + neighbors.size[first]), len(items)), int(neighbors.size[first]))
         for first in starts
     ]
     shown = _drawable(of_queries(query, _QUERY))

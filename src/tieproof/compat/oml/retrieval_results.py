@@ -11,7 +11,7 @@ import torch
 from torch import FloatTensor, LongTensor
 
 from tieproof.compat.oml.dataset import Split, split_of_dataset, split_of_two
-from tieproof.compat.oml.neighbors import Neighbors, nearest, with_equal_ones
+from tieproof.compat.oml.neighbors import ShownNeighbors, nearest, with_equal_ones
 from tieproof.compat.oml.pictures import Contents, contents_of, contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
 from tieproof.errors import InputError, warn
@@ -98,7 +98,7 @@ class RetrievalResults:
         return tuple(map(torch.from_numpy, np.split(relevant.items, relevant.pointer[1:-1])))
 
     @cached_property
-    def neighbours(self) -> list[Neighbors]:
+    def neighbours(self) -> list[ShownNeighbors]:
         """For each query, the listed items with their ties; computed only when needed, as metrics need no lists."""
         if self.split is not None:
             return list(nearest(self.split, self.n_items))

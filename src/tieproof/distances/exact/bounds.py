@@ -208,7 +208,7 @@ SMALLEST_CHUNK, LARGEST_CHUNK = 2**13, 2**22
 CONVERTED = 2**19
 """About how many numbers of items are converted at a time for a matrix product."""
 
-FEW = 16
+FEW_ROWS = 16
 """From this many rows per value on, sorting the values is faster than marking the rows (measured)."""
 
 FEW_DIRECT = 2**9
@@ -297,7 +297,7 @@ def distinct(values: IntArray, size: int) -> tuple[IntArray, IntArray]:
 
     numpy.unique sorts the values, which takes longer than the products unless there are few values.
     """
-    if size > FEW * len(values):
+    if size > FEW_ROWS * len(values):
         return np.unique(values, return_inverse=True)
     place, ascending = np.empty(len(values), dtype=np.int64), np.empty(len(values) + 1, dtype=np.int64)
     count = distinct_values(values, np.zeros(size, dtype=np.int64), place, ascending)

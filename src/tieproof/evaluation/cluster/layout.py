@@ -90,7 +90,7 @@ class Unit(NamedTuple):
         return f"{self.block:06d}" if self.other is None else f"{self.block:06d}-{self.other:06d}"
 
 
-class Layout(NamedTuple):
+class BlockLayout(NamedTuple):
     """Blocks of query indices, and groups of items as (start, stop) of their rows; no groups in leave-one-out."""
 
     blocks: list[IntArray]
@@ -111,7 +111,7 @@ class Layout(NamedTuple):
         return own * len(self.blocks[unit.other]) * len(unit.blocks)
 
 
-def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> Layout:
+def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False) -> BlockLayout:
     """Blocks and groups that fit into the memory; at least `at_least` of each, unless they would become too small.
 
     Groups end at the ends of shards, if the shards are small enough.
@@ -125,9 +125,9 @@ def make_layout(problem: ShardedProblem, at_least: int = 1, stored: bool = False
     few = max(SMALLEST_BLOCK, few)
     blocks = list(_blocks_of(problem, sizes._replace(rows=min(sizes.rows, few)), sizes))
     if problem.gallery is None:
-        return Layout(blocks, [])
+        return BlockLayout(blocks, [])
     few = max(SMALLEST_BLOCK, -(-len(problem.gallery) // at_least))
-    return Layout(blocks, list(groups_of(problem.gallery.source.bounds.tolist(), min(sizes.rows, few))))
+    return BlockLayout(blocks, list(groups_of(problem.gallery.source.bounds.tolist(), min(sizes.rows, few))))
 
 
 def groups_of(bounds: list[int], most: int) -> Iterator[Span]:

@@ -7,7 +7,7 @@ import numpy as np
 
 from tieproof.engine import Others, Portion, RankedQueries, others_of, ranked_of
 from tieproof.engine.problem import Problem, Progress, ShardedProblem
-from tieproof.evaluation.cluster.layout import Layout, Span, beside_rows
+from tieproof.evaluation.cluster.layout import BlockLayout, Span, beside_rows
 from tieproof.inputs.arrays import BLOCK_BYTES, Embeddings
 from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.relevance import Relevance
@@ -58,7 +58,7 @@ class Job(NamedTuple):
     """The whole evaluation, as it is passed to every task."""
 
     problem: ShardedProblem
-    layout: Layout
+    layout: BlockLayout
 
     @property
     def relevance(self) -> Relevance:

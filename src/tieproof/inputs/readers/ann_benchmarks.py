@@ -24,7 +24,7 @@ from tieproof.ties import Array
 HEADER = 8
 """Bytes of two numbers."""
 
-KIND = "a file of big-ann-benchmarks"
+BIGANN = "a file of big-ann-benchmarks"
 
 
 def _read_header(path: File, what: str) -> tuple[int, int, int]:
@@ -32,12 +32,12 @@ def _read_header(path: File, what: str) -> tuple[int, int, int]:
 
     what : the two numbers, in words
     """
-    with reading(path, KIND), path.open("rb") as file:
+    with reading(path, BIGANN), path.open("rb") as file:
         header = file.read(HEADER)
         size, _ = state_of(path)
     if len(header) < HEADER:
         raise InputError(
-            f"{path} cannot be read as {KIND}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
+            f"{path} cannot be read as {BIGANN}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
             f"{HEADER}; write or copy it again."
         )
     first, second = np.frombuffer(header, dtype="<u4").tolist()
@@ -53,17 +53,17 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
     if size == promised:
         return
     if looks_like(path):
-        raise InputError(broken(path, KIND))
+        raise InputError(broken(path, BIGANN))
     state = "cut short" if size < promised else "too long"
     raise InputError(
-        f"{path} cannot be read as {KIND}: it is {state}, or of another kind: it has {size:,} bytes, but its "
+        f"{path} cannot be read as {BIGANN}: it is {state}, or of another kind: it has {size:,} bytes, but its "
         f"header promises {promised:,}, {contents}; write or copy it again, or give the right file or extension."
     )
 
 
 def _read(path: File, dtype: str, offset: int, shape: tuple[int, ...]) -> Array:
     """Read an array of a file that begins at an offset."""
-    with reading(path, KIND):
+    with reading(path, BIGANN):
         return whole(Location(path), np.dtype(dtype), offset, shape)
 
 
@@ -108,7 +108,7 @@ def _read_range(path: File) -> tuple[Array, Array]:
     lengths = np.asarray(_read(path, "<i4", HEADER, (n_queries,)), dtype=np.int64)
     if (lengths < 0).any() or lengths.sum() != total:
         raise InputError(
-            f"{path} cannot be read as {KIND}: the lengths of its lists add up to {lengths.sum():,} items, the "
+            f"{path} cannot be read as {BIGANN}: the lengths of its lists add up to {lengths.sum():,} items, the "
             f"shortest is {lengths.min():,}, but its header has {total:,} items; write or copy it again."
         )
     return lengths, _read(path, "<i4", start, (total,))

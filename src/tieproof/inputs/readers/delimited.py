@@ -23,7 +23,7 @@ KINDS = {",": "a table in UTF-8 text (.csv)", "\t": "a table in UTF-8 text (.tsv
 SURE = {name for names in NAMES.values() for name in names if len(name) > 1} - set(NAMES["embeddings"])
 SHORT = "y"  # may also be a label that means "yes"
 
-FEW = 8
+FEW_NUMBERS = 8
 """A row of fewer numbers may be 0, 1, 2, … by chance; a longer one only if other rows count, too."""
 
 
@@ -228,7 +228,7 @@ def _is_header(cells: Sequence[str], below: Sequence[Sequence[str]], named: Coll
     if not _counts(names):
         return False
     rows = [[cell.strip() for cell in row] for row in below]
-    is_long = len(names) >= FEW
+    is_long = len(names) >= FEW_NUMBERS
     if names[0] != "" and any(_counts_on(row) if is_long else any(map(_is_integer, row)) for row in rows):
         raise InputError(
             f"{path} has {', '.join(names[:3])}{', …' if len(names) > 3 else ''} on line 1 above integers, which may "

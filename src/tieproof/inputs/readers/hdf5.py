@@ -26,7 +26,7 @@ from tieproof.inputs.readers.hdf5_storage import PREFIX
 from tieproof.inputs.readers.location import File, RemoteFile, broken, library, reading
 from tieproof.ties import Array
 
-KIND = "an HDF5 file (.h5)"
+HDF5 = "an HDF5 file (.h5)"
 CODE = "from tieproof.inputs.readers.hdf5_process import serve; serve()"
 
 
@@ -95,7 +95,7 @@ def _ask(path: File, call: str, *arguments: Any) -> Any:
         try:
             stream = None
             if isinstance(path, RemoteFile):
-                with reading(path, KIND):
+                with reading(path, HDF5):
                     stream = stack.enter_context(path.open("rb"))
             question = {
                 "path": os.fspath(path),
@@ -111,7 +111,7 @@ def _ask(path: File, call: str, *arguments: Any) -> Any:
             return _answer(path, question, process.stdin, process.stdout, stream)
         except (BrokenPipeError, EOFError):
             asked.close()
-            raise InputError(broken(path, KIND)) from None
+            raise InputError(broken(path, HDF5)) from None
         except InputError:
             raise
         except BaseException:  # an answer may be half read

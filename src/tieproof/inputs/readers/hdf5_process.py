@@ -13,7 +13,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers.contents import from_bytes, holds
-from tieproof.inputs.readers.hdf5 import KIND
+from tieproof.inputs.readers.hdf5 import HDF5
 from tieproof.inputs.readers.hdf5_storage import PREFIX, check_stored
 from tieproof.inputs.readers.location import File, Location, RemoteFile, file_at, reading
 from tieproof.ties import Array
@@ -127,7 +127,7 @@ def serve() -> None:
             os.environ[PREFIX] = asked["prefix"]
         path = file_at(asked["path"]) if asked["length"] is not None else Path(asked["path"])
         try:
-            with reading(path, KIND):
+            with reading(path, HDF5):
                 remote = isinstance(path, RemoteFile)
                 with h5py.File(_Remote(asked["length"], given, told) if remote else path, "r") as file:
                     answer = CALLS[asked["call"]](file, path, *asked["arguments"])

@@ -21,7 +21,7 @@ from tieproof.inputs.readers.contents import holds
 from tieproof.inputs.readers.location import File, Location, reading, state_of
 from tieproof.ties import Array
 
-KIND = "a NumPy array (.npy)"
+NPY = "a NumPy array (.npy)"
 ARCHIVE = "an archive of NumPy arrays (.npz)"
 
 HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -117,12 +117,12 @@ def read_header(stream: IO[bytes], size: int, where: Location) -> Header:
 
 def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
     """Return the array as the only, unnamed entry."""
-    with reading(path, KIND), path.open("rb") as file:
+    with reading(path, NPY), path.open("rb") as file:
         header = read_header(file, state_of(path)[0], Location(path))
         offset = file.tell()
 
     def load() -> Array:
-        with reading(path, KIND):
+        with reading(path, NPY):
             if header.by_columns:
                 return whole(Location(path), header.dtype, offset, header.shape[::-1]).T
             return whole(Location(path), header.dtype, offset, header.shape)

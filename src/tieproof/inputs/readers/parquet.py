@@ -16,7 +16,7 @@ from tieproof.inputs.readers.contents import from_bytes, from_strings, name_of
 from tieproof.inputs.readers.location import File, Location, library, opened, reading
 from tieproof.ties import Array
 
-KIND = "a Parquet file (.parquet)"
+PARQUET = "a Parquet file (.parquet)"
 
 MOST_EXACT = 2**53
 """Beyond it, a float64 no longer tells an integer from its neighbors."""
@@ -26,7 +26,7 @@ BATCH = 2**21
 
 
 def _opened(path: File) -> AbstractContextManager[Any]:
-    return opened(path, KIND, library("pyarrow.parquet", path, "parquet").ParquetFile)
+    return opened(path, PARQUET, library("pyarrow.parquet", path, "parquet").ParquetFile)
 
 
 class _ListRows:
@@ -49,7 +49,7 @@ class _ListRows:
 
     def __call__(self, start: int, stop: int) -> Array:
         """The rows start … stop-1."""
-        with self.lock, reading(self.path, KIND):
+        with self.lock, reading(self.path, PARQUET):
             if not self.ends:
                 self.look()
             answer: Array | None = None

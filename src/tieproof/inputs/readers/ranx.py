@@ -11,7 +11,7 @@ import numpy as np
 from tieproof.ties import Array, IntArray
 
 
-class Lists(NamedTuple):
+class RanxLists(NamedTuple):
     """The documents of a Run or of Qrels, query after query.
 
     queries, lengths : the name of each query, and how many documents it has
@@ -24,7 +24,7 @@ class Lists(NamedTuple):
     values: Array
 
 
-def read(given: Any) -> Lists:
+def read(given: Any) -> RanxLists:
     """Read a Run or Qrels."""
     of_queries = given.run if hasattr(given, "run") else given.qrels
     lengths, longest = _sizes(of_queries)
@@ -32,7 +32,7 @@ def read(given: Any) -> Lists:
     values = np.empty(len(names), np.float64 if hasattr(given, "run") else np.int64)
     if len(names):
         _fill(of_queries, names, values)
-    return Lists(list(of_queries), lengths, names, values)
+    return RanxLists(list(of_queries), lengths, names, values)
 
 
 def _sizes_of(of_queries: Any) -> Any:

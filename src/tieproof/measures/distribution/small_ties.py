@@ -16,7 +16,7 @@ _SHAPE = 400
 """A place of a shape costs as much as so many cells, however many ties have that shape."""
 
 
-class Known(NamedTuple):
+class KnownMoments(NamedTuple):
     """What is known of the sum beforehand: its ends, and its mean and variance over the orderings of ties."""
 
     lower: float
@@ -70,7 +70,7 @@ def _bennett(x: FloatArray) -> FloatArray:
     return np.where(small, 0.5 + x / 6.0 + x * x / 12.0, (np.expm1(safe) - safe) / (safe * safe))
 
 
-def chosen_ties(ties: Sequence[Ambiguous], known: Known, resolution: float) -> tuple[list[Ambiguous], Rest]:
+def chosen_ties(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float) -> tuple[list[Ambiguous], Rest]:
     """Return the ties to walk through, and the rest, whose distribution is replaced by one with a known error.
 
     Ties with a large third moment at little cost come first. The rest is so small that the error of a probability is

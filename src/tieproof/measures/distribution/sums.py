@@ -24,7 +24,7 @@ from tieproof.measures.distribution.paths import (
     growth,
     outcomes,
 )
-from tieproof.measures.distribution.small_ties import Known, Rest, chosen_ties
+from tieproof.measures.distribution.small_ties import KnownMoments, Rest, chosen_ties
 from tieproof.measures.distribution.tied import Ambiguous, Tied
 from tieproof.measures.distribution.values import LOST, MOST_TIES, Values, values_of
 from tieproof.ties import FloatArray, IntArray
@@ -48,7 +48,7 @@ _LEAST_DEGREE = 2**14
 """The least degree of the polynomials at the finest usual resolution; tails beyond a step shrink with its square."""
 
 
-class Steps(NamedTuple):
+class StepFunction(NamedTuple):
     """A step function from 0 to 1: the probability of at most x is `total` at the last of `points` up to x."""
 
     points: FloatArray
@@ -68,11 +68,11 @@ class Steps(NamedTuple):
 class Bracket(NamedTuple):
     """Two step functions: the true distribution function is nowhere above `earlier` and nowhere below `later`."""
 
-    earlier: Steps
-    later: Steps
+    earlier: StepFunction
+    later: StepFunction
 
 
-def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float, sharper: float = 1.0) -> Bracket:
+def bracket(ties: Sequence[Ambiguous], known: KnownMoments, resolution: float, sharper: float = 1.0) -> Bracket:
     """Return the distribution of `known.lower` plus what the ties add beyond their least.
 
     resolution : the distance at which two values are told apart
@@ -83,8 +83,8 @@ def bracket(ties: Sequence[Ambiguous], known: Known, resolution: float, sharper:
     few = all(each.only or len(each.times) <= MOST_TIES for each in ties)
     groups = [part for each in ties for group in each.by_shape() for part in _that_matter(group)] if few else []
     if (few and not groups) or known.upper <= known.lower:
-        one = Steps(np.array([known.lower]), np.ones(1))
-        return Bracket(one, Steps(np.array([known.upper]), np.ones(1)))
+        one = StepFunction(np.array([known.lower]), np.ones(1))
+        return Bracket(one, StepFunction(np.array([known.upper]), np.ones(1)))
     found = values_of(groups) if few else None
     if found is not None:
         return _of_values(found, known, slack)
@@ -108,7 +108,7 @@ def take(group: Tied, rows: IntArray) -> Tied:
     )
 
 
-def _of_values(values: Values, known: Known, slack: float) -> Bracket:
+def _of_values(values: Values, known: KnownMoments, slack: float) -> Bracket:
     """Return the step functions of all values, which differ by rounding errors alone."""
     points, error = known.lower + values.points, values.error + len(values.points) * UNIT
     total, beyond = np.cumsum(values.chances), np.append(np.cumsum(values.chances[::-1])[-2::-1], 0.0)
@@ -118,7 +118,7 @@ def _of_values(values: Values, known: Known, slack: float) -> Bracket:
 
 
 def _between(
-    early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: Known, before: float
+    early: FloatArray, high: FloatArray, late: FloatArray, low: FloatArray, known: KnownMoments, before: float
 ) -> Bracket:
     """Return the two step functions between the known ends.
 
@@ -129,10 +129,10 @@ def _between(
     return Bracket(_steps(early, np.append(before, high)), _steps(late, np.append(low, 1.0)))
 
 
-def _steps(points: FloatArray, total: FloatArray) -> Steps:
+def _steps(points: FloatArray, total: FloatArray) -> StepFunction:
     """Return the step function with each point once: where points are equal, the last total counts."""
     last = np.append(np.diff(points) > 0, True)
-    return Steps(points[last], np.maximum.accumulate(np.clip(total, 0.0, 1.0))[last])
+    return StepFunction(points[last], np.maximum.accumulate(np.clip(total, 0.0, 1.0))[last])
 
 
 class _Window(NamedTuple):
@@ -153,7 +153,7 @@ class _Window(NamedTuple):
         return self.start - 0.0625 * (self.stop - self.start)
 
 
-def _window(groups: Sequence[Tied], rest: Rest, known: Known) -> _Window:
+def _window(groups: Sequence[Tied], rest: Rest, known: KnownMoments) -> _Window:
     """Return where the sum is, but for a probability `tail`.
 
     Markov's inequality for exp(rate x) bounds each tail, at several rates (Chernoff 1952). The rates in units of the
@@ -178,7 +178,7 @@ def _window(groups: Sequence[Tied], rest: Rest, known: Known) -> _Window:
     return _Window(start, stop, (_TAIL if start > 0.0 else 0.0) + (_TAIL if stop < width else 0.0))
 
 
-def _of_waves(groups: Sequence[Tied], rest: Rest, known: Known, resolution: float, slack: float) -> Bracket:
+def _of_waves(groups: Sequence[Tied], rest: Rest, known: KnownMoments, resolution: float, slack: float) -> Bracket:
     """Return the step functions that Selberg's polynomials give, on a fine grid of points around the circle."""
     window = _window(groups, rest, known)
     degree = _degree(window.period, resolution)

@@ -54,7 +54,7 @@ class Contents:
     """
 
     def __init__(
-        self, items: Any, count: int | None, argument: str, budget: "Budget", folder: Path | None = None
+        self, items: Any, count: int | None, argument: str, budget: "EmbeddedImages", folder: Path | None = None
     ) -> None:
         self.items, self.budget = _checked(items, count, argument), budget
         self.folder = (folder or Path()).resolve()
@@ -95,7 +95,7 @@ class Contents:
         return None
 
 
-class Budget:
+class EmbeddedImages:
     """Embeds images while there is room, reads each file only once, and counts those that are not shown.
 
     >>> Budget().embedded(Path("no such file.png"))

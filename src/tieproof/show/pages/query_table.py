@@ -17,7 +17,7 @@ ROWS = 100
 CHARACTERS = 520_000
 """The most characters of all numbers of the table, so that the whole page stays below 1 MB."""
 
-MOST = 20_000
+MOST_QUERIES = 20_000
 """The most queries that have room in a page."""
 
 _SCALE, _OFFSET = 10_000, 20_000
@@ -29,7 +29,7 @@ _NONE = 2**16 - 1
 Packed = dict[str, Any]
 
 
-class Choice(NamedTuple):
+class MeasureChoice(NamedTuple):
     """A measure that can be chosen, with the numbers of each column; None repeats the column before it."""
 
     name: str
@@ -83,7 +83,7 @@ def query_table(
     ids: npt.NDArray[Any],
     order: npt.NDArray[np.int64],
     groups: npt.NDArray[Any] | None,
-    choices: Sequence[Choice],
+    choices: Sequence[MeasureChoice],
     fixed: Mapping[str, npt.NDArray[Any]],
     heads: Mapping[str, str],
     flag: str | None = None,
@@ -93,7 +93,7 @@ def query_table(
     groups : the category of each query; None if there are no categories
     heads : the columns of a choice, with their meaning
     """
-    order = order[:MOST]
+    order = order[:MOST_QUERIES]
     names = [printable(name) for name in ids[order].tolist()]
     taken_by_names = list(accumulate(map(_characters, names)))
     names = names[: bisect_right(taken_by_names, CHARACTERS // 2)]
@@ -150,7 +150,7 @@ def _size_of(column: Packed | None) -> int:
 def _texts(
     names: Sequence[str],
     kinds: Sequence[str] | None,
-    choice: Choice,
+    choice: MeasureChoice,
     fixed: Mapping[str, npt.NDArray[Any]],
     order: npt.NDArray[np.int64],
 ) -> list[Sequence[str]]:

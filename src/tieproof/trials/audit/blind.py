@@ -14,7 +14,7 @@ from tieproof.trials.attacks import Finding
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.examination import PAPER, Attack, BlindSystem, Board, Dice, Examination, Options, filled
-from tieproof.trials.audit.judgment import Trial, examine
+from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import (
@@ -41,7 +41,7 @@ from tieproof.trials.audit.systems import (
     the_same_documents,
 )
 
-MANY = 2.5
+MUCH_DATA = 2.5
 """The factor of the usual number of items and queries for attacks with much data."""
 
 FEW_DRAWS = 4
@@ -80,7 +80,7 @@ def blind(
             assert beside is not None
             return examination.score(dealing(beside, "beside")(board))
 
-        trial = Trial(name, dealing(rows), examination.score, fixed, beside=other if beside else None)
+        trial = BlindTrial(name, dealing(rows), examination.score, fixed, beside=other if beside else None)
         if times == 1:
             return examine(examination, trial, LAYOUTS.values())
         trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])
@@ -111,13 +111,13 @@ def listing(
             counts = listed(random, len(board.labels), board.asked)
             return replace(full, listed=counts, writing=full.writing._replace(empty=empty))
 
-        return examine(examination, Trial(name, case, examination.score, fixed=False), LAYOUTS.values())
+        return examine(examination, BlindTrial(name, case, examination.score, fixed=False), LAYOUTS.values())
 
     return Attack(name, "blind", does, why, "", run, lambda convention, options: applies(convention))
 
 
 TIED = "All items are equally near, so that only the breaking of ties decides."
-FEW = "Vectors are assigned at random; items with equal vectors are tied."
+FEW_VECTORS = "Vectors are assigned at random; items with equal vectors are tied."
 RANDOM = "The vectors are random; numbers too large or too small for a type add no knowledge."
 UNORDERED = "NaN is neither larger nor smaller than any number, so that no ranking follows from it."
 NOT_LISTED = "A document that is not listed was not found; a short list must not gain."
@@ -169,11 +169,11 @@ ATTACKS = [
     ),
     blind("denormals", subnormal, "1 to 3 times the smallest float32, whose squares are zero", RANDOM),
     blind("one ulp", one_ulp, "0.3 or the next larger float32, at random", "Only rounding makes or breaks its ties."),
-    blind("two vectors", dealt(2), "two random vectors, assigned at random", FEW),
-    blind("three vectors", dealt(3), "three random vectors, assigned at random", FEW, thorough=True),
-    blind("four vectors", dealt(4), "four random vectors, assigned at random", FEW),
-    blind("six vectors", dealt(6), "six random vectors, assigned at random", FEW, thorough=True),
-    blind("ten vectors", dealt(10), "ten random vectors, assigned at random", FEW),
+    blind("two vectors", dealt(2), "two random vectors, assigned at random", FEW_VECTORS),
+    blind("three vectors", dealt(3), "three random vectors, assigned at random", FEW_VECTORS, thorough=True),
+    blind("four vectors", dealt(4), "four random vectors, assigned at random", FEW_VECTORS),
+    blind("six vectors", dealt(6), "six random vectors, assigned at random", FEW_VECTORS, thorough=True),
+    blind("ten vectors", dealt(10), "ten random vectors, assigned at random", FEW_VECTORS),
     blind(
         "duplicates",
         in_groups(2),
@@ -181,8 +181,8 @@ ATTACKS = [
         "The two items of a pair are tied for all other items.",
         "TorchDR issue 295",
     ),
-    blind("groups of four", in_groups(4), "random vectors, each for four random items", FEW),
-    blind("groups of eight", in_groups(8), "random vectors, each for eight random items", FEW),
+    blind("groups of four", in_groups(4), "random vectors, each for four random items", FEW_VECTORS),
+    blind("groups of eight", in_groups(8), "random vectors, each for eight random items", FEW_VECTORS),
     blind(
         "isolated pairs",
         isolated_pairs,
@@ -240,10 +240,10 @@ ATTACKS = [
     blind(
         "zeros of much data",
         filled(0.0),
-        f"all zeros, with {MANY} times as many items and queries as usual",
+        f"all zeros, with {MUCH_DATA} times as many items and queries as usual",
         "An evaluator may treat much data differently, for example by another sorting algorithm.",
         fixed=True,
-        times=MANY,
+        times=MUCH_DATA,
     ),
     listing("one document", documents(1), "one random document for each query", NOT_LISTED),
     listing("ten documents", documents(10), "ten random documents for each query", NOT_LISTED),

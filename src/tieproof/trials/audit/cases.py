@@ -110,7 +110,7 @@ class Case:
         return cls(**packed_arrays, writing=writing)
 
 
-class Layout(NamedTuple):
+class ClassLayout(NamedTuple):
     """An order of the classes in the data.
 
     labels : makes labels from a count and a generator
@@ -169,12 +169,12 @@ def groups_of(labels: IntArray, random: np.random.Generator) -> IntArray:
 LAYOUTS = {
     layout.name: layout
     for layout in (
-        Layout("sorted", lambda count, _: by_class(count)),
-        Layout("interleaved", lambda count, _: np.arange(count) % CLASSES, others=_in_other_turns),
-        Layout("reversed", lambda count, _: by_class(count)[::-1].copy()),
-        Layout("shuffled", lambda count, random: random.permutation(by_class(count)), redrawn=True),
-        Layout("largest first", lambda count, _: of_unequal_size(count)),
-        Layout("smallest first", lambda count, _: of_unequal_size(count)[::-1].copy()),
+        ClassLayout("sorted", lambda count, _: by_class(count)),
+        ClassLayout("interleaved", lambda count, _: np.arange(count) % CLASSES, others=_in_other_turns),
+        ClassLayout("reversed", lambda count, _: by_class(count)[::-1].copy()),
+        ClassLayout("shuffled", lambda count, random: random.permutation(by_class(count)), redrawn=True),
+        ClassLayout("largest first", lambda count, _: of_unequal_size(count)),
+        ClassLayout("smallest first", lambda count, _: of_unequal_size(count)[::-1].copy()),
     )
 }
 """The orders of the classes that every blind attack is tried on. In all but the last two, classes have equal size."""

@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.options import check_choice
 from tieproof.ties import Array
 from tieproof.trials.audit.cases import MEMORY, Case
-from tieproof.trials.audit.recall_cases import Lists
+from tieproof.trials.audit.recall_cases import RecallLists
 from tieproof.trials.sandbox.folders import temporary_folder
 
 EvaluatorFunction = Callable[..., Any]
@@ -269,10 +269,10 @@ CONVENTIONS = {
             "recall",
             "(found, distances, truth), lists of neighbors",
             "recall",
-            Lists.arguments,
+            RecallLists.arguments,
             parameters=3,
             first="found",
-            unpack=Lists.unpack,
+            unpack=RecallLists.unpack,
         ),
     )
 }

@@ -16,7 +16,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_choice, check_whole
 from tieproof.measures import parse
-from tieproof.trials.attacks import Finding, Registry, Verdict, worst
+from tieproof.trials.attacks import AttackRegistry, Finding, Verdict, worst
 from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth
 from tieproof.trials.audit.cases import CLASSES, LAYOUTS, Case
 from tieproof.trials.audit.conventions import CONVENTIONS, Convention, EvaluatorFunction, convention_of
@@ -29,7 +29,7 @@ from tieproof.trials.audit.steadiness import Steadiness
 from tieproof.trials.audit.targets import Command, load, name_of
 from tieproof.trials.sandbox.processes import ending_by_signals
 
-ATTACKS = Registry[Attack]()
+ATTACKS = AttackRegistry[Attack]()
 """All attacks by name, in the order in which they run; help texts and documentation are generated from here."""
 
 for _attack in (
@@ -45,7 +45,7 @@ for _attack in (
 LONGEST_LIMIT = 10**6
 """The longest time limit in seconds: the clocks of the system overflow somewhere, and a limit of NaN never passes."""
 
-FEWEST = 4 * CLASSES
+FEWEST_ITEMS = 4 * CLASSES
 """The fewest items and queries, so that each class has at least two in every draw."""
 
 FIRST = LAYOUTS["shuffled"]
@@ -92,17 +92,17 @@ def _check(options: Options) -> None:
     if options.average is not None:
         check_choice("average", options.average, AVERAGES)
     check_whole("seed", options.seed, least=0)
-    check_whole("items", options.items, least=FEWEST)
-    check_whole("queries", options.queries, least=FEWEST)
+    check_whole("items", options.items, least=FEWEST_ITEMS)
+    check_whole("queries", options.queries, least=FEWEST_ITEMS)
 
 
 def _is_recall(convention: Convention) -> bool:
-    return convention.kind == recall.KIND
+    return convention.kind == recall.RECALL
 
 
 def _applies(attack: Attack, convention: Convention, options: Options) -> bool:
     """Whether an attack applies; only the attacks on recalls apply to evaluators of recall."""
-    return (attack.kind == recall.KIND) == _is_recall(convention) and attack.applies(convention, options)
+    return (attack.kind == recall.RECALL) == _is_recall(convention) and attack.applies(convention, options)
 
 
 def _chosen(options: Options, convention: Convention) -> list[Attack]:

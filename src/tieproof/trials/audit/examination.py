@@ -10,7 +10,7 @@ import numpy as np
 from tieproof.measures import Measure
 from tieproof.ties import Array, IntArray
 from tieproof.trials.attacks import Finding, Verdict
-from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, Layout, groups_of
+from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention, Kind
 from tieproof.trials.audit.luck import (
     DRAWS,
@@ -186,7 +186,7 @@ class Examination:
         return np.random.default_rng([self.options.seed, *words])
 
     def board(
-        self, layout: Layout, number: int = 0, times: float = 1, one_more: bool = False, same_size: bool = False
+        self, layout: ClassLayout, number: int = 0, times: float = 1, one_more: bool = False, same_size: bool = False
     ) -> Board:
         """The labels of a layout; every `number` other than 0 has other numbers of items and of queries.
 
@@ -240,7 +240,7 @@ class Examination:
         same = (case.labels[:, None] == case.query_labels).astype(np.float64)
         return replace(case, items=1 - same if self.convention.ascending else same, listed=None)
 
-    def baseline(self, layout: Layout, times: float = 1, draws: int = DRAWS) -> dict[str, Luck] | Outcome:
+    def baseline(self, layout: ClassLayout, times: float = 1, draws: int = DRAWS) -> dict[str, Luck] | Outcome:
         """The scores of random rows on a layout, by measure, or the outcome of the call that failed."""
         key = layout.name, times
         if key not in self.baselines:

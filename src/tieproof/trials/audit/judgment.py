@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from tieproof.trials.attacks import Finding, Verdict, rank_of
-from tieproof.trials.audit.cases import Case, Layout
+from tieproof.trials.audit.cases import Case, ClassLayout
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.explanations import may_be_a_threshold, may_be_the_average
 from tieproof.trials.audit.luck import (
@@ -37,7 +37,7 @@ SHARE = 0.5
 """The share of a gain that must remain in comparison with random rows of another size, or size alone explains it."""
 
 
-class Trial(NamedTuple):
+class BlindTrial(NamedTuple):
     """A blind system, and how it is compared with random embeddings.
 
     attack : the name of the attack
@@ -72,10 +72,12 @@ class Drawn(NamedTuple):
     items: int
 
 
-class Contest:
+class DrawnTrial:
     """A trial on one layout, with its first score and all further draws."""
 
-    def __init__(self, examination: Examination, trial: Trial, layout: Layout, lucks: Mapping[str, Luck]) -> None:
+    def __init__(
+        self, examination: Examination, trial: BlindTrial, layout: ClassLayout, lucks: Mapping[str, Luck]
+    ) -> None:
         self.examination, self.trial, self.layout, self.lucks = examination, trial, layout, lucks
         size = f" with {trial.times:g} times as many items and queries" if trial.times > 1 else ""
         self.where = f"On the layout '{layout.name}'{size}"
@@ -121,20 +123,20 @@ class Contest:
         return self.examination.same(self.first, self.trial.score(self.case))
 
 
-def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -> Iterator[Finding]:
+def examine(examination: Examination, trial: BlindTrial, layouts: Iterable[ClassLayout]) -> Iterator[Finding]:
     """The findings of a trial on every layout, for each measure.
 
     A trial that once takes too long or prints too much ends there. After an exploit on one layout, a measure is
     examined on another layout only if its first score deviates more.
     """
     gains: dict[str, float] = {}
-    contests: list[Contest] = []
+    contests: list[DrawnTrial] = []
     for layout in layouts:
         baseline = examination.baseline(layout, trial.times, trial.draws)
         if isinstance(baseline, Outcome):
             yield from examination.failed(BASELINE, baseline, f"On the layout '{layout.name}'")
             continue
-        contest = Contest(examination, trial, layout, baseline)
+        contest = DrawnTrial(examination, trial, layout, baseline)
         if contest.first.problem:
             yield from examination.failed(trial.attack, contest.first, contest.where)
             if contest.first.problem in ("timed out", "too much output"):
@@ -152,7 +154,7 @@ def examine(examination: Examination, trial: Trial, layouts: Iterable[Layout]) -
     yield from _over_layouts(contests, [measure for measure in examination.measures if measure not in gains])
 
 
-def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
+def _on_layout(contest: DrawnTrial, measure: str, luck: Luck | None) -> Finding:
     examination, score = contest.examination, contest.first.values[measure]
     if luck is None or math.isnan(luck.mean):
         detail = f"{contest.where}, the score is {score:.4f}; random embeddings have no such score, or score NaN."
@@ -163,7 +165,7 @@ def _on_layout(contest: Contest, measure: str, luck: Luck | None) -> Finding:
     return _drawn_again(contest, measure, luck, finding)
 
 
-def _compared(contest: Contest, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
+def _compared(contest: DrawnTrial, measure: str, score: float, luck: Luck, detail: str = "") -> Finding:
     """The finding on a score by itself, before any test of whether it is an exploit."""
     examination, limits = contest.examination, contest.examination.options.limits
     verdict, said = Verdict.HELD, f"{score:.4f}"
@@ -177,7 +179,7 @@ def _compared(contest: Contest, measure: str, score: float, luck: Luck, detail: 
     return Finding(contest.trial.attack, measure, verdict, score, luck.mean, luck.std, above, said)
 
 
-def _drawn_again(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
+def _drawn_again(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding) -> Finding:
     """The finding on a suspicious score, from further draws: with other numbers of items, then with the same."""
     examination = contest.examination
     gained, verdict = False, Verdict.HELD
@@ -220,7 +222,7 @@ def _luck_of(outcomes: Sequence[Outcome], measure: str) -> Luck:
     return Luck.of([outcome.value(measure) for outcome in outcomes])
 
 
-def _series(contest: Contest, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
+def _series(contest: DrawnTrial, measure: str, luck: Luck) -> Iterator[list[Drawn]]:
     """More and more draws: with other numbers of items and, if the gain may depend on these, then with the same."""
     examination = contest.examination
     others = examination.takes_other_sizes
@@ -238,7 +240,7 @@ def _gains(draws: Sequence[Drawn], measure: str, examination: Examination) -> Lu
     return Luck.of([_difference(each, measure, examination.sign) for each in draws])
 
 
-def _failure(contest: Contest, measure: str, draws: Sequence[Drawn]) -> Finding | None:
+def _failure(contest: DrawnTrial, measure: str, draws: Sequence[Drawn]) -> Finding | None:
     """The finding on the first draw that gave no number, if there is one."""
     for each in draws:
         for name, outcome in ((contest.trial.attack, each.blind), (BASELINE, each.random)):
@@ -253,7 +255,7 @@ def _is_hopeless(gains: Luck) -> bool:
     return not gains.mean > 0 or (gains.std > 0 and tail(gains.mean / gains.error, gains.size - 1) > HOPELESS)
 
 
-def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Finding) -> Finding:
+def _under_other_names(contest: DrawnTrial, measure: str, luck: Luck, finding: Finding) -> Finding:
     """The finding on an exploit, with a second verdict if documents were named in the order of the items."""
     if not contest.examination.convention.written or contest.layout.redrawn or contest.case.writing.names:
         return finding
@@ -264,7 +266,9 @@ def _under_other_names(contest: Contest, measure: str, luck: Luck, finding: Find
         return replace(case, writing=case.writing._replace(names=seed))
 
     trial = contest.trial._replace(case=renamed, fixed=False)
-    again = _drawn_again(Contest(contest.examination, trial, contest.layout, contest.lucks), measure, luck, finding)
+    again = _drawn_again(
+        DrawnTrial(contest.examination, trial, contest.layout, contest.lucks), measure, luck, finding
+    )
     if again.verdict is Verdict.EXPLOITABLE:
         return replace(finding, renamed=again.verdict)
     words = "Documents are named in the order of the items; with random names, the verdict is"
@@ -278,7 +282,7 @@ def _difference(drawn: Drawn, measure: str, sign: int) -> float:
     return sign * (blind - random)
 
 
-def _judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
+def _judged(contest: DrawnTrial, measure: str, luck: Luck, gains: Luck) -> Verdict:
     """The verdict on a gain: an exploit, a small gain, or one that size, thresholds or the average explain."""
     examination, score = contest.examination, contest.first.values[measure]
     if contest.trial.beside is not None and not _gains_more(contest, measure):
@@ -291,7 +295,7 @@ def _judged(contest: Contest, measure: str, luck: Luck, gains: Luck) -> Verdict:
     return Verdict.GAINS_A_LITTLE if small else Verdict.EXPLOITABLE
 
 
-def _gains_more(contest: Contest, measure: str) -> bool:
+def _gains_more(contest: DrawnTrial, measure: str) -> bool:
     """Whether a system also gains over what is beside it, such as random rows of a larger size.
 
     An evaluator that rounds distances and reports the lower bound gives large random embeddings more than usual ones.
@@ -308,7 +312,7 @@ def _gains_more(contest: Contest, measure: str) -> bool:
     return is_gain(gain, LEVEL, contest.examination.step(measure)) and gain.mean > SHARE * Luck.of(usual).mean
 
 
-def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Iterator[Finding]:
+def _over_layouts(contests: Sequence[DrawnTrial], measures: Iterable[str]) -> Iterator[Finding]:
     """A finding on each measure with consistent gains over all layouts, though not an exploit on any of them."""
     for measure in measures:
         known = ((each, each.lucks.get(measure)) for each in contests if measure in each.first.values)
@@ -317,7 +321,7 @@ def _over_layouts(contests: Sequence[Contest], measures: Iterable[str]) -> Itera
             yield finding
 
 
-def _little_on_all(measure: str, lucks: Sequence[tuple[Contest, Luck]]) -> Finding | None:
+def _little_on_all(measure: str, lucks: Sequence[tuple[DrawnTrial, Luck]]) -> Finding | None:
     """The finding on a consistent gain over all layouts; None if there is no such gain."""
     examination = lucks[0][0].examination
     sign = examination.sign

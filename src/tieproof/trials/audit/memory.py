@@ -13,7 +13,7 @@ from tieproof.ties import Array
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.examination import Attack, Board, Dice, Examination, filled
-from tieproof.trials.audit.judgment import Trial, examine
+from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 
@@ -38,7 +38,7 @@ def _in_a_new_process(examination: Examination) -> Iterator[Finding]:
     """Findings on zeros scored in processes that have scored nothing before."""
     assert examination.anew is not None
     anew = examination.anew
-    trial = Trial(ANEW, partial(_zeros, ANEW, examination), lambda case: anew(case, {}), True, looks=LOOKS[:2])
+    trial = BlindTrial(ANEW, partial(_zeros, ANEW, examination), lambda case: anew(case, {}), True, looks=LOOKS[:2])
     return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
 
 
@@ -55,7 +55,7 @@ def _after_a_good_system(
         return examination.score(case)
 
     make = partial(case_of, name, examination)
-    trial = Trial(
+    trial = BlindTrial(
         name, make, score, False, looks=LOOKS[:2], own=True, beside=lambda board: examination.score(make(board))
     )
     return examine(examination, trial, [LAYOUTS["shuffled"]])

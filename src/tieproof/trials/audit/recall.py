@@ -14,16 +14,16 @@ from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.examination import MOST_QUERIES, Attack, AttackKind, Examination
 from tieproof.trials.audit.luck import differ
 from tieproof.trials.audit.outcomes import Outcome, check_answer
-from tieproof.trials.audit.recall_cases import FIRST, Deck, Lists, Trial
+from tieproof.trials.audit.recall_cases import FIRST, Deck, RecallLists, RecallTrial
 
-KIND: AttackKind = "recall"
+RECALL: AttackKind = "recall"
 """The kind of the convention, and of the attacks that apply to it."""
 
 TOLERANCE = 1e-4
 """How far outside its interval a recall may be, because an evaluator may round it."""
 
 
-def ask(examination: Examination, lists: Lists) -> Outcome:
+def ask(examination: Examination, lists: RecallLists) -> Outcome:
     """Call the evaluator with lists."""
     return examination.score(cast(Any, lists))
 
@@ -84,7 +84,7 @@ def _check(examination: Examination) -> None:
             )
 
 
-def _judged(examination: Examination, attack: str, trial: Trial) -> Iterator[Finding]:
+def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterator[Finding]:
     """The findings on a trial, one for each number of the evaluator."""
     outcome = ask(examination, trial.lists)
     if outcome.problem:
@@ -108,7 +108,9 @@ def _judged(examination: Examination, attack: str, trial: Trial) -> Iterator[Fin
         yield Finding(attack, name, verdict, value, detail=detail, interval=(min(interval), max(interval)))
 
 
-def attack(name: str, trials: Callable[[Deck], Iterator[Trial]], does: str, why: str, source: str = "") -> Attack:
+def attack(
+    name: str, trials: Callable[[Deck], Iterator[RecallTrial]], does: str, why: str, source: str = ""
+) -> Attack:
     """An attack by lists whose recall is known."""
 
     def run(examination: Examination) -> Iterator[Finding]:
@@ -116,10 +118,10 @@ def attack(name: str, trials: Callable[[Deck], Iterator[Trial]], does: str, why:
         for trial in trials(deck(examination, name)):
             yield from _judged(examination, name, trial)
 
-    return Attack(name, KIND, does, why, source, run)
+    return Attack(name, RECALL, does, why, source, run)
 
 
-Pairs = Callable[[Deck], Iterator[tuple[str, Lists, Lists]]]
+Pairs = Callable[[Deck], Iterator[tuple[str, RecallLists, RecallLists]]]
 """A function that yields pairs of lists that must have the same score, with the change in words."""
 
 
@@ -139,4 +141,4 @@ def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source:
                 reached = verdict if differ(value, changed) else Verdict.HELD
                 yield Finding(name, measure, reached, changed, detail=detail)
 
-    return Attack(name, KIND, does, why, source, run)
+    return Attack(name, RECALL, does, why, source, run)

@@ -7,36 +7,45 @@ import numpy as np
 
 from tieproof.trials.attacks import Verdict
 from tieproof.trials.audit.recall import attack, same
-from tieproof.trials.audit.recall_cases import FIRST, NOTHING, Deck, K, Lists, Ranking, Trial, almost_as_near
+from tieproof.trials.audit.recall_cases import (
+    FIRST,
+    NOTHING,
+    Deck,
+    K,
+    RecallLists,
+    RecallTrial,
+    WholeRanking,
+    almost_as_near,
+)
 
 ROUNDING = 2.0**-20
 """The largest relative difference of distances that sums in float32 explain."""
 
 
-def _true_neighbors(deck: Deck) -> Iterator[Trial]:
+def _true_neighbors(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    yield Trial.of("exactly the nearest items", ranking, ranking.at(FIRST))
-    yield Trial.of("the farthest items", ranking, ranking.at(deck.far()))
+    yield RecallTrial.of("exactly the nearest items", ranking, ranking.at(FIRST))
+    yield RecallTrial.of("the farthest items", ranking, ranking.at(deck.far()))
 
 
-def _partial_lists(deck: Deck) -> Iterator[Trial]:
+def _partial_lists(deck: Deck) -> Iterator[RecallTrial]:
     for data, tie in (("without ties", (0, 1)), ("with a tie at the cut", (K - 4, K + 4))):
         ranking = deck.ranking(tie)
-        yield Trial.of(f"random ones of the {2 * K} nearest items, {data}", ranking, ranking.at(deck.some()))
+        yield RecallTrial.of(f"random ones of the {2 * K} nearest items, {data}", ranking, ranking.at(deck.some()))
 
 
-def _beyond_the_cut(deck: Deck) -> Iterator[Trial]:
+def _beyond_the_cut(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    yield Trial.of(f"the items at ranks {K + 1} to {2 * K}", ranking, ranking.at(FIRST + K))
+    yield RecallTrial.of(f"the items at ranks {K + 1} to {2 * K}", ranking, ranking.at(FIRST + K))
 
 
-def _repeated_ids(deck: Deck) -> Iterator[Trial]:
+def _repeated_ids(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    yield Trial.of(f"the nearest item, {K} times", ranking, ranking.at(np.zeros(K, dtype=np.int64)))
-    yield Trial.of("half of the nearest items, each twice", ranking, ranking.at(FIRST // 2))
+    yield RecallTrial.of(f"the nearest item, {K} times", ranking, ranking.at(np.zeros(K, dtype=np.int64)))
+    yield RecallTrial.of("half of the nearest items, each twice", ranking, ranking.at(FIRST // 2))
 
 
-def _ids_out_of_range(deck: Deck) -> Iterator[Trial]:
+def _ids_out_of_range(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     lists = ranking.at(FIRST)
     for what, ids in (
@@ -44,63 +53,65 @@ def _ids_out_of_range(deck: Deck) -> Iterator[Trial]:
         ("the ids of the nearest items plus 2^32", lists.found + 2**32),
         ("the ids of the nearest items minus the number of items", lists.found - deck.items),
     ):
-        yield Trial.of(f"{what}, with the distances of the nearest items", ranking, replace(lists, found=ids))
+        yield RecallTrial.of(f"{what}, with the distances of the nearest items", ranking, replace(lists, found=ids))
 
 
-def _stale_truth(deck: Deck) -> Iterator[Trial]:
+def _stale_truth(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
-    yield Trial.of(
+    yield RecallTrial.of(
         "the farthest items, while the truth is of vectors a thousand times as long",
         ranking,
         replace(ranking.at(deck.far()), true_distances=ranking.scaled(1024).at(FIRST).true_distances),
     )
-    others = Ranking(np.roll(ranking.ids, 1, axis=0), np.roll(ranking.distances, 1, axis=0))
+    others = WholeRanking(np.roll(ranking.ids, 1, axis=0), np.roll(ranking.distances, 1, axis=0))
     own, other = ranking.at(FIRST), others.at(FIRST)
     lists = replace(own, true_ids=other.true_ids, true_distances=other.true_distances)
-    yield Trial.of("the nearest items, while the truth is that of other queries", others, lists)
+    yield RecallTrial.of("the nearest items, while the truth is that of other queries", others, lists)
 
 
-def _claimed_distances(deck: Deck) -> Iterator[Trial]:
+def _claimed_distances(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     lists = ranking.at(deck.far())
     for claimed in (0.0, -np.inf):
         claim = replace(lists, distances=np.full_like(lists.distances, claimed))
-        yield Trial.of(f"the farthest items, with distances of {claimed:g}", ranking, claim)
+        yield RecallTrial.of(f"the farthest items, with distances of {claimed:g}", ranking, claim)
 
 
-def _almost_as_near(deck: Deck) -> Iterator[Trial]:
+def _almost_as_near(deck: Deck) -> Iterator[RecallTrial]:
     for distance in (1.0, 2.0**-20, 2.0**20):
         for exponent in (-4, -7, -10, -20, -23):
             ranking = almost_as_near(deck.random, deck.queries, deck.items, distance, 2.0**exponent)
             what = f"items that are farther than {distance:.2g}, the largest distance of a neighbor, by a share of "
-            trial = Trial.of(f"{what}{2.0**exponent:.2g}", ranking, ranking.at(FIRST + K))
+            trial = RecallTrial.of(f"{what}{2.0**exponent:.2g}", ranking, ranking.at(FIRST + K))
             yield trial._replace(above=Verdict.GAINS_A_LITTLE) if 2.0**exponent <= ROUNDING else trial
 
 
-def _small_distances(deck: Deck) -> Iterator[Trial]:
+def _small_distances(deck: Deck) -> Iterator[RecallTrial]:
     for exponent in (-100, -40, -20):
         ranking = deck.ranking().scaled(2.0**exponent)
         where = f"where all distances are small multiples of 2^{exponent}"
-        yield Trial.of(f"the farthest items, {where}", ranking, ranking.at(deck.far()))
-        yield Trial.of(f"the items at ranks {K + 1} to {2 * K}, {where}", ranking, ranking.at(FIRST + K))
+        yield RecallTrial.of(f"the farthest items, {where}", ranking, ranking.at(deck.far()))
+        yield RecallTrial.of(f"the items at ranks {K + 1} to {2 * K}, {where}", ranking, ranking.at(FIRST + K))
 
 
-def _whole_tie(deck: Deck) -> Iterator[Trial]:
+def _whole_tie(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking((4, 18))
-    yield Trial.of(f"{K} of 14 items of a tie, of which 6 belong to the nearest", ranking, ranking.at(FIRST + 4))
+    yield RecallTrial.of(
+        f"{K} of 14 items of a tie, of which 6 belong to the nearest", ranking, ranking.at(FIRST + 4)
+    )
 
 
-def _cut_truth(deck: Deck) -> Iterator[Trial]:
+def _cut_truth(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking((6, deck.items - K))
     what = "the 6 items before a tie that goes on behind the end of the truth, and"
     places = FIRST.copy()
     places[6:] = np.arange(deck.items - K - 4, deck.items - K)
-    yield Trial.of(f"{what} items of the tie that the truth does not list", ranking, ranking.at(places))
+    yield RecallTrial.of(f"{what} items of the tie that the truth does not list", ranking, ranking.at(places))
     places[6:] = deck.far()[6:]
-    yield Trial.of(f"{what} the farthest items", ranking, ranking.at(places))
+    yield RecallTrial.of(f"{what} the farthest items", ranking, ranking.at(places))
 
 
-def _few_answers(deck: Deck) -> Iterator[Trial]:
+def _few_answers(deck: Deck) -> Iterator[RecallTrial]:
     ranking, largest = deck.ranking(), float(np.finfo(np.float32).max)
     for count in (0, 1, 4):
         for distance in (np.nan, np.inf, largest, 0.0, -largest):
@@ -108,65 +119,65 @@ def _few_answers(deck: Deck) -> Iterator[Trial]:
             lists.found[:, count:] = nothing.found[:, count:]
             lists.distances[:, count:] = distance
             what = f"{count} of {K} nearest items, then the id {NOTHING} with the distance {distance:.3g}"
-            yield Trial.of(what, ranking, lists)
+            yield RecallTrial.of(what, ranking, lists)
 
 
-def _padded_truth(deck: Deck) -> Iterator[Trial]:
+def _padded_truth(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     lists, nothing = ranking.at(FIRST), ranking.nothing()
     lists.true_ids[:, 4:], lists.true_distances[:, 4:] = NOTHING, np.inf
     padded = "while the truth lists 4 items, then the id -1"
     empty = replace(lists, found=nothing.found, distances=nothing.distances)
-    yield Trial(f"nothing, {padded}", empty, 0.0, 0.0)
+    yield RecallTrial(f"nothing, {padded}", empty, 0.0, 0.0)
     lists.found[:, 4:], lists.distances[:, 4:] = NOTHING, np.inf
-    yield Trial(f"the same 4 items, {padded}", lists, 4 / K, 1.0)
+    yield RecallTrial(f"the same 4 items, {padded}", lists, 4 / K, 1.0)
 
 
-def _unanswered_queries(deck: Deck) -> Iterator[Trial]:
+def _unanswered_queries(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     lists, nothing = ranking.at(FIRST), ranking.nothing()
     lists.found[4:], lists.distances[4:] = nothing.found[4:], nothing.distances[4:]
-    yield Trial.of("the nearest items of 4 queries, and nothing for the others", ranking, lists)
+    yield RecallTrial.of("the nearest items of 4 queries, and nothing for the others", ranking, lists)
 
 
-def _nan_distances(deck: Deck) -> Iterator[Trial]:
+def _nan_distances(deck: Deck) -> Iterator[RecallTrial]:
     ranking = deck.ranking()
     for what, lists in (("the farthest", ranking.at(deck.far())), ("the nearest", ranking.at(FIRST))):
         blank = replace(lists, distances=np.full_like(lists.distances, np.nan))
-        yield Trial.of(f"{what} items with distances of NaN", ranking, blank)._replace(least=0.0)
+        yield RecallTrial.of(f"{what} items with distances of NaN", ranking, blank)._replace(least=0.0)
     far = ranking.at(deck.far())
     blank = replace(far, true_distances=np.full_like(far.true_distances, np.nan))
-    yield Trial.of("the farthest items, while the distances of the truth are NaN", ranking, blank)
+    yield RecallTrial.of("the farthest items, while the distances of the truth are NaN", ranking, blank)
 
 
-def _ties_at_the_cut(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
+def _ties_at_the_cut(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]]:
     ranking = deck.ranking((K - 4, K + 4))
     other = np.where(FIRST < K - 4, FIRST, FIRST + 4)
     yield "other items of a tie at the cut", ranking.at(FIRST), ranking.at(other)
 
 
-def _tied_lists(deck: Deck) -> Lists:
+def _tied_lists(deck: Deck) -> RecallLists:
     """Random ones of the nearest items, with a tie at the cut."""
     return deck.ranking((K - 4, K + 4)).at(deck.some())
 
 
-def _same_again(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
+def _same_again(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]]:
     lists = _tied_lists(deck)
     yield "a second call", lists, lists
 
 
-def _order_of_found_items(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
+def _order_of_found_items(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]]:
     lists, order = _tied_lists(deck), deck.random.permutation(K)
     shuffled = replace(lists, found=lists.found[:, order], distances=lists.distances[:, order])
     yield "found items in another order", lists, shuffled
 
 
-def _order_of_lists(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
+def _order_of_lists(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]]:
     lists = _tied_lists(deck)
     yield "queries in another order", lists, lists.take(deck.random.permutation(deck.queries))
 
 
-def _names_of_items(deck: Deck) -> Iterator[tuple[str, Lists, Lists]]:
+def _names_of_items(deck: Deck) -> Iterator[tuple[str, RecallLists, RecallLists]]:
     lists, names = _tied_lists(deck), deck.random.permutation(deck.items)
     never = np.setdiff1d(np.arange(deck.items), lists.found)
     # The id 0 goes to an item that was found, and to one that was not, if there is one.

@@ -1,8 +1,8 @@
 """The input of an evaluator of recall: what an index found for each query, and the true neighbors as lists.
 
-Vectors are not needed: an evaluator of recall sees only lists. A `Ranking` makes them up, so that it is known exactly
-which items are tied and how many neighbors a list contains. All distances are small multiples of powers of two, so
-that float32 represents them.
+Vectors are not needed: an evaluator of recall sees only lists. A `WholeRanking` makes them up, so that it is known
+exactly which items are tied and how many neighbors a list contains. All distances are small multiples of powers of
+two, so that float32 represents them.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -33,7 +33,7 @@ FIRST = np.arange(K)
 
 
 @dataclass(frozen=True)
-class Lists:
+class RecallLists:
     """The arguments of an evaluator of recall.
 
     found, distances : (q, K) the items that an index found and their distances, as it returned them
@@ -52,9 +52,9 @@ class Lists:
         """Found items, distances and the truth, as copies, so that no evaluator can change the input of others."""
         return self.found.copy(), self.distances.copy(), (self.true_ids.copy(), self.true_distances.copy())
 
-    def take(self, queries: IntArray) -> "Lists":
+    def take(self, queries: IntArray) -> "RecallLists":
         """The lists of some queries, in this order."""
-        return Lists(*(getattr(self, field.name)[queries] for field in fields(self)))
+        return RecallLists(*(getattr(self, field.name)[queries] for field in fields(self)))
 
     def pack(self) -> bytes:
         """The lists as bytes, which contain only arrays and nothing that could be executed."""
@@ -63,7 +63,7 @@ class Lists:
         return packed.getvalue()
 
     @classmethod
-    def unpack(cls, packed: bytes) -> "Lists":
+    def unpack(cls, packed: bytes) -> "RecallLists":
         """The lists from the bytes that `pack` returned.
 
         >>> ids, distances = np.array([[7, 3]]), np.array([[0.0, 0.5]])
@@ -74,7 +74,7 @@ class Lists:
             return cls(**{name: arrays[name] for name in arrays.files})
 
 
-class Ranking(NamedTuple):
+class WholeRanking(NamedTuple):
     """All items of a gallery for each query, from the nearest to the farthest.
 
     ids : (q, n)
@@ -85,7 +85,9 @@ class Ranking(NamedTuple):
     distances: Array
 
     @classmethod
-    def drawn(cls, random: np.random.Generator, queries: int, items: int, tie: tuple[int, int] = (0, 1)) -> "Ranking":
+    def drawn(
+        cls, random: np.random.Generator, queries: int, items: int, tie: tuple[int, int] = (0, 1)
+    ) -> "WholeRanking":
         """A random ranking in which only the items at the places from tie[0] up to tie[1] are tied.
 
         >>> Ranking.drawn(np.random.default_rng(0), 1, 6, (2, 4)).distances
@@ -101,13 +103,13 @@ class Ranking(NamedTuple):
         """How many neighbors the truth lists for each query."""
         return min(MOST_LISTED, len(self.ids[0]) // 2)
 
-    def at(self, places: Any) -> Lists:
+    def at(self, places: Any) -> RecallLists:
         """The lists of an index that found the items at some places, (K,) or (q, K), and reports their distances."""
         there = np.broadcast_to(places, (len(self.ids), K))
         found, distances = (np.take_along_axis(each, there, axis=1) for each in self)
-        return Lists(found, distances, *(each[:, : self.listed].copy() for each in self))
+        return RecallLists(found, distances, *(each[:, : self.listed].copy() for each in self))
 
-    def nothing(self) -> Lists:
+    def nothing(self) -> RecallLists:
         """The lists of an index that found nothing."""
         lists = self.at(np.zeros(K, dtype=np.int64))
         return replace(
@@ -124,12 +126,14 @@ class Ranking(NamedTuple):
         estimate = neighbor_recall(known, tuple(self), k=K, n_items=items)[K]
         return estimate.lower, estimate.upper
 
-    def scaled(self, factor: float) -> "Ranking":
+    def scaled(self, factor: float) -> "WholeRanking":
         """The ranking with all distances multiplied by a power of two."""
         return self._replace(distances=self.distances * np.float32(factor))
 
 
-def almost_as_near(random: np.random.Generator, queries: int, items: int, distance: float, gap: float) -> Ranking:
+def almost_as_near(
+    random: np.random.Generator, queries: int, items: int, distance: float, gap: float
+) -> WholeRanking:
     """A ranking with K items up to a distance, K items farther by a share of it, and the others much farther.
 
     >>> almost_as_near(np.random.default_rng(0), 1, 40, 1.0, 2.0**-23).distances[0, K - 1 : K + 1] - 1
@@ -138,7 +142,7 @@ def almost_as_near(random: np.random.Generator, queries: int, items: int, distan
     shares: FloatArray = np.repeat([0.0, 1.0 + gap, 4.0], [K, K, items - 2 * K])
     shares[:K] = np.arange(K + 6, 2 * K + 6) / (2 * K + 5)
     ids = np.argsort(random.random((queries, items)), axis=1)
-    return Ranking(ids, np.tile((shares * distance).astype(np.float32), (queries, 1)))
+    return WholeRanking(ids, np.tile((shares * distance).astype(np.float32), (queries, 1)))
 
 
 class Deck:
@@ -147,9 +151,9 @@ class Deck:
     def __init__(self, random: np.random.Generator, queries: int, items: int) -> None:
         self.random, self.queries, self.items = random, queries, items
 
-    def ranking(self, tie: tuple[int, int] = (0, 1)) -> Ranking:
+    def ranking(self, tie: tuple[int, int] = (0, 1)) -> WholeRanking:
         """A random ranking, with a tie from one place up to another."""
-        return Ranking.drawn(self.random, self.queries, self.items, tie)
+        return WholeRanking.drawn(self.random, self.queries, self.items, tie)
 
     def far(self) -> IntArray:
         """The places of the farthest items, which no truth lists."""
@@ -161,7 +165,7 @@ class Deck:
         return np.sort(order[:, :K], axis=1)
 
 
-class Trial(NamedTuple):
+class RecallTrial(NamedTuple):
     """Lists that are handed in, and the interval in which their recall lies.
 
     what : the lists, in words
@@ -169,12 +173,12 @@ class Trial(NamedTuple):
     """
 
     what: str
-    lists: Lists
+    lists: RecallLists
     least: float
     most: float
     above: Verdict = Verdict.EXPLOITABLE
 
     @classmethod
-    def of(cls, what: str, ranking: Ranking, lists: Lists) -> "Trial":
+    def of(cls, what: str, ranking: WholeRanking, lists: RecallLists) -> "RecallTrial":
         """A trial of lists whose recall follows from the whole ranking."""
         return cls(what, lists, *ranking.recall(lists.found))

@@ -29,8 +29,8 @@ from tieproof.inputs.readers.location import reading
 from tieproof.show.printable import in_one_line
 from tieproof.ties import Array
 from tieproof.trials.competition.submissions import (
-    Limits,
     SubmissionError,
+    SubmissionLimits,
     check_file,
     check_vectors,
     file_in,
@@ -72,9 +72,9 @@ class Scoring(NamedTuple):
     digits: int = 4
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SubmissionLimits:
         """The limits of a submission, in bytes and dimensions."""
-        return Limits(self.megabytes * 10**6, self.dimensions)
+        return SubmissionLimits(self.megabytes * 10**6, self.dimensions)
 
 
 def scored(scoring: Scoring, truth: Path, submission: Path) -> Result:
@@ -291,7 +291,7 @@ def on_grand_challenge(
     return _status_of(score)
 
 
-def _jobs_in(given: Path, limits: Limits) -> list[tuple[str, Any]]:
+def _jobs_in(given: Path, limits: SubmissionLimits) -> list[tuple[str, Any]]:
     """The name of each job's first input, and the content of its first output."""
     listed = _from_json(given / "predictions.json", limits)
     try:
@@ -308,7 +308,7 @@ def name_of(value: Mapping[str, Any]) -> str:
     return str(named).rpartition(".")[0] or str(named)
 
 
-def _from_json(path: Path, limits: Limits) -> Any:
+def _from_json(path: Path, limits: SubmissionLimits) -> Any:
     """The content of a JSON file; NaN and Infinity, which JSON does not have, are refused."""
 
     def refuse(word: str) -> None:

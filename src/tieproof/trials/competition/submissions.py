@@ -30,7 +30,7 @@ class SubmissionError(InputError):
     """An invalid submission. Participants may read the message, so it tells nothing about the truth."""
 
 
-class Limits(NamedTuple):
+class SubmissionLimits(NamedTuple):
     """The limits of a submission: bytes of its file, and dimensions of a vector."""
 
     size: int
@@ -62,7 +62,7 @@ def file_in(submission: Path, name: str, extensions: Sequence[str]) -> Path:
     return present[0]
 
 
-def check_file(path: Path, limits: Limits) -> None:
+def check_file(path: Path, limits: SubmissionLimits) -> None:
     """Raise SubmissionError unless a path is a regular file (not a link) that is neither too large nor packed."""
     try:
         status = path.stat(follow_symlinks=False)
@@ -81,7 +81,7 @@ def check_file(path: Path, limits: Limits) -> None:
         raise SubmissionError(f"{path.name} is packed by gzip. Unpack it before you hand it in.")
 
 
-def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
+def read_vectors(path: Path, ids: Sequence[str], limits: SubmissionLimits) -> Array:
     """The vectors of a submission, one for each of `ids` and in their order.
 
     An .npz has the arrays `ids` and `embeddings`; a .csv has the column `id`, then columns of numbers. The rows of an
@@ -111,7 +111,7 @@ def read_vectors(path: Path, ids: Sequence[str], limits: Limits) -> Array:
     return vectors[rows_of(given, ids, path.name)]
 
 
-def _from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
+def _from_npz(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
     """The arrays `ids` and `embeddings` of an archive, which has no others and is within the limits when unpacked."""
     with reading(path, npy.ARCHIVE), ZipFile(path) as archive:
         unpacked = sum(member.file_size for member in archive.infolist())
@@ -133,12 +133,12 @@ def _from_npz(path: Path, limits: Limits) -> tuple[list[str], Array]:
     return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
 
 
-def _from_npy(path: Path, limits: Limits) -> tuple[None, Array]:
+def _from_npy(path: Path, limits: SubmissionLimits) -> tuple[None, Array]:
     (entry,) = npy.entries(path)
     return None, np.asarray(entry.load())
 
 
-def _from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
+def _from_csv(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
     """The column `id`, and the columns of numbers after it."""
     with reading(path, TABLE), path.open(encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file)
@@ -170,7 +170,7 @@ def _from_csv(path: Path, limits: Limits) -> tuple[list[str], Array]:
 READERS = {".npz": _from_npz, ".npy": _from_npy, ".csv": _from_csv}
 
 
-def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits) -> None:
+def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: SubmissionLimits) -> None:
     """Raise SubmissionError unless each row is a vector of finite numbers with allowed dimensions."""
     if vectors.dtype.kind not in "fiub" or vectors.dtype.itemsize > 8:
         raise SubmissionError(f"{name} has the data type {vectors.dtype}. Embeddings must be numbers: save float32.")
@@ -190,7 +190,7 @@ def check_vectors(vectors: Array, ids: Sequence[str], name: str, limits: Limits)
         )
 
 
-def _too_wide(name: str, dimensions: int, limits: Limits) -> str:
+def _too_wide(name: str, dimensions: int, limits: SubmissionLimits) -> str:
     return f"{name} has vectors of {dimensions:,} dimensions, but only {limits.dimensions:,} are allowed. Use fewer."
 
 

@@ -11,7 +11,7 @@ from tieproof.inputs.readers import trec
 from tieproof.inputs.readers.location import check, reading
 from tieproof.trials.competition.submissions import repeated
 
-KIND = "a table of ids and labels in UTF-8 text (.csv)"
+TRUTH_TABLE = "a table of ids and labels in UTF-8 text (.csv)"
 ENCODING = "utf-8-sig"
 
 ID, LABEL, GROUP, ROLE = COLUMNS = ("id", "label", "group", "role")
@@ -99,7 +99,7 @@ def with_gallery(queries: Truth, gallery: Truth, name: str) -> Truth:
 def _columns_in(path: Path, names: Sequence[str]) -> Columns:
     """The named columns, as far as the table has them; it must have ids and labels."""
     check(path)
-    with reading(path, KIND), path.open(encoding=ENCODING, newline="") as file:
+    with reading(path, TRUTH_TABLE), path.open(encoding=ENCODING, newline="") as file:
         header, *rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row] or [[]]
     if not {ID, LABEL} <= set(header):
         raise InputError(f"{path} has the columns {', '.join(header)}; a table of the truth needs id and label.")

@@ -21,7 +21,7 @@ _LEAST_SEED = 16
 """The fewest characters of a seed that cannot be guessed."""
 
 
-class Limits(NamedTuple):
+class SystemLimits(NamedTuple):
     """The resources that a system may use; `Judging` in trials/competition/settings.py explains each of them."""
 
     seconds: float
@@ -41,11 +41,11 @@ class Contest(NamedTuple):
     seed: Path
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> SystemLimits:
         """The resources that a system may use."""
         given = self.competition.judge
         dimensions = 1 if self.gives_distances else self.competition.dimensions
-        return Limits(given.seconds, given.total_seconds, given.memory, given.output, dimensions)
+        return SystemLimits(given.seconds, given.total_seconds, given.memory, given.output, dimensions)
 
     @property
     def gives_distances(self) -> bool:
@@ -116,7 +116,7 @@ TEXTS, ROWS, TABLE = ".txt", ".npy", ".csv"
 Otherwise items are a folder with one file for each."""
 
 
-class Items(NamedTuple):
+class ContestItems(NamedTuple):
     """Items in the organizer's order.
 
     suffixes : the extensions of their files
@@ -133,14 +133,14 @@ class Items(NamedTuple):
 class Sequestered(NamedTuple):
     """All items that a system is asked about, the queries first.
 
-    suffixes, content : those of all items, as in `Items`
+    suffixes, content : those of all items, as in `ContestItems`
     queries, gallery : the queries and the gallery; gallery is None if all items query each other
     """
 
     suffixes: tuple[str, ...]
     content: Callable[[int], bytes]
-    queries: Items
-    gallery: Items | None
+    queries: ContestItems
+    gallery: ContestItems | None
 
     @property
     def size(self) -> int:
@@ -197,7 +197,7 @@ def read_sequestered(contest: Contest) -> Sequestered:
     return Sequestered(suffixes, content, queries, gallery)
 
 
-def _read_items(place: Path, labels: Path) -> Items:
+def _read_items(place: Path, labels: Path) -> ContestItems:
     """The items of a folder, of a table, of the lines of a text, or of the rows of an array."""
     if place.is_dir():
         return _of_folder(place, labels)
@@ -214,10 +214,10 @@ def _read_items(place: Path, labels: Path) -> Items:
         raise InputError(
             f"{labels} has labels of shape {truth.shape}, but {place} has {count:,} items. Give one label for each."
         )
-    return Items((suffix,) * count, content, truth)
+    return ContestItems((suffix,) * count, content, truth)
 
 
-def _of_folder(place: Path, labels: Path) -> Items:
+def _of_folder(place: Path, labels: Path) -> ContestItems:
     """The items of a folder, one file each, whose name without extension is its id; in the order of the labels."""
     files: dict[str, Path] = {}
     for file in sorted(file for file in place.iterdir() if not file.name.startswith(".")):
@@ -232,7 +232,7 @@ def _of_folder(place: Path, labels: Path) -> Items:
     return _labeled(tuple(file.suffix.lower() for file in chosen), lambda at: chosen[at].read_bytes(), truth, labels)
 
 
-def _of_table(place: Path, labels: Path) -> Items:
+def _of_table(place: Path, labels: Path) -> ContestItems:
     """The items of a table, one row each: the id, then numbers, which become an array, or a single text."""
     with reading(place, "a table in UTF-8 text (.csv)"), place.open(encoding="utf-8-sig", newline="") as file:
         header, *rows = [row for row in csv.reader(file) if row] or [[]]
@@ -270,10 +270,10 @@ def _of_the_same_items(place: Path, ids: list[str], labels: Path) -> Truth:
     return truth
 
 
-def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> Items:
+def _labeled(suffixes: tuple[str, ...], content: Callable[[int], bytes], truth: Truth, labels: Path) -> ContestItems:
     """Items in the order of the truth, with labels of the type that `tieproof verify` reads from the same file."""
     groups = read_labels(f"{labels}:{GROUP}") if truth.groups else None
-    return Items(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
+    return ContestItems(suffixes, content, read_labels(f"{labels}:{LABEL}"), groups)
 
 
 def _of_lines(place: Path) -> tuple[Callable[[int], bytes], int]:

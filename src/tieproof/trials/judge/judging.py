@@ -34,7 +34,7 @@ from tieproof.trials.judge.answers import (
 from tieproof.trials.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
 from tieproof.trials.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
-from tieproof.trials.judge.running import Outcome, Runner, journal
+from tieproof.trials.judge.running import BatchOutcome, Runner, journal
 from tieproof.trials.judge.scoring import scored
 from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hidden, choose_seal
 from tieproof.trials.sandbox.folders import python_folders, readable, sweep
@@ -213,7 +213,9 @@ def dealt(contest: Contest, test_set: Sequestered, dealer: Dealer) -> Sequence[B
     return deal_items(dealer, count, judging.batch, judging.repeats)
 
 
-def _asked(batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder, progress: bool) -> list[Outcome]:
+def _asked(
+    batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder, progress: bool
+) -> list[BatchOutcome]:
     """The outcomes of all batches; those that are not kept in the journal are run, and written to it."""
     limits, total = runner.limits, len(batches)
     watch = progress_bar(total, f"batches of run {run}", 1.0) if progress else unwatched(total)
@@ -225,16 +227,18 @@ def _asked(batches: Sequence[Batch], run: int, runner: Runner, kept: PartsFolder
             if name not in kept:
                 left = limits.seconds if limits.total_seconds is None else limits.total_seconds - used
                 left = min(left, limits.seconds)
-                outcome = runner.run(batch, left) if left > 0 else Outcome(all_refused(batch, LATE), 0.0)
+                outcome = runner.run(batch, left) if left > 0 else BatchOutcome(all_refused(batch, LATE), 0.0)
                 kept.write(name, **outcome.arrays())
             with kept.opened(name) as arrays:
-                outcomes.append(Outcome.of(arrays))
+                outcomes.append(BatchOutcome.of(arrays))
             used += outcomes[-1].seconds
             advance(1)
     return outcomes
 
 
-def _evaluated(contest: Contest, test_set: Sequestered, batches: Sequence[Batch], outcomes: Sequence[Outcome]) -> Run:
+def _evaluated(
+    contest: Contest, test_set: Sequestered, batches: Sequence[Batch], outcomes: Sequence[BatchOutcome]
+) -> Run:
     """A run with its result: by `evaluate` if every item has an embedding, so that anybody can verify it."""
     rules = contest.competition
     in_bits, symmetric = rules.distance == "hamming", rules.judge.symmetric

@@ -21,11 +21,11 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.trials.judge.answers import CRASHED, NOTHING, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
-from tieproof.trials.judge.items import Limits, Sequestered
+from tieproof.trials.judge.items import Sequestered, SystemLimits
 from tieproof.trials.judge.systems import FOLDER, Seal, System, engine_options
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox import limits as sandbox
-from tieproof.trials.sandbox.bubblewrap import Room, environment, sealed
+from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
 from tieproof.whole_files import PartsFolder
@@ -43,7 +43,7 @@ _SCRATCH = (*bubblewrap.SCRATCH, FOLDER)
 """The folders in memory that a sealed system may write to."""
 
 
-class Outcome(NamedTuple):
+class BatchOutcome(NamedTuple):
     """The outcome of a batch.
 
     answers : the answers to its questions
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
         }
 
     @classmethod
-    def of(cls, kept: Mapping[str, Any]) -> "Outcome":
+    def of(cls, kept: Mapping[str, Any]) -> "BatchOutcome":
         """The outcome that a journal kept."""
         vectors = np.split(kept["numbers"], np.cumsum(kept["lengths"])[:-1])
         refused = [str(reason) for reason in kept["refused"]]
@@ -84,10 +84,10 @@ class Runner(NamedTuple):
     system: System
     seal: Seal
     shown: Mapping[str, Path]
-    limits: Limits
+    limits: SystemLimits
     test_set: Sequestered
 
-    def run(self, batch: Batch, seconds: float) -> Outcome:
+    def run(self, batch: Batch, seconds: float) -> BatchOutcome:
         """Ask the system about a batch, for at most a number of seconds."""
         started = time.monotonic()
         if self.system.is_endpoint:
@@ -95,7 +95,7 @@ class Runner(NamedTuple):
         else:
             with temporary_folder() as folder:
                 answers, said = self._process(batch, folder, seconds)
-        return Outcome(answers, time.monotonic() - started, said)
+        return BatchOutcome(answers, time.monotonic() - started, said)
 
     def _process(self, batch: Batch, around: Path, seconds: float) -> tuple[Answers, str]:
         """Run a command in a separate folder."""
@@ -119,7 +119,7 @@ class Runner(NamedTuple):
                 status, reason = run(
                     command,
                     variables,
-                    sandbox.Limits(memory, most),
+                    sandbox.ProgramLimits(memory, most),
                     seconds,
                     lambda used: size_of(around) - given + used >= most,
                     scratch,
@@ -147,12 +147,12 @@ class Runner(NamedTuple):
                     return all_refused(batch, CRASHED), ""
                 return read_answers(answer, batch, self.limits.dimensions), ""
 
-    def _room(self, folder: Path) -> Room:
+    def _room(self, folder: Path) -> SealedRoom:
         """What a sealed system sees: its input, what it is shown, and a file for its answer."""
         (folder / ANSWERS).touch()
         hand_over(folder)
         given = {f"{FOLDER}/{place.name}": place for place in folder.iterdir() if place.name != ANSWERS}
-        return Room(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, _SCRATCH)
+        return SealedRoom(FOLDER, {**self.shown, **given}, {f"{FOLDER}/{ANSWERS}": folder / ANSWERS}, _SCRATCH)
 
     def _request(self, batch: Batch, seconds: float) -> tuple[Answers, str]:
         """Send a batch to an endpoint, and read its answer like that of a command; too slow an answer is dropped."""

@@ -20,7 +20,7 @@ from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.result import Result
 from tieproof.trials.sandbox.folders import temporary_folder
-from tieproof.trials.sandbox.limits import Limits
+from tieproof.trials.sandbox.limits import ProgramLimits
 from tieproof.trials.sandbox.processes import how
 from tieproof.trials.sandbox.runs import run
 
@@ -55,7 +55,7 @@ def scored(options: Mapping[str, Any], seconds: float) -> Result | None:
         (folder / _OPTIONS).write_text(json.dumps(others), encoding="utf-8")
         path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, sys.path)])
         environment = {**os.environ, "PYTHONPATH": path}
-        command, limits = [sys.executable, "-c", _CODE], Limits(None, _MOST_WRITTEN)
+        command, limits = [sys.executable, "-c", _CODE], ProgramLimits(None, _MOST_WRITTEN)
         status, late = run(command, environment, limits, seconds + START_SECONDS + work / WORK, cwd=folder)
         if late:
             return None

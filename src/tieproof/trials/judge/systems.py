@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, get_args
 from tieproof.errors import InputError
 from tieproof.trials.audit.targets import name_of
 from tieproof.trials.judge.batches import FIELDS
-from tieproof.trials.judge.items import Limits
+from tieproof.trials.judge.items import SystemLimits
 from tieproof.trials.sandbox import bubblewrap
 from tieproof.trials.sandbox.folders import SYSTEM_FOLDERS
 from tieproof.trials.sandbox.limits import PROCESSES, place_for_groups
@@ -247,7 +247,7 @@ def check_hidden(secrets: Sequence[Path], shown: Iterable[Path]) -> None:
                 )
 
 
-def engine_options(folder: Path, limits: Limits) -> list[str]:
+def engine_options(folder: Path, limits: SystemLimits) -> list[str]:
     """The options of podman or docker for an image: without network, with only the items, and with limits.
 
     The container has the name of the folder, by which it can be removed.

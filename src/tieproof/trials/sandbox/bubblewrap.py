@@ -19,7 +19,7 @@ from tieproof.trials.sandbox.folders import NOBODY, SYSTEM_FOLDERS
 from tieproof.trials.sandbox.launcher import FILTER
 from tieproof.trials.sandbox.limits import (
     PROCESSES,
-    Limits,
+    ProgramLimits,
     counts_processes,
     place_for_groups,
     seccomp,
@@ -43,7 +43,7 @@ _LIMITING = 'ulimit -u "$1" 2>/dev/null || ulimit -p "$1" || exit 1; shift; exec
 """A script that limits the number of processes in the sandbox; shells spell it in two ways."""
 
 
-class Room(NamedTuple):
+class SealedRoom(NamedTuple):
     """What a sealed program sees in addition to the system folders.
 
     within : the folder in which it starts
@@ -78,9 +78,9 @@ def _keeps_nodes() -> bool:
 
 def _ends_well(*command: str) -> bool:
     """Whether a command in the sandbox ends with the status 0."""
-    words, silent = sealed(command, Room("/", {}, {}), environment("/tmp"), 2**20), subprocess.DEVNULL
+    words, silent = sealed(command, SealedRoom("/", {}, {}), environment("/tmp"), 2**20), subprocess.DEVNULL
     try:
-        return run(words, os.environ, Limits(2**32, 2**20), 20, stdout=silent, stderr=silent).status == 0
+        return run(words, os.environ, ProgramLimits(2**32, 2**20), 20, stdout=silent, stderr=silent).status == 0
     except OSError:
         return False
 
@@ -108,7 +108,7 @@ def gaps() -> list[str]:
     return open_ways + ([] if seccomp() else [_UNFILTERED])
 
 
-def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], size: int) -> list[str]:
+def sealed(command: Sequence[str], room: SealedRoom, variables: Mapping[str, str], size: int) -> list[str]:
     """The command that runs a command in a room, with this environment.
 
     size : the most bytes in each folder of `room.scratch`
@@ -131,7 +131,7 @@ def sealed(command: Sequence[str], room: Room, variables: Mapping[str, str], siz
     return [*first, *(as_nobody(program, room) if os.geteuid() == 0 else []), *inside, "--", *limited]
 
 
-def as_nobody(program: str, room: Room) -> list[str]:
+def as_nobody(program: str, room: SealedRoom) -> list[str]:
     """What to put before a command of root, so that nobody runs it.
 
     What is bound is visible to the command, whatever the modes of the folders around it are.

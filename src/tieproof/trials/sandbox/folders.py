@@ -110,7 +110,7 @@ def _entered(name: str, within: int | None, needs: int) -> int:
         os.close(place)
 
 
-class Entry(NamedTuple):
+class FolderEntry(NamedTuple):
     """A file, or a folder whose content was yielded before: the descriptor of the folder around it, and its name."""
 
     within: int
@@ -118,7 +118,7 @@ class Entry(NamedTuple):
     is_folder: bool
 
 
-def walk(folder: Path, needs: int) -> Iterator[Entry]:
+def walk(folder: Path, needs: int) -> Iterator[FolderEntry]:
     """Everything below a folder, however deep: each file, and each folder after its content; links are not followed.
 
     Only one folder is open at a time; the way back up is `..`. A folder that is moved meanwhile ends the walk,
@@ -133,7 +133,7 @@ def walk(folder: Path, needs: int) -> Iterator[Entry]:
                     if entry.is_dir(follow_symlinks=False):
                         folders.append(entry.name)
                     else:
-                        yield Entry(here, entry.name, is_folder=False)
+                        yield FolderEntry(here, entry.name, is_folder=False)
             levels.append((_identity(here), folders))
             while True:
                 if folders:
@@ -149,7 +149,7 @@ def walk(folder: Path, needs: int) -> Iterator[Entry]:
                 above, folders = levels[-1]
                 if _identity(here) != above:
                     return
-                yield Entry(here, folders.pop(), is_folder=True)
+                yield FolderEntry(here, folders.pop(), is_folder=True)
     finally:
         os.close(here)
 

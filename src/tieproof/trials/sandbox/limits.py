@@ -34,7 +34,7 @@ _COUNTED_SINCE = (5, 14)
 """The version of Linux since which the processes of a user are counted separately in each sandbox."""
 
 
-class Limits(NamedTuple):
+class ProgramLimits(NamedTuple):
     """The limits of a program; None if something else limits it, such as a container engine.
 
     memory : bytes of each process, and of all of them where a control group may be made
@@ -67,7 +67,7 @@ def holds(around: Path) -> bool:
     """Whether a process can join a control group in a folder, found out by trying."""
     try:
         with _group_in(around, 2**30) as made:
-            tree = launched(["true"], os.environ, Limits(None, 2**20), made, stderr=subprocess.DEVNULL)
+            tree = launched(["true"], os.environ, ProgramLimits(None, 2**20), made, stderr=subprocess.DEVNULL)
             with suppress(subprocess.TimeoutExpired):
                 tree.process.wait(20)
             return tree.end() == 0
@@ -211,7 +211,7 @@ def _answered(value: int, answer: int) -> list[tuple[int, int, int, int]]:
 def launched(
     command: Sequence[str],
     environment: Mapping[str, str],
-    limits: Limits,
+    limits: ProgramLimits,
     group: Path | None = None,
     **options: Any,
 ) -> ProcessTree:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from tieproof.trials.sandbox.limits import FILES, Limits, group, launched
+from tieproof.trials.sandbox.limits import FILES, ProgramLimits, group, launched
 from tieproof.trials.sandbox.processes import ProcessTree, undisturbed
 
 LATE, TOO_MUCH = "late", "too much output"
@@ -32,7 +32,7 @@ class Ended(NamedTuple):
 def run(
     command: Sequence[str],
     environment: Mapping[str, str],
-    limits: Limits | None,
+    limits: ProgramLimits | None,
     seconds: float,
     too_much: Callable[[float], bool] = lambda used: False,
     scratch: Sequence[str] = (),

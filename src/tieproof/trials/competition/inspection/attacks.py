@@ -18,7 +18,7 @@ import numpy as np
 from tieproof.ties import Array, FloatArray
 from tieproof.trials.audit import ATTACKS as AUDITED
 from tieproof.trials.audit.examination import BlindSystem, Dice
-from tieproof.trials.competition.inspection.forms import Form
+from tieproof.trials.competition.inspection.forms import SubmissionForm
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
 """What the score of an attack is compared with: random systems (blind, leak), the undamaged sample, whose score it
@@ -56,7 +56,7 @@ class Material(NamedTuple):
     secret : the truth, if it is in a file that can be changed; only the attacks by guesses use it
     """
 
-    form: Form
+    form: SubmissionForm
     random: np.random.Generator
     public: Mapping[str, Path]
     task: str = ""

@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.progress import progress_bar
 from tieproof.inputs.options import check_whole
 from tieproof.show.parts import NARROWEST, WIDTH, count, table
-from tieproof.trials.attacks import Finding, Registry, Report, Verdict, bad, wrapped
+from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
 from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in
 from tieproof.trials.competition.inspection.forms import form_of
@@ -30,7 +30,7 @@ from tieproof.trials.sandbox.folders import sweep, temporary_folder
 from tieproof.trials.sandbox.processes import ending_by_signals
 from tieproof.trials.sandbox.trees import check_plain
 
-ATTACKS = Registry[FileAttack]()
+ATTACKS = AttackRegistry[FileAttack]()
 """All attacks by name, in the order in which they run."""
 
 for _attack in (*BLIND, *broken_files.ATTACKS, *guessing.ATTACKS, *LEAKS):

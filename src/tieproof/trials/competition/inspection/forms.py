@@ -18,12 +18,12 @@ from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
 from tieproof.trials.competition.truth import table
 
-KIND = "a submission"
+SUBMISSION = "a submission"
 LISTS = "documents"
 """The column with lists of documents, on Kaggle."""
 
 
-class Form(NamedTuple):
+class SubmissionForm(NamedTuple):
     """A sample of a submission, and the function that writes others like it.
 
     place : the path of its file within the submission
@@ -52,7 +52,7 @@ class Form(NamedTuple):
         self.write(self.place_in(folder), ids, rows)
 
 
-def form_of(sample: Path) -> Form:
+def form_of(sample: Path) -> SubmissionForm:
     """The form of a submission, which is a file, or a folder with one file whose numbers can be replaced.
 
     Raises InputError if there is no such file, or more than one.
@@ -61,7 +61,7 @@ def form_of(sample: Path) -> Form:
         return _of_jobs(sample)
     files = [sample] if sample.is_file() else sorted(path for path in sample.rglob("*") if path.is_file())
     known = [path for path in files if path.suffix.lower() in FORMS and not path.name.startswith(".")]
-    with reading(sample, KIND):
+    with reading(sample, SUBMISSION):
         forms = [(path, FORMS[path.suffix.lower()](path)) for path in known]
     usable = [(path, form) for path, form in forms if form is not None and len(form.rows)]
     if len(usable) != 1:
@@ -74,7 +74,7 @@ def form_of(sample: Path) -> Form:
     return form._replace(place=path.name if sample.is_file() else path.relative_to(sample).as_posix())
 
 
-def _of_npz(path: Path) -> Form | None:
+def _of_npz(path: Path) -> SubmissionForm | None:
     """The form of an archive with a matrix of numbers, and optionally a list of ids."""
     arrays = {entry.name: entry.load() for entry in npy.archive(path)}
     matrices = [name for name, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
@@ -93,10 +93,10 @@ def _of_npz(path: Path) -> Form | None:
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                     np.lib.format.write_array(member, array, allow_pickle=False)
 
-    return Form("", ids, rows, write, bool(lists))
+    return SubmissionForm("", ids, rows, write, bool(lists))
 
 
-def _of_npy(path: Path) -> Form | None:
+def _of_npy(path: Path) -> SubmissionForm | None:
     """The form of a matrix of numbers, whose rows are in a known order."""
     rows = np.load(path, allow_pickle=False)
     if rows.ndim != 2 or rows.dtype.kind not in "fiu":
@@ -106,10 +106,10 @@ def _of_npy(path: Path) -> Form | None:
         with path.open("wb") as file:
             np.save(file, rows, allow_pickle=False)
 
-    return Form("", _numbered(rows), rows, write, names_rows=False)
+    return SubmissionForm("", _numbered(rows), rows, write, names_rows=False)
 
 
-def _of_csv(path: Path) -> Form | None:
+def _of_csv(path: Path) -> SubmissionForm | None:
     """The form of a table, with or without a header, whose first column has ids and whose others have numbers."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         cells = [row for row in csv.reader(file) if row]
@@ -131,10 +131,10 @@ def _of_csv(path: Path) -> Form | None:
         lines = [(each, *row) for each, row in zip(ids, rows.tolist(), strict=True)]
         path.write_text(table([*head, *lines]), encoding="utf-8")
 
-    return Form("", tuple(row[0] for row in body), rows, write)
+    return SubmissionForm("", tuple(row[0] for row in body), rows, write)
 
 
-def _of_lists(cells: Sequence[Sequence[str]]) -> Form:
+def _of_lists(cells: Sequence[Sequence[str]]) -> SubmissionForm:
     """The form of a table with lists of documents, the best first, in its second column; their ranks give scores."""
     ranked = [(row[0], document, rank) for row in cells[1:] for rank, document in enumerate(row[1].split())]
     rows = np.array([[-float(rank)] for _, _, rank in ranked])
@@ -145,7 +145,7 @@ def _of_lists(cells: Sequence[Sequence[str]]) -> Form:
         lines = [(query, " ".join(document for document, _ in pairs)) for query, pairs in ranked.items()]
         path.write_text(table([cells[0], *lines]), encoding="utf-8")
 
-    return Form("", tuple(f"{query} {document}" for query, document, _ in ranked), rows, write, is_run=True)
+    return SubmissionForm("", tuple(f"{query} {document}" for query, document, _ in ranked), rows, write, is_run=True)
 
 
 def _by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, float]]]:
@@ -157,7 +157,7 @@ def _by_query(ids: Sequence[str], rows: Array) -> dict[str, list[tuple[str, floa
     return scored
 
 
-def _of_run(path: Path) -> Form | None:
+def _of_run(path: Path) -> SubmissionForm | None:
     lines = [line.split() for line in path.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     if any(len(line) != 6 or not _is_number(line[4]) for line in lines):
         return None
@@ -169,12 +169,12 @@ def _of_run(path: Path) -> Form | None:
         text = (f"{each.partition(' ')[0]} Q0 {each.partition(' ')[2]} 1 {score!r} run\n" for each, score in pairs)
         path.write_text("".join(text), encoding="utf-8")
 
-    return Form("", tuple(f"{line[0]} {line[2]}" for line in lines), rows, write, is_run=True)
+    return SubmissionForm("", tuple(f"{line[0]} {line[2]}" for line in lines), rows, write, is_run=True)
 
 
-def _of_jobs(sample: Path) -> Form:
+def _of_jobs(sample: Path) -> SubmissionForm:
     """The form of the outputs of an algorithm's jobs: lists of numbers or, for runs, objects of scores."""
-    with reading(sample / "predictions.json", KIND):
+    with reading(sample / "predictions.json", SUBMISSION):
         jobs = json.loads((sample / "predictions.json").read_text(encoding="utf-8"))
         names = [name_of(job["inputs"][0]).replace(" ", "_") for job in jobs]
         places = [part_of(sample, f"{job['pk']}/output/{_output_of(job)}") for job in jobs]
@@ -210,14 +210,14 @@ def _of_jobs(sample: Path) -> Form:
             written.append(job)
         path.write_text(json.dumps(written), encoding="utf-8")
 
-    return Form("predictions.json", tuple(ids), np.array(numbers, dtype=np.float64), write, is_run=is_run)
+    return SubmissionForm("predictions.json", tuple(ids), np.array(numbers, dtype=np.float64), write, is_run=is_run)
 
 
 def _output_of(job: dict[str, Any]) -> str:
     return str(job["outputs"][0]["interface"]["relative_path"])
 
 
-FORMS: dict[str, Callable[[Path], Form | None]] = {
+FORMS: dict[str, Callable[[Path], SubmissionForm | None]] = {
     ".npz": _of_npz,
     ".npy": _of_npy,
     ".csv": _of_csv,

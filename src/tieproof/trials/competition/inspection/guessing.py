@@ -70,7 +70,7 @@ class Game:
         (folder / self.secret.place).write_text(text, encoding="utf-8")
 
 
-class Item(NamedTuple):
+class GuessedItem(NamedTuple):
     """An item: its row in a submission, its row in the file of the truth, and what that file tells about it."""
 
     at: int
@@ -80,7 +80,7 @@ class Item(NamedTuple):
     role: str
 
 
-def _items_of(material: Material) -> list[Item]:
+def _items_of(material: Material) -> list[GuessedItem]:
     """The items of a sample in random order, if the truth is a table with id and label, or has one label per line."""
     form, rows = material.form, material.secret.rows if material.secret else []
     header = rows[0] if rows else []
@@ -91,14 +91,14 @@ def _items_of(material: Material) -> list[Item]:
     known = {cell[ID]: at for at, cell in enumerate(cells)} if named else {}
     places = [known.get(name, 0) for name in form.ids] if form.names_rows else range(named, len(rows))
     items = [
-        Item(at, row, cells[row][LABEL], cells[row].get(GROUP, ""), cells[row].get(ROLE, ""))
+        GuessedItem(at, row, cells[row][LABEL], cells[row].get(GROUP, ""), cells[row].get(ROLE, ""))
         for at, row in enumerate(places)
         if (row or not named) and cells[row].get(USAGE, material.task) == material.task
     ]
     return [items[at] for at in material.random.permutation(len(items))] if len(places) == len(form.ids) else []
 
 
-def _pair_of(items: Sequence[Item], same: bool) -> tuple[Item, Item] | None:
+def _pair_of(items: Sequence[GuessedItem], same: bool) -> tuple[GuessedItem, GuessedItem] | None:
     """A query, and an item of its gallery, that share a label or do not."""
     for query in [item for item in items if item.role in ("", QUERY)][:TRIED]:
         for item in items[::-1]:
@@ -142,7 +142,9 @@ def _one_pair(material: Material) -> Game | None:
     return _game_of_vectors(material, items, rows, (alike[1], other[1]))
 
 
-def _game_of_vectors(material: Material, items: Sequence[Item], submitted: Array, *pairs: tuple[Item, Item]) -> Game:
+def _game_of_vectors(
+    material: Material, items: Sequence[GuessedItem], submitted: Array, *pairs: tuple[GuessedItem, GuessedItem]
+) -> Game:
     """The game of a submission; in the guess, the items of each pair have exchanged their labels and groups."""
     secret = material.secret
     assert secret is not None

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 from tieproof.errors import InputError
 from tieproof.inputs.readers.location import reading
 from tieproof.trials.sandbox import bubblewrap, runs
-from tieproof.trials.sandbox.bubblewrap import Room, environment, sealed
+from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
-from tieproof.trials.sandbox.limits import FILES, Limits
+from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
 from tieproof.trials.sandbox.trees import DEEPEST, below
 
@@ -67,7 +67,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
         for folder in program.folders.values():
             hand_over(folder)
         shown = {str(place): place for place in outermost(python_folders())}
-        words = sealed(words, Room(program.within, shown, program.folders), variables, MOST_WRITTEN)
+        words = sealed(words, SealedRoom(program.within, shown, program.folders), variables, MOST_WRITTEN)
     else:
         words, within = _replaced(words, program), program.here(program.within)
         variables["HOME"] = variables["TMPDIR"] = tempfile.gettempdir()
@@ -82,7 +82,7 @@ def run(program: Program, seconds: float) -> ProgramRun:
         status, exceeded = runs.run(
             words,
             variables,
-            Limits(MOST_MEMORY, MOST_WRITTEN),
+            ProgramLimits(MOST_MEMORY, MOST_WRITTEN),
             seconds,
             too_much,
             bubblewrap.SCRATCH if bubblewrap.works() else (),
