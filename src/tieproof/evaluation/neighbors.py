@@ -16,7 +16,7 @@ from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.labels import as_label_array, as_labels
-from tieproof.inputs.lookalikes import FEWEST_ROWS, ITSELF, NEAR, some_of
+from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF, NEAR, some_of
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NeighborLists, as_neighbor_lists, judged, spans_of_queries
 from tieproof.inputs.options import check_choice, check_whole, parse_threads
@@ -258,7 +258,7 @@ def _check_own_items(lists: NeighborLists, relevance: Relevance) -> None:
     Distances must be about 0, because pictures may find the texts of the same numbers first.
     """
     entry = np.flatnonzero(lists.query == lists.item)
-    least = max(FEWEST_ROWS, ITSELF * lists.n_queries)
+    least = max(FEWEST_ALIKE, ITSELF * lists.n_queries)
     if relevance.leave_one_out or len(entry) < least:
         return
     start, number = lists.start[:-1], lists.number

@@ -17,7 +17,7 @@ from tieproof.inputs.identities import Words, rows_digests
 from tieproof.inputs.judgments import Judgments, checked_pairs, checked_triples
 from tieproof.inputs.labels import checked_groups, checked_labels
 from tieproof.inputs.lookalikes import (
-    FEWEST_ROWS,
+    FEWEST_ALIKE,
     check_grades,
     may_share_rows,
     self_matches,
@@ -194,7 +194,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     """
     queries, gallery, count = problem.queries, problem.gallery, problem.excluded.n_queries
     in_memory = digests is None
-    if gallery is None or count < FEWEST_ROWS or (in_memory and not may_share_rows(queries, gallery)):
+    if gallery is None or count < FEWEST_ALIKE or (in_memory and not may_share_rows(queries, gallery)):
         return
     if digests is None:
         no_labels = np.zeros(max(count, len(gallery)), dtype=np.uint64)
@@ -202,7 +202,7 @@ def check_self_matches(problem: Search, digests: tuple[Words, Words] | None = No
     pairs = self_matches(*digests, problem.excluded)
     # Copies of an item often have the same code, so only a gallery with all queries is remarkable.
     share = 1.0 if isinstance(problem.distance, Distance) and problem.distance.bits else 0.5
-    if len(pairs) >= max(FEWEST_ROWS, share * count):
+    if len(pairs) >= max(FEWEST_ALIKE, share * count):
         for rows, name in ((queries, "queries"), (gallery, "gallery")) if in_memory else ():
             as_finite_embeddings(rows, name)  # an error comes before a warning
         warn_of_self_matches(pairs, count)

@@ -10,7 +10,7 @@ from tieproof.errors import InputError, warn
 from tieproof.evaluation.run_ties import RelevantScores
 from tieproof.inputs.documents import DocumentTable, documents_of
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
-from tieproof.inputs.lookalikes import FEWEST_ROWS, ITSELF
+from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.measures import Measure
 from tieproof.ties import FloatArray, IntArray
 
@@ -93,7 +93,7 @@ def check_own_documents(
     several = np.bincount(place[relevant], minlength=len(scores.start) - 1) > 1
     own = relevant & several[place] & (table.find(judged.documents) >= 0)
     answered = np.diff(scores.start) > 0
-    least = max(FEWEST_ROWS, ITSELF * int(answered.sum()))
+    least = max(FEWEST_ALIKE, ITSELF * int(answered.sum()))
     if own.sum() < least:
         return
     highest = np.full(len(answered), np.nan)

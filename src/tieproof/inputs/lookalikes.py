@@ -14,7 +14,7 @@ from tieproof.inputs.shards.source import RankedRows
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.ties import Array, FloatArray, IntArray
 
-FEWEST_ROWS = 4
+FEWEST_ALIKE = 4
 """The fewest rows for a warning: smaller inputs are often examples."""
 
 CHECKED_ROWS = 16
@@ -53,7 +53,7 @@ def warn_of_queries_in_gallery(
     queries: Embeddings | RankedRows, gallery: Embeddings | RankedRows, relevance: Exclusions
 ) -> None:
     """Warn if the gallery is equal to the queries and each query finds itself: probably leave-one-out is meant."""
-    if queries.shape != gallery.shape or len(queries) < FEWEST_ROWS:
+    if queries.shape != gallery.shape or len(queries) < FEWEST_ALIKE:
         return
     if not _equal_rows(queries, gallery) or _equal_rows(queries, np.broadcast_to(queries[:1], queries.shape)):
         return
@@ -123,7 +123,7 @@ def warn_of_self_matches(pairs: list[tuple[int, int]], count: int) -> None:
 
 def warn_of_similarities(matrix: Embeddings, name: str) -> None:
     """Warn if a matrix (n, n) of similarities or distances was probably passed as embeddings."""
-    if len(matrix) < FEWEST_ROWS or matrix.dtype == np.bool_:
+    if len(matrix) < FEWEST_ALIKE or matrix.dtype == np.bool_:
         return
     if _is_similarity(matrix):
         warn(
@@ -167,7 +167,7 @@ def warn_of_packed_codes(rows: Embeddings | RankedRows, name: str) -> None:
     In numbers that are concentrated around a value, such as quantized embeddings and pixels, the highest bit mostly
     determines the next one.
     """
-    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST_ROWS or rows.shape[1] > MOST_BYTES:
+    if rows.dtype.name not in ("uint8", "int8") or len(rows) < FEWEST_ALIKE or rows.shape[1] > MOST_BYTES:
         return
     bits = np.unpackbits(rows[:MOST_CODES].reshape(-1, 1).view(np.uint8), axis=1)
     shares = bits.mean(axis=0)
