@@ -181,7 +181,7 @@ def test_guesses_decide_nothing(
     random = np.random.default_rng(5)
     data, labels = HARD_SETS[name](random, (90, 4)), random.integers(0, 5, size=90)
     expected = [tp.fnmr_at_fmr(data, labels, fmr=FMR, method=method).to_json() for method in ("linear", "exact")]
-    monkeypatch.setattr(counting, "FEW", few)
+    monkeypatch.setattr(counting, "FEW_PAIRS", few)
     monkeypatch.setattr(counting, "SAMPLE_ROWS", rows)
     monkeypatch.setattr(counting, "SAMPLE_MARGIN", margin)
     monkeypatch.setattr(gauge, "COLUMNS", 7)

@@ -275,7 +275,7 @@ def test_threads_and_blocks_change_nothing(distances: bool, monkeypatch: pytest.
     for limits in (None, n_relevant):
         whole = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
         with monkeypatch.context() as patch:
-            patch.setattr(dense, "FEWEST", 100)
+            patch.setattr(dense, "FEWEST_ENTRIES", 100)
             patch.setattr(given_lists, "parse_threads", lambda _: 7)
             in_threads = evaluate(numbers, relevance, measures=measures, n_relevant=limits)
             patch.setattr("tieproof.inputs.lists.BLOCK_ENTRIES", 500)

@@ -395,7 +395,7 @@ def test_ten_thousand_queries_stay_below_a_megabyte(tmp_path: Path) -> None:
 
 
 def test_more_queries_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(query_table, "MOST", 30)
+    monkeypatch.setattr(query_table, "MOST_QUERIES", 30)
     vectors, labels = codes(60)
     tp.evaluate(vectors, labels, distance="hamming").report(tmp_path / "page.html")
     page = Page(tmp_path / "page.html")
