@@ -25,20 +25,20 @@ ROOMS = {
     "show": 1_627,
     "evaluation": 7_975,
     "analyses": 8_973,
-    "trials": 13_150,
-    "compat": 3_017,
-    "integrations": 2_548,
+    "trials": 13_109,
+    "compat": 3_004,
+    "integrations": 2_530,
     "cli": 3_179,
     "data": 22,
-    "tieproof": 810,
+    "tieproof": 871,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_360
+LINES_OF_SOURCE = 66_349
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 92_370
 PUBLIC_NAMES = 109
-LINES_OF_TESTS = 62_902
+LINES_OF_TESTS = 62_952
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from glob import glob
 from typing import Any
 
+from tieproof import Estimate, evaluate_run
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
-from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.options import check_choice, check_whole
-from tieproof.ties import Estimate
+from tieproof.kit import check_choice, check_whole
 
 __all__ = ["EvaluateRetrieval"]
 

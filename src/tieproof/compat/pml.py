@@ -15,17 +15,25 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tieproof import Estimate, evaluate
 from tieproof.compat.pml_search import distance_of
 from tieproof.compat.ties import TieChoice, check_ties, choose
-from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError, MissingExtraError
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.evaluated import mean_of_means, over_queries
-from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings
-from tieproof.inputs.labels import as_labels
-from tieproof.inputs.options import check_whole
-from tieproof.inputs.relevance_by_labels import Labels
-from tieproof.ties import Array, Estimate, FloatArray, IntArray, of_queries
+from tieproof.evaluation.evaluated import mean_of_means
+from tieproof.kit import (
+    Array,
+    DistanceFunction,
+    Embeddings,
+    FloatArray,
+    IntArray,
+    Labels,
+    as_array,
+    as_embeddings,
+    as_labels,
+    check_whole,
+    of_queries,
+    over_queries,
+)
 
 __all__ = ["AccuracyCalculator"]
 

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import astuple
 from typing import Any, Literal, get_args
 
-from tieproof.inputs.options import check_choice
-from tieproof.ties import Estimate
+from tieproof import Estimate
+from tieproof.kit import check_choice
 
 TieChoice = Literal["lower", "expected", "upper", "interval"]
 TIE_CHOICES: tuple[str, ...] = get_args(TieChoice)

@@ -32,14 +32,12 @@ from mteb._evaluators.retrieval_metrics import evaluate_abstention
 from mteb.abstasks import AbsTaskRetrieval
 from mteb.models import ModelMeta
 
+from tieproof import evaluate_run
 from tieproof.errors import InputWarning
 from tieproof.evaluation.evaluated import mean
-from tieproof.evaluation.intervals import Bound
-from tieproof.evaluation.runs import evaluate_run
 from tieproof.inputs.readers.mteb import MODEL, contents, of_split
 from tieproof.inputs.readers.predictions import read_dictionary
-from tieproof.ties import FloatArray
-from tieproof.whole_files import atomic_write
+from tieproof.kit import Bound, FloatArray, atomic_write
 
 __all__ = ["SavedPredictions", "TieIntervals", "with_intervals", "write_qrels"]
 

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from tieproof.errors import InputError
-from tieproof.show.printable import in_one_line
+from tieproof.kit import in_one_line
 from tieproof.show.shown import AsJson
 
 

@@ -9,18 +9,12 @@ import numpy as np
 import torch
 from torch import LongTensor
 
-from tieproof.analyses.rates.fnmr import fnmr_at_fmr
-from tieproof.analyses.rates.result import ErrorRates
+from tieproof import ErrorRates, Result, evaluate, fnmr_at_fmr
 from tieproof.compat.oml.rankings import Rankings
 from tieproof.errors import InputError
-from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import relevance_among
-from tieproof.evaluation.result import Result
-from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, check_count
-from tieproof.inputs.labels import as_labels
 from tieproof.inputs.relevance import RelevantBlock
-from tieproof.inputs.relevance_by_labels import Labels
-from tieproof.ties import IntArray
+from tieproof.kit import Embeddings, IntArray, Labels, as_array, as_embeddings, as_labels, check_count
 
 CATEGORY, SEQUENCE = "category", "sequence"
 """The keys of `extra_data` that name the category and the sequence of each item."""

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from torch import FloatTensor
 
+from tieproof import Estimate, Evaluator
 from tieproof.compat.distributed import gathered, is_first
 from tieproof.compat.oml.dataset import CATEGORY, OVERALL, Split, extra_of
 from tieproof.compat.oml.metrics import PerQuery, as_metrics, distinct, rates_of
@@ -19,9 +20,7 @@ from tieproof.compat.oml.retrieval_results import RetrievalResults, rankings_of
 from tieproof.compat.oml.topological import calc_topological_metrics
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
-from tieproof.evaluation.batches import Evaluator
-from tieproof.inputs.arrays import as_array
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.kit import FloatArray, IntArray, as_array
 
 _WORST_QUERIES = _SHOWN_ITEMS = 5
 """How many queries `visualize` shows for each metric, and how many items for each query."""

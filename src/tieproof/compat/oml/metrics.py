@@ -7,17 +7,13 @@ import numpy as np
 import torch
 from torch import BoolTensor, FloatTensor, LongTensor
 
-from tieproof.analyses.rates.fnmr import fnmr_at_fmr_of_distances
-from tieproof.analyses.rates.result import ErrorRates
+from tieproof import ErrorRates, Estimate, fnmr_at_fmr_of_distances
 from tieproof.compat.oml.dataset import OVERALL, Split
 from tieproof.compat.oml.rankings import correct_of, evaluate_at, of_lists, shares_of
 from tieproof.compat.oml.retrieval_results import RetrievalResults, correct_of_results, rankings_of
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import over_queries
-from tieproof.inputs.arrays import as_array
-from tieproof.inputs.labels import as_labels
-from tieproof.ties import Estimate, FloatArray, of_queries
+from tieproof.kit import FloatArray, as_array, as_labels, of_queries, over_queries
 
 _AS_GIVEN = "expected"
 """The bound for lists without distances: nothing is tied, so all bounds are equal."""

@@ -3,8 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tieproof.show import style
-from tieproof.show.printable import in_one_line
+from tieproof.kit import in_one_line, style
 from tieproof.show.style import columns, cut, families
 
 CELL, GAP = 0.86, 0.62

@@ -6,10 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieproof.analyses.neighbors import nearest as exact
+import tieproof
 from tieproof.compat.oml.dataset import Split
-from tieproof.inputs.arrays import as_array
-from tieproof.ties import IntArray
+from tieproof.kit import IntArray, as_array
 
 
 class ShownNeighbors(NamedTuple):
@@ -30,7 +29,7 @@ class ShownNeighbors(NamedTuple):
 def nearest(split: Split, count: int) -> Iterator[ShownNeighbors]:
     """The `count` nearest items of each query, or all items that it ranks if there are fewer."""
     k, excluded = min(count, len(split.items)), split.pairs["exclude"]
-    found = exact.nearest(split.queries, split.gallery, k, distance="euclidean", exclude=excluded)
+    found = tieproof.nearest(split.queries, split.gallery, k, distance="euclidean", exclude=excluded)
     with np.errstate(over="ignore", under="ignore"):
         distances = found.distances.astype(np.float32)
     for query, nearer in enumerate(found.nearer):

@@ -8,8 +8,7 @@ import numpy as np
 from tieproof.compat.oml.nearest_items import Row, ShownItem, ShownTie, nearest_items
 from tieproof.compat.oml.neighbors import ShownNeighbors, with_equal_ones
 from tieproof.errors import InputError
-from tieproof.inputs.arrays import as_array
-from tieproof.show import style
+from tieproof.kit import as_array, style
 
 Contents = Callable[[int, tuple[int, int, int]], Any]
 """The image or the text at a position among the queries or in the gallery; the color tells what it is."""

@@ -6,13 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tieproof import Estimate, Result, evaluate_distances
 from tieproof.errors import InputError
-from tieproof.evaluation.lists import evaluate_distances
-from tieproof.evaluation.result import Result
-from tieproof.inputs.arrays import as_array
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.options import as_shares
-from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray, of_queries
+from tieproof.kit import BoolArray, FloatArray, IntArray, as_array, of_queries
 
 _PATTERNS = {"cmc": "Success", "precision": "RelP", "map": "AP(norm=hits)"}
 """The measures of tieproof by the library's names; all of them take a cutoff."""

@@ -15,9 +15,7 @@ from tieproof.compat.oml.neighbors import ShownNeighbors, nearest, with_equal_on
 from tieproof.compat.oml.pictures import Contents, contents_of, contents_of_split, figure_of_queries
 from tieproof.compat.oml.rankings import Rankings, as_ids, correct_of, of_lists
 from tieproof.errors import InputError, warn
-from tieproof.inputs.arrays import as_array
-from tieproof.inputs.options import check_whole
-from tieproof.ties import BoolArray
+from tieproof.kit import BoolArray, as_array, check_whole
 
 _LISTED = 100
 """How many queries `str` shows."""

@@ -6,11 +6,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from tieproof import pcf
 from tieproof.compat.oml.dataset import OVERALL
 from tieproof.compat.oml.rankings import shares_of
-from tieproof.evaluation.explained_variance import pcf
-from tieproof.inputs.arrays import Embeddings, as_embeddings
-from tieproof.inputs.labels import as_labels
+from tieproof.kit import Embeddings, as_embeddings, as_labels
 
 
 def calc_pcf(embeddings: Tensor, pcf_variance: tuple[float, ...]) -> Tensor:

@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from tieproof import Estimate
 from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
-from tieproof.ties import Array, Estimate, IntArray
+from tieproof.kit import Array, IntArray
 
 
 class RetrievalAUROC(RetrievalMetric):

@@ -17,13 +17,11 @@ from torchmetrics import Metric
 from torchmetrics.retrieval.base import RetrievalMetric as TheirMetric
 from torchmetrics.utilities.data import dim_zero_cat
 
+from tieproof import Estimate, evaluate_scores
 from tieproof.compat.distributed import gathered_tensors
 from tieproof.compat.ties import TieChoice, check_ties, choose
 from tieproof.errors import InputError
-from tieproof.evaluation.evaluated import over_queries
-from tieproof.evaluation.lists import evaluate_scores
-from tieproof.inputs.arrays import as_array
-from tieproof.ties import Array, Estimate, FloatArray
+from tieproof.kit import Array, FloatArray, as_array, over_queries
 
 EmptyTargetAction = Literal["neg", "pos", "skip", "error"]
 _EMPTY: dict[str, float] = {"neg": 0.0, "pos": 1.0, "skip": np.nan, "error": np.nan}

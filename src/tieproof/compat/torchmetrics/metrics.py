@@ -8,7 +8,7 @@ from torch import Tensor
 from tieproof.compat.ties import TieChoice
 from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
-from tieproof.ties import Array
+from tieproof.kit import Array
 
 
 def _check_adaptive(adaptive_k: Any) -> None:

@@ -7,7 +7,7 @@ from ir_measures.__main__ import main_cli
 
 from tieproof.errors import TieproofError
 from tieproof.integrations.ir_measures.provider import ALL
-from tieproof.show.printable import in_one_line
+from tieproof.kit import in_one_line
 
 
 def main() -> None:

@@ -10,7 +10,7 @@ from ir_measures.measures.base import Agg, ParamInfo, SumAgg
 from ir_measures.measures.base import Measure as TheirMeasure
 
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import Bound
+from tieproof.kit import Bound
 from tieproof.measures import REGISTRY, Definition, Measure
 
 ByQuery = dict[Any, dict[Any, Any]]

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ir_measures.measures.base import ParamInfo
 
+from tieproof import evaluate_diversity
 from tieproof.errors import InputError, warn
-from tieproof.evaluation.diversity import evaluate_diversity
 from tieproof.integrations.ir_measures.bounded import BOUND, JUDGED_ONLY, REL, ByQuery, View, WithBound
 
 OfSubtopics = dict[Any, dict[Any, dict[Any, Any]]]

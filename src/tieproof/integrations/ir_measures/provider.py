@@ -9,10 +9,8 @@ from ir_measures.measures.base import Measure as TheirMeasure
 from ir_measures.providers import Evaluator, Provider
 from ir_measures.util import QrelsConverter, RunConverter
 
+from tieproof import evaluate_run
 from tieproof.errors import InputError, warn
-from tieproof.evaluation.intervals import Bound
-from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.options import check_choice
 from tieproof.integrations.ir_measures.bounded import BOUNDS, MEASURES, BoundedMeasure, View, WithBound, by_query
 from tieproof.integrations.ir_measures.diverse import (
     DIVERSITY,
@@ -21,6 +19,7 @@ from tieproof.integrations.ir_measures.diverse import (
     by_subtopic,
     scores,
 )
+from tieproof.kit import Bound, check_choice
 
 ALL: dict[str, WithBound] = {**MEASURES, **DIVERSITY}
 """All measures with a bound, by their names in ir_measures."""

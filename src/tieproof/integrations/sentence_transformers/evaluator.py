@@ -8,10 +8,8 @@ import numpy as np
 from sentence_transformers import SimilarityFunction
 from tqdm import trange
 
+from tieproof import Result
 from tieproof.errors import InputError
-from tieproof.evaluation.result import Result
-from tieproof.inputs.arrays import as_array
-from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers.scoring import (
     BINARY,
     BaseEvaluator,
@@ -30,7 +28,7 @@ from tieproof.integrations.sentence_transformers.scoring import (
     values,
 )
 from tieproof.integrations.sentence_transformers.tasks import Labeled, Retrieval
-from tieproof.ties import Array
+from tieproof.kit import Array, as_array, check_whole
 
 logger = logging.getLogger(__name__)
 

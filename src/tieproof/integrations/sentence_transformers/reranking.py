@@ -9,11 +9,8 @@ import numpy as np
 from sentence_transformers.util import cos_sim
 from tqdm import trange
 
+from tieproof import Estimate, evaluate
 from tieproof.errors import InputError
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.evaluated import over_queries
-from tieproof.inputs.arrays import as_array
-from tieproof.inputs.options import check_whole
 from tieproof.integrations.sentence_transformers.scoring import (
     ENDS,
     BaseEvaluator,
@@ -23,7 +20,7 @@ from tieproof.integrations.sentence_transformers.scoring import (
     distance_of,
     file_for,
 )
-from tieproof.ties import Array, Estimate, FloatArray
+from tieproof.kit import Array, FloatArray, as_array, check_whole, over_queries
 
 logger = logging.getLogger(__name__)
 

@@ -10,13 +10,10 @@ import numpy as np
 import torch
 from sentence_transformers import CrossEncoder, SimilarityFunction, SparseEncoder, quantize_embeddings
 
-from tieproof.distances import DistanceFunction
+from tieproof import Result
 from tieproof.errors import InputError
-from tieproof.evaluation.result import Result
-from tieproof.inputs.options import check_choice, check_whole
 from tieproof.integrations.sentence_transformers.tasks import Encoded
-from tieproof.ties import Array
-from tieproof.whole_files import atomic_write
+from tieproof.kit import Array, DistanceFunction, atomic_write, check_choice, check_whole
 
 try:
     from sentence_transformers.sentence_transformer import evaluation

@@ -6,11 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from tieproof import Result, evaluate
 from tieproof.errors import InputError, about
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.result import Result
-from tieproof.inputs.labels import as_label_array, as_labels
-from tieproof.ties import Array
+from tieproof.kit import Array, as_label_array, as_labels
 
 Encoded = tuple[Array, Array | None]
 """Embeddings of the queries and of the corpus; the corpus is None if the queries are searched for one another."""

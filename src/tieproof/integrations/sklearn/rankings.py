@@ -11,14 +11,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.base import is_classifier, is_regressor
 
-from tieproof.distances import DistanceFunction
+from tieproof import Result, evaluate, evaluate_scores
 from tieproof.errors import InputError
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.lists import evaluate_scores
-from tieproof.evaluation.result import Result
-from tieproof.inputs.arrays import as_numbers, check_count
-from tieproof.inputs.labels import as_label_array, check_types
-from tieproof.ties import Array
+from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.labels import check_types
+from tieproof.kit import Array, DistanceFunction, as_label_array, check_count
 
 Measures = Sequence[str]
 

@@ -4,14 +4,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self, get_args
 
-from tieproof.distances import DistanceFunction, reported
+from tieproof import Result
+from tieproof.distances import reported
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import Bound
 from tieproof.evaluation.pictures import plot_measures
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import parse_measures
-from tieproof.inputs.options import check_choice
 from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
+from tieproof.kit import Bound, DistanceFunction, check_choice, parse_measures
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 _BOUNDS = (*get_args(Bound), "interval")

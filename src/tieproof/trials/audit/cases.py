@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.data import load_digits
-from tieproof.ties import Array, IntArray
+from tieproof.kit import Array, IntArray
 
 CLASSES, DIMENSIONS, GROUPS = 10, 16, 3
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.ties import IntArray
+from tieproof.kit import IntArray
 from tieproof.trials.audit.cases import CLASSES, MEMORY, Case
 from tieproof.trials.audit.examination import Examination
 from tieproof.trials.audit.outcomes import Outcome

@@ -14,8 +14,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_choice
-from tieproof.ties import Array
+from tieproof.kit import Array, check_choice
 from tieproof.trials.audit.cases import MEMORY, Case
 from tieproof.trials.audit.recall_cases import RecallLists
 from tieproof.trials.sandbox.folders import temporary_folder

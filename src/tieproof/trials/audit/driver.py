@@ -11,10 +11,8 @@ from functools import partial
 from numbers import Real
 from typing import Any
 
-from tieproof.distances import our_name
 from tieproof.errors import InputError
-from tieproof.evaluation.progress import progress_bar
-from tieproof.inputs.options import check_choice, check_whole
+from tieproof.kit import check_choice, check_whole, our_name, progress_bar
 from tieproof.measures import parse
 from tieproof.trials.attacks import AttackRegistry, Finding, Verdict, worst
 from tieproof.trials.audit import blind, invariances, memory, order_search, recall, recall_attacks, truth

@@ -7,8 +7,8 @@ from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
+from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
-from tieproof.ties import Array, IntArray
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, ClassLayout, groups_of
 from tieproof.trials.audit.conventions import Convention, Kind

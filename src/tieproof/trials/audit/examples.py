@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.ties import Array, IntArray
+from tieproof.kit import Array, IntArray
 
 
 def lower_bound(embeddings: Array, labels: IntArray) -> float:
     """The lower bound of mean average precision by cosine, leave-one-out, from `tieproof.evaluate`."""
-    from tieproof.evaluation.embeddings import evaluate
+    from tieproof import evaluate
 
     return evaluate(embeddings, labels, measures=["AP"])["AP"].lower
 
@@ -34,7 +34,7 @@ def argsort(embeddings: Array, labels: IntArray) -> float:
 
 def neighbor_recall(found: IntArray, distances: Array, truth: tuple[IntArray, Array]) -> float:
     """The lower bound of the recall of an index over all choices of tied neighbors, by `tp.neighbor_recall`."""
-    from tieproof.analyses.recall.neighbor_recall import neighbor_recall
+    from tieproof import neighbor_recall
 
     k = found.shape[1]
     return neighbor_recall(found, truth, distances=distances, k=k)[k].lower

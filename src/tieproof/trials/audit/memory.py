@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from tieproof.ties import Array
+from tieproof.kit import Array
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.examination import Attack, Board, Dice, Examination, filled

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tieproof.ties import IntArray
+from tieproof.kit import IntArray
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import DIMENSIONS, LAYOUTS, Case, by_class
 from tieproof.trials.audit.examination import AGAIN, PAPER, Attack, Examination

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.recall.neighbor_recall import neighbor_recall
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof import neighbor_recall
+from tieproof.kit import Array, FloatArray, IntArray
 from tieproof.trials.attacks import Verdict
 from tieproof.trials.audit.cases import AS_IT_COMES, Writing
 

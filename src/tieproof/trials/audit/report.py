@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.errors import InputError
+from tieproof.kit import NARROWEST, WIDTH, Shown, Table, count, in_one_line, table, write_page
 from tieproof.measures import Measure
 from tieproof.show.files import Formats
-from tieproof.show.pages.page import write_page
-from tieproof.show.parts import NARROWEST, WIDTH, count, table
-from tieproof.show.printable import in_one_line, printable
-from tieproof.show.shown import Shown, Table, markdown
+from tieproof.show.printable import printable
+from tieproof.show.shown import markdown
 from tieproof.trials.attacks import Finding, Report, Verdict, bad, worst, wrapped
 from tieproof.trials.audit.conventions import CONVENTIONS, EvaluatorFunction
 from tieproof.trials.audit.examination import Options

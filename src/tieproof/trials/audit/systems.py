@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from tieproof.ties import Array, IntArray
+from tieproof.kit import Array, IntArray
 from tieproof.trials.audit.examination import BlindSystem, Dice
 
 FLOAT32 = np.finfo(np.float32)

@@ -8,10 +8,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.lists import evaluate_distances, evaluate_scores
+from tieproof import Estimate, evaluate, evaluate_distances, evaluate_scores
 from tieproof.measures import Measure, parse
-from tieproof.ties import Estimate
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import DATA, Case
 from tieproof.trials.audit.conventions import relevance

@@ -7,7 +7,7 @@ from pathlib import Path
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from tieproof.errors import InputError
-from tieproof.inputs.options import check_choice
+from tieproof.kit import check_choice
 from tieproof.trials.competition.hosting import Hosted, HostedPhase, hosted
 from tieproof.trials.competition.platforms import PLATFORMS
 from tieproof.trials.competition.platforms.files import Files, baseline_of

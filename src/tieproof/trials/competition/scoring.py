@@ -20,14 +20,10 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from tieproof import Result, evaluate, evaluate_run
 from tieproof.errors import InputError, InputWarning, TieproofError
-from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.evaluated import NOT_JUDGED
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import evaluate_run
-from tieproof.inputs.readers.location import reading
-from tieproof.show.printable import in_one_line
-from tieproof.ties import Array
+from tieproof.kit import Array, in_one_line, reading
 from tieproof.trials.competition.submissions import (
     SubmissionError,
     SubmissionLimits,

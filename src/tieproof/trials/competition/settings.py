@@ -14,10 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, get_type_hints
 
-from tieproof.distances import our_name
 from tieproof.errors import InputError
-from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory
+from tieproof.kit import our_name, parse_measures
 
 When = datetime | date
 

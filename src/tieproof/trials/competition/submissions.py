@@ -13,9 +13,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.labels import check_code_points
-from tieproof.inputs.readers import npy
-from tieproof.inputs.readers.location import reading
-from tieproof.ties import Array
+from tieproof.kit import Array, npy, reading
 
 TABLE = "a table in UTF-8 text (.csv)"
 IDS, EMBEDDINGS = "ids", "embeddings"

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import trec
-from tieproof.inputs.readers.location import check, reading
+from tieproof.kit import check, reading
 from tieproof.trials.competition.submissions import repeated
 
 TRUTH_TABLE = "a table of ids and labels in UTF-8 text (.csv)"

@@ -17,7 +17,7 @@ import numpy as np
 
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.readers.npy import read_header
-from tieproof.ties import Array, FloatArray
+from tieproof.kit import Array, FloatArray
 from tieproof.trials.judge.batches import ANSWERS, Batch
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH
 

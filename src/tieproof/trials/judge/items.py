@@ -11,8 +11,8 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.readers import entries_of, read_labels
-from tieproof.inputs.readers.location import reading, split
-from tieproof.ties import Array
+from tieproof.inputs.readers.location import split
+from tieproof.kit import Array, reading
 from tieproof.trials.competition.settings import DISTANCES, RUN, Competition, Phase
 from tieproof.trials.competition.truth import GROUP, LABEL, Truth
 from tieproof.trials.competition.truth import read_labels as read_table

@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from tieproof import evaluate_answers, evaluate_distances
 from tieproof.errors import InputError
-from tieproof.evaluation.answers import Unanswered, evaluate_answers
-from tieproof.evaluation.lists import evaluate_distances
+from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
-from tieproof.evaluation.progress import progress_bar
-from tieproof.inputs.options import check_choice, check_whole
-from tieproof.ties import Array
+from tieproof.kit import Array, PartsFolder, check_choice, check_whole, progress_bar
 from tieproof.trials.competition.settings import LAST, Competition
 from tieproof.trials.judge.answers import (
     all_refused,
@@ -40,7 +38,6 @@ from tieproof.trials.judge.systems import HOW, How, System, as_system, check_hid
 from tieproof.trials.sandbox.folders import python_folders, readable, sweep
 from tieproof.trials.sandbox.runs import LATE
 from tieproof.trials.sandbox.trees import check_plain
-from tieproof.whole_files import PartsFolder
 
 _NAME = re.compile(r"[\w][\w.+-]{0,99}")
 

@@ -9,24 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.compare.same_queries import aligned
+from tieproof import Estimate, Interval, Result, __version__, load
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import Interval
-from tieproof.evaluation.records.record import load
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.saving import EXTENSION
-from tieproof.inputs.readers.location import check
-from tieproof.inputs.schemas import fits
-from tieproof.installed import __version__
+from tieproof.kit import EXTENSION, Array, Shown, Table, aligned, atomic_write, check, count, fits
 from tieproof.measures import Measure
-from tieproof.show.parts import count
-from tieproof.show.shown import Shown, Table
-from tieproof.ties import Array, Estimate
 from tieproof.trials.competition.settings import DISQUALIFIED
 from tieproof.trials.judge.answers import Assembled, Repeats
 from tieproof.trials.judge.items import Contest
 from tieproof.trials.judge.systems import Seal
-from tieproof.whole_files import atomic_write
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.kit import PartsFolder
 from tieproof.trials.judge.answers import CRASHED, NOTHING, Answers, all_refused, read_answers
 from tieproof.trials.judge.batches import ANSWERS, FIELDS, Batch
 from tieproof.trials.judge.items import Sequestered, SystemLimits
@@ -28,7 +29,6 @@ from tieproof.trials.sandbox import limits as sandbox
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, size_of, temporary_folder
 from tieproof.trials.sandbox.runs import LATE, TOO_MUCH, run
-from tieproof.whole_files import PartsFolder
 
 _PART = 2**16
 """The number of bytes of an endpoint's answer that are read at a time."""

@@ -14,11 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from tieproof import Result, evaluate, evaluate_answers, load
 from tieproof.errors import InputError
-from tieproof.evaluation.answers import evaluate_answers
-from tieproof.evaluation.embeddings import evaluate
-from tieproof.evaluation.records.record import load
-from tieproof.evaluation.result import Result
 from tieproof.trials.sandbox.folders import temporary_folder
 from tieproof.trials.sandbox.limits import ProgramLimits
 from tieproof.trials.sandbox.processes import how

@@ -8,20 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.compare.compare import compare
-from tieproof.analyses.compare.result import Comparison
-from tieproof.analyses.compare.same_queries import aligned, common_measures, differing_settings
+from tieproof import Comparison, Result, compare, load
+from tieproof.analyses.compare.same_queries import common_measures, differing_settings
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
-from tieproof.evaluation.records.record import load
 from tieproof.evaluation.records.verify import verified_by_name
-from tieproof.evaluation.result import Result
-from tieproof.evaluation.saving import EXTENSION
-from tieproof.evaluation.scoring import parse_measures
+from tieproof.kit import EXTENSION, Shown, Table, aligned, count, parse_measures, write_page
 from tieproof.measures import Measure
-from tieproof.show.pages.page import Axis, write_page
-from tieproof.show.parts import count, percent
-from tieproof.show.shown import Shown, Table
+from tieproof.show.pages.page import Axis
+from tieproof.show.parts import percent
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Score, cells_of, over_runs, read_judgment, score_of
 
 VERIFIED, DIFFERS, NOT_VERIFIED, EVALUATED = "verified", "differs", "not verified", "evaluated"

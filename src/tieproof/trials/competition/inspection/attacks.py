@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.ties import Array, FloatArray
+from tieproof.kit import Array, FloatArray
 from tieproof.trials.audit import ATTACKS as AUDITED
 from tieproof.trials.audit.examination import BlindSystem, Dice
 from tieproof.trials.competition.inspection.forms import SubmissionForm

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.ties import Array
+from tieproof.kit import Array
 from tieproof.trials.competition.inspection.attacks import FileAttack, Kind, Material, WriteSubmission
 
 KEPT = 10

@@ -14,9 +14,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.evaluation.progress import progress_bar
-from tieproof.inputs.options import check_whole
-from tieproof.show.parts import NARROWEST, WIDTH, count, table
+from tieproof.kit import NARROWEST, WIDTH, check_whole, count, progress_bar, table
 from tieproof.trials.attacks import AttackRegistry, Finding, Report, Verdict, bad, wrapped
 from tieproof.trials.competition.inspection import broken_files, guessing
 from tieproof.trials.competition.inspection.attacks import BLIND, LEAKS, FileAttack, Material, Secret, secret_in

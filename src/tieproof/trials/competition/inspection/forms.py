@@ -10,10 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers import npy
-from tieproof.inputs.readers.location import reading
-from tieproof.inputs.schemas import fits
-from tieproof.ties import Array
+from tieproof.kit import Array, fits, npy, reading
 from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
 from tieproof.trials.competition.truth import table

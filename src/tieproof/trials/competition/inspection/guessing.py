@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tieproof.show.parts import count
-from tieproof.ties import Array
+from tieproof.kit import Array, count
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.luck import rounding
 from tieproof.trials.competition.inspection.attacks import (

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-from tieproof.show.printable import in_one_line
+from tieproof.kit import in_one_line
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.luck import Luck, differ, rounding
 from tieproof.trials.competition.inspection.attacks import FileAttack, Material, WriteSubmission, random_system

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.location import reading
+from tieproof.kit import reading
 from tieproof.trials.sandbox import bubblewrap, runs
 from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by

@@ -14,8 +14,7 @@ import numpy as np
 from tieproof.data import load_digits
 from tieproof.errors import InputError, MissingExtraError
 from tieproof.evaluation.result import flat_name
-from tieproof.inputs.readers.location import reading
-from tieproof.ties import Array
+from tieproof.kit import Array, reading
 from tieproof.trials.competition import texts
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection.tasks import Numbers, Program, as_numbers

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.schemas import fits
+from tieproof.kit import fits
 from tieproof.trials.competition.hosting import HostedPhase
 from tieproof.trials.competition.inspection.tasks import (
     Program,

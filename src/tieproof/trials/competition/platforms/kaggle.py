@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.inputs.readers.location import reading
+from tieproof.kit import reading
 from tieproof.trials.competition.hosting import Hosted, HostedPhase
 from tieproof.trials.competition.inspection.tasks import Program, Task, Unpacker, files_by_name
 from tieproof.trials.competition.platforms.files import LISTED, WIDTH, Files, last_line, printed_numbers

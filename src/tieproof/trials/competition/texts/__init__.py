@@ -6,7 +6,7 @@ from html import escape
 from importlib.resources import files
 from string import Template
 
-from tieproof.installed import __version__
+from tieproof import __version__
 from tieproof.trials.competition.hosting import Hosted
 from tieproof.trials.competition.scoring import Scoring
 
