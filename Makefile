@@ -10,7 +10,7 @@ unexport PYTHONPATH
 # Targets share $(VENV) and dist, and long ones use all processors by themselves.
 .NOTPARALLEL:
 
-.PHONY: demo help kernels wheels test test-times test-all test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
+.PHONY: demo help kernels wheels test test-trials test-times test-all test-newest test-oldest test-wheel test-heavy test-browser test-sanitized test-arm fuzz coverage lint docs docs-links hooks bench \
 	studies clean
 
 demo: $(VENV)/installed  ## set up $(VENV) and run the demo
@@ -25,12 +25,15 @@ kernels:  ## recompile the kernels after a change of their sources
 test: $(VENV)/installed  ## run the tests, in about ten minutes on two cores; of crossed parameters a sample
 	$(BIN)/python -m pytest -n auto -q
 
+test-trials: $(VENV)/installed  ## run the long tests of audits, judges and competitions, which test leaves out
+	$(BIN)/python -m pytest -n auto -q --crossings all -m 'trials and not heavy'
+
 test-times: $(VENV)/installed  ## run the same tests in one process, and print what processor time they take
 	$(BIN)/python -m pytest -q -p processor_time
 
 CROSSINGS ?= all
 
-test-all: $(VENV)/installed  ## run the tests with all crossings of their parameters; CROSSINGS=rest: those that test leaves out
+test-all: $(VENV)/installed  ## run the tests with all crossings of their parameters, and the long ones; CROSSINGS=rest: those that test leaves out
 	$(BIN)/python -m pytest -n auto -q --crossings $(CROSSINGS)
 
 # python3 may be an older Python, for which the newest NumPy has no wheel. pyenv's other commands do not start a Python.

@@ -5,6 +5,7 @@ installed. Tests of the kernels' sources are left out if an installed wheel is t
 
 A test that crosses several parameters has many cases. By default, a sample of them runs: every value of every
 parameter at least once, and at least `LEAST` cases. `--crossings rest` runs the others, `--crossings all` runs all.
+Tests marked as long are in no sample, unless they are named.
 
 The objects of all collected tests live until the end; Python's garbage collector never looks at them.
 """
@@ -80,7 +81,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     named = any("::" in argument and "[" in argument for argument in config.args)
     if wanted == "all" or named:
         return
-    chosen = sample(items)
+    asked = any("::" in argument for argument in config.args)
+    chosen = sample([item for item in items if asked or item.get_closest_marker("long") is None])
     left = [item for item in items if (item in chosen) != (wanted == "sample")]
     if left:
         config.hook.pytest_deselected(items=left)

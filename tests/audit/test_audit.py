@@ -54,6 +54,7 @@ BLIND = [
 ]
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", CAUGHT)
 def test_every_defect_is_caught_by_its_attack(name: str, seed: int) -> None:
@@ -85,6 +86,7 @@ def test_chance_is_no_exploit(seed: int) -> None:
     assert {finding.verdict for finding in report.findings} <= {Verdict.HELD, Verdict.REFUSED, Verdict.CHANGES}
 
 
+@pytest.mark.trials
 def test_the_defect_is_named_and_nothing_else_is_blamed(monkeypatch: pytest.MonkeyPatch) -> None:
     few_items(monkeypatch)
     report = audit(zoo.by_size_of_numbers)
@@ -127,6 +129,7 @@ def test_accidents_are_findings(name: str, verdict: str, said: str, capsys: pyte
     assert capsys.readouterr() == ("", "")
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     ("name", "verdict", "said"),
     [
@@ -143,6 +146,7 @@ def test_accidents_end_in_a_process_of_its_own(name: str, verdict: str, said: st
     assert report.finding("duplicates").verdict == "held"
 
 
+@pytest.mark.trials
 def test_isolation_changes_no_number() -> None:
     attacks = ["zeros", "ten vectors", "nan", "permuting items", "order search"]
     here, apart = (audit(zoo.stable_sort_of_gallery, attacks=attacks, isolate=isolate) for isolate in (False, True))
@@ -211,6 +215,7 @@ HONEST: dict[str, Callable[..., float]] = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("takes", HONEST)
 def test_every_convention(takes: str) -> None:
     attacks = ["zeros", "nan", "duplicates", "permuting items", "relabelling", "scaling", "interval"]
@@ -303,6 +308,7 @@ def test_how_a_run_is_written(evaluator: Callable[..., float], takes: str, caugh
     assert {finding.attack for finding in report.findings if not finding.verdict.harmless} == caught
 
 
+@pytest.mark.trials
 def test_a_command(tmp_path: Any) -> None:
     script = tmp_path / "lower.py"
     script.write_text(

@@ -42,6 +42,7 @@ def test_files(run: Run) -> None:
     assert run("zoo:upper", "-a", "zeros", *FEW, "--json", "-") == (3, f"{report.to_json()}\n", "")
 
 
+@pytest.mark.trials
 def test_options_reach_the_audit(run: Run) -> None:
     arguments = (
         "--smaller-is-better --limits none -m P@1 -d euclidean -a zeros -a settings -a nan --skip nan --seed 4"

@@ -22,7 +22,10 @@ from tieproof.trials.audit.isolation import Isolated
 from tieproof.trials.audit.outcomes import MOST_LETTERS, Outcome, attempt
 from tieproof.trials.sandbox.folders import PREFIX
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them"),
+    pytest.mark.trials,
+]
 
 LIMIT = 2.0
 """Seconds for a call that takes longer."""

@@ -22,6 +22,8 @@ from tieproof.trials.audit.luck import LEVEL, LOOKS, MORE_LOOKS, step_of
 from tieproof.trials.audit.outcomes import Outcome, attempt
 from tieproof.trials.audit.systems import equidistant, hubs, opposed
 
+pytestmark = pytest.mark.trials
+
 PAGE = Path(__file__).parents[2] / "docs" / "audit.md"
 
 

@@ -15,6 +15,8 @@ from pages import BLOCK, text_of
 from tieproof.trials.audit import ATTACKS
 from tieproof.trials.audit.recall_cases import FIRST, Deck, K, RecallLists, RecallTrial, WholeRanking, almost_as_near
 
+pytestmark = pytest.mark.trials
+
 DOCS = Path(__file__).parents[2] / "docs"
 OWN = [name for name, attack in ATTACKS.items() if attack.kind == "recall"]
 

@@ -15,6 +15,8 @@ import zoo
 import zoo_guilty
 from tieproof.trials.audit import Command
 
+pytestmark = pytest.mark.trials
+
 
 def printed_by(line: str, folder: Path) -> str:
     """The output of a line in a new process in a folder, where only the package can be found."""

@@ -12,6 +12,8 @@ import zoo_honest
 from smaller_audits import few_items
 from tieproof.trials.audit import ATTACKS
 
+pytestmark = pytest.mark.trials
+
 TIED = ["zeros", "one ulp", "two vectors", "groups of eight", "duplicates", "order search"]
 """Attacks in which mostly the breaking of ties decides."""
 

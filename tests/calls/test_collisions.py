@@ -67,6 +67,7 @@ def test_a_gap_of_exactly_epsilon_between_cosines() -> None:
         assert_found(tp.collisions(data, epsilon=epsilon), expected_ties("cosine", data, None, epsilon))
 
 
+@pytest.mark.long
 def test_gaps_between_integers_in_almost_one_direction() -> None:
     # Epsilon is each gap between the items' cosines with the query, or a slightly smaller or larger number.
     steps = np.arange(20, 36)
@@ -373,6 +374,7 @@ def test_what_is_refused() -> None:
         tp.collisions([[1.0], [2.0]], groups=[1, 2])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("classes", "budget"), [(3, 32), (1500, 128)])
 def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)

@@ -157,6 +157,7 @@ def test_a_function_gives_the_distances() -> None:
 SETS = ("gaussian float32", "0.1, 0.2, 0.3 float32", "one ulp apart float32", "duplicates", "multiples", "0/1")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("distance", ["cosine", "euclidean", "cityblock"])
 @pytest.mark.parametrize("name", SETS)
 def test_order_memory_and_threads(name: str, distance: str) -> None:
@@ -202,6 +203,7 @@ def test_many_pairs_as_their_distances() -> None:
         assert found.points == given.points
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("make", "classes"),
     [

@@ -64,6 +64,7 @@ def test_the_example() -> None:
     assert result["nDCG@3"].upper == 1.0
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", [*NDCG, *ERR, "AP@3", "AP(norm=hits)@3", "P@2", "RR", "AUC", "R@3", "INP"])
 @pytest.mark.parametrize("others", [0, 2])
 def test_bounds_are_those_of_all_continuations(measure: str, others: int) -> None:

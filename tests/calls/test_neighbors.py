@@ -363,6 +363,7 @@ def test_the_order_of_queries_and_of_the_gallery_changes_no_bit() -> None:
     assert other.fingerprint == expected.fingerprint
 
 
+@pytest.mark.long
 def test_blocks_of_queries_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
     distances, labels = data(6)
     ids, found = nearest(distances, 7)

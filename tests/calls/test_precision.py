@@ -439,6 +439,7 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
         tp.evaluate([[1.0], [np.nan]], [1, 1], precision="float16")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("count", "classes", "budget"), [(2200, 3, 32), (3000, 1500, 128)])
 def test_peak_stays_within_the_budget(count: int, classes: int, budget: int) -> None:
     random = np.random.default_rng(0)

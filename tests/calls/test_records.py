@@ -132,6 +132,7 @@ def test_every_cut_is_refused(tmp_path: Path) -> None:
         refused(tmp_path / "run.tieproof", "damaged or cut short")
 
 
+@pytest.mark.long
 def test_every_flipped_byte_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     """The archive contains some facts twice; if a record with a flipped byte can be read, it equals the original."""
     path = record(tmp_path / "run.tieproof")

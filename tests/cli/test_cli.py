@@ -483,6 +483,7 @@ def test_measures_keep_to_the_width(width: int | None) -> None:
 # Help
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("command", [[], *([name] for name in COMMANDS)])
 def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     programs_here(monkeypatch)

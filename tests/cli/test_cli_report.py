@@ -56,6 +56,7 @@ COMMANDS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", COMMANDS)
 def test_pages(run: Run, name: str) -> None:
     status, _, complaint = run(*COMMANDS[name].split(), "--report", "page.html")

@@ -55,6 +55,7 @@ def completed(*words: str, shell: str = "bash") -> list[str]:
     return done.stdout.split()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("shell", SHELLS)
 def test_shells_complete_commands_options_values_and_files(
     shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -216,6 +216,7 @@ for place, words in enumerate(open("commands").read().split("\\n")):
 """Runs each command in a copy of a process that has imported what commands need."""
 
 
+@pytest.mark.long
 def test_a_closed_pipe_changes_no_status(folder: Path) -> None:
     Path("commands").write_text("\n".join(CLOSED))
     started = subprocess.Popen([sys.executable, "-c", IN_COPIES], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
@@ -248,6 +249,7 @@ def test_without_standard_streams(folder: Path, arguments: str, status: int) -> 
         assert "Error" not in ended.stdout
 
 
+@pytest.mark.long
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
 def test_a_full_disk_is_one_line(folder: Path) -> None:
     for arguments in ("evaluate data.npz", "--help"):

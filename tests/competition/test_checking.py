@@ -21,6 +21,8 @@ from tieproof.trials.competition.inspection import tasks
 from tieproof.trials.competition.inspection.forms import form_of
 from tieproof.trials.sandbox import bubblewrap
 
+pytestmark = pytest.mark.trials
+
 CLIMBS = """
 import zipfile
 if zipfile.is_zipfile(os.path.join(sys.argv[1], "res", "x.npy")):

@@ -120,6 +120,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[type]]:
     gc.collect()
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore:.* of 40 queries are in the gallery")
 @pytest.mark.parametrize("call", CALLS)
 @pytest.mark.parametrize("distance", ORDERS)
@@ -142,6 +143,7 @@ def test_nothing_is_made_in_a_thread(
     assert call == "evaluate" or any(issubclass(kind, Gauge) for kind in watched)
 
 
+@pytest.mark.long
 def test_ties_are_shared_as_they_are(watched: set[type]) -> None:
     data = np.random.default_rng(0).normal(size=(1500, 4)).astype(np.float32)
     tp.evaluate(data, np.arange(1500) % 3, memory="2MiB", threads=3)

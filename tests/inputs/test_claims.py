@@ -189,6 +189,7 @@ def test_long_labels_among_others_as_long_are_read(tmp_path: Path) -> None:
     assert read_labels(tmp_path / "labels.txt").tolist() == [*labels, "a"]
 
 
+@pytest.mark.long
 def test_a_trec_file_of_one_long_line(tmp_path: Path) -> None:
     """The memory suffices for the file's bytes, but not for their text as well."""
     short, long = tmp_path / "short.txt", tmp_path / "run.txt"

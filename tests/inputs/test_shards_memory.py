@@ -42,6 +42,7 @@ print(total, after - before)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss counts kilobytes on Linux")
 @pytest.mark.parametrize("form", [".npy", ".parquet", ".h5", ".safetensors"])
 def test_a_process_that_reads_stays_small(tmp_path: Path, form: str) -> None:

@@ -226,6 +226,7 @@ def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path
     assert "The answers depend on the order, the batch, the names or chance" in " ".join(str(judgment).split())
 
 
+@pytest.mark.trials
 def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
     code = f"{PRINT}{VECTOR}import random\nfor name, word in lines: print(name, random.random(), sep=',')\n"
     judgment = judged(tmp_path, code, judge_runs=3)
@@ -241,6 +242,7 @@ def test_a_random_system_is_run_several_times(tmp_path: Path) -> None:
     assert score.queries.value == pytest.approx(mean.mean(), rel=1e-12)
 
 
+@pytest.mark.trials
 def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     organizer, team = tmp_path / "organizer", tmp_path / "team"
     team.mkdir()
@@ -266,6 +268,7 @@ def test_folders_of_files_and_rows_of_arrays(tmp_path: Path, monkeypatch: pytest
     check_same(judgment.results[0], flat)
 
 
+@pytest.mark.trials
 def test_a_gallery(tmp_path: Path) -> None:
     """Queries and gallery are mixed; the system cannot tell which items are which."""
     organizer = tmp_path / "organizer"
@@ -298,6 +301,7 @@ def test_a_gallery(tmp_path: Path) -> None:
     check_same(judgment.results[0], expected)
 
 
+@pytest.mark.trials
 def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Items and labels in different orders, with two cameras, and one item without an answer."""
     organizer, team = tmp_path / "organizer", tmp_path / "team"

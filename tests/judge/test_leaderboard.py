@@ -65,6 +65,7 @@ def test_a_copy_shares_the_rank_of_what_it_copies(tmp_path: Path) -> None:
     assert "not told apart" in (tmp_path / "board.html").read_text()
 
 
+@pytest.mark.trials
 def test_the_same_board_in_any_order() -> None:
     systems = {f"s{strength}": system(strength, int(10 * strength)) for strength in (0.0, 1.0, 1.1, 1.2, 3.0)}
     board = leaderboard(systems)
@@ -135,6 +136,7 @@ def folder(judged: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(judged / "judged", tmp_path / "judged"))
 
 
+@pytest.mark.trials
 def test_a_folder_of_what_judges_wrote(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     board = leaderboard(folder)
     found = {each.name: each for each in board.standings}

@@ -15,7 +15,10 @@ from tieproof.errors import InputError
 from tieproof.trials.judge import judge
 from tieproof.trials.sandbox.folders import PREFIX
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them")
+pytestmark = [
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes as Unix has them"),
+    pytest.mark.trials,
+]
 
 MUCH_LATER = 120.0
 """Seconds to wait; a longer wait would never end."""

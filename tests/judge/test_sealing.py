@@ -222,6 +222,7 @@ def test_a_system_is_not_shown_the_secrets(tmp_path: Path, shown: str) -> None:
         judge(competition, f"cat {{lines}} {tmp_path}/organizer/labels.txt", name="ours", out=tmp_path / "judged")
 
 
+@pytest.mark.trials
 @sealed_only
 def test_a_system_sees_what_it_is_shown(tmp_path: Path) -> None:
     (tmp_path / "model").mkdir()

@@ -135,6 +135,7 @@ def test_noise_of_a_level_that_leaves_nothing_out() -> None:
             tp.evaluate_scores(scores, given, measures=[f"AP(rel={level})"], noise=0.5)
 
 
+@pytest.mark.long
 def test_the_distribution_of_a_level_is_that_of_relevant_items() -> None:
     scores, grades = matrices(5)
     found = tp.evaluate_scores(scores, grades, measures=["AP(rel=1)"]).distribution("AP(rel=1)")

@@ -483,6 +483,7 @@ def cascade_moments(k: int, counts: dict[Decimal, int], s: int) -> tuple[Decimal
     return mean, square - mean * mean
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("k", "l", "grades", "most"),
     [
@@ -597,6 +598,7 @@ def test_every_measure_is_tried_on_a_million() -> None:
     assert {parse(spelling).name for spelling in MILLION} == set(REGISTRY) - {"IPrec"}  # which refuses it
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("spelling", MILLION)
 def test_a_tie_of_a_million_overflows_nothing(spelling: str) -> None:
     found = parse(spelling)(one_tie(0, 0, 1_000_000, 400_000))

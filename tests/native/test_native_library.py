@@ -79,6 +79,7 @@ def evaluated(monkeypatch: Patch, level: str) -> subprocess.CompletedProcess[str
     return subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=False)
 
 
+@pytest.mark.long
 def test_every_level_of_processor_gives_the_same_bits(monkeypatch: Patch) -> None:
     printed = {evaluated(monkeypatch, level).stdout for level in ("", *LEVELS)}
     assert len(printed) == 1

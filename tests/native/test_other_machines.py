@@ -33,6 +33,7 @@ def repeated(folder: Path, compiler: list[str], emulator: list[str], *more: str)
         return subprocess.run([*emulator, made], stdin=calls, capture_output=True, check=True).stdout
 
 
+@pytest.mark.long
 def test_the_driver_gives_the_same_bits_here(recorded: Path) -> None:
     """Also without optimization, which is the quickest to compile."""
     assert repeated(recorded, compiler(this_machine()), [], "-O0") == (recorded / "results").read_bytes()

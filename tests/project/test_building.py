@@ -89,6 +89,7 @@ def test_the_error_contains_the_message_of_the_compiler(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir()] == ["kept"]
 
 
+@pytest.mark.long
 def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
     here = building.this_machine()
     one = BuildTarget(here.levels[:1], here.suffix, None, here.tag)
@@ -99,6 +100,7 @@ def test_libraries_take_the_place_of_old_ones(tmp_path: Path) -> None:
         assert len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.long
 def test_a_library_is_the_same_wherever_it_is_made(tmp_path: Path) -> None:
     here = building.this_machine()
     one, made = BuildTarget(here.levels[:1], here.suffix, None, here.tag), []

@@ -1,8 +1,11 @@
 """Which tests are collected: the sample of cases has every value of every parameter, and is the same each time."""
 
 from itertools import product
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+
+import pytest
 
 import conftest
 
@@ -49,3 +52,19 @@ def test_cases_of_one_parameter_are_all_sampled() -> None:
 
 def test_modules_that_need_heavy_libraries_are_there() -> None:
     assert [path for path in conftest.NEEDED if not path.exists()] == []
+
+
+@pytest.mark.parametrize(
+    ("crossings", "named", "chosen"),
+    [("sample", "tests", [0]), ("rest", "tests", [1]), ("all", "tests", [0, 1]), ("sample", "a::long", [0, 1])],
+)
+def test_long_tests_run_with_the_rest_or_by_name(crossings: str, named: str, chosen: list[int]) -> None:
+    both = [case("short"), case("long")]
+    for is_long, each in enumerate(both):
+        each.path = Path("a.py")
+        each.get_closest_marker = lambda _, found=is_long: found or None
+    hook = SimpleNamespace(pytest_deselected=lambda items: None)
+    config: Any = SimpleNamespace(getoption=lambda _: crossings, args=[named], hook=hook)
+    left = list(both)
+    conftest.pytest_collection_modifyitems(config, left)
+    assert left == [both[number] for number in chosen]

@@ -188,6 +188,7 @@ def room_of(package: str) -> str:
     return package.partition(".")[0]
 
 
+@pytest.mark.long
 def test_packages_import_what_stands_below_them() -> None:
     wrong = [
         f"{each.importer} imports {each.imported}"

@@ -72,6 +72,7 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
     assert set(listed) == {key for each in results for key in each.to_dict()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
@@ -135,6 +136,7 @@ def test_pictures_are_there() -> None:
             assert (page.parent / name).is_file(), name
 
 
+@pytest.mark.long
 def test_page_of_pictures_shows_what_its_code_draws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     script = ROOT / "docs" / "draw_plots.py"
     run = runpy.run_path(str(script))["run"]
@@ -162,6 +164,7 @@ def words_and_places(picture: str) -> tuple[list[str], list[float]]:
     return parts[::2], list(map(float, parts[1::2]))
 
 
+@pytest.mark.long
 def test_page_of_pages_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names = run_page("docs/reports.md")

@@ -66,6 +66,7 @@ def test_published_numbers(follow: Any) -> None:
     assert said.endswith("0.5 ≤ 0.75 ≤ 1.0 0.5\n")
 
 
+@pytest.mark.long
 def test_metric_learning(follow: Any) -> None:
     names, said = follow("guides/metric_learning")
     assert names["result"]["AP@R"].lower == names["result"]["AP@R"].upper
@@ -88,6 +89,7 @@ def test_reidentification(follow: Any) -> None:
     assert names["of_matrix"]["AP"] == result["AP"]
 
 
+@pytest.mark.long
 def test_hashing(follow: Any) -> None:
     names, said = follow("guides/hashing")
     assert [names["results"][f"{bits} bits"]["AP"].lower for bits in (16, 32, 64)] == sorted(
@@ -100,6 +102,7 @@ def test_hashing(follow: Any) -> None:
     assert names["printed"][0] != names["printed"][1]
 
 
+@pytest.mark.long
 def test_loop_of_deep_hashing(follow: Any) -> None:
     """Item i differs from the queries in i bits: without ties, the loop of the page and its replacement agree."""
     names, _ = follow("guides/hashing")
@@ -120,6 +123,7 @@ def test_loop_of_deep_hashing(follow: Any) -> None:
         assert found[measure].lower == found[measure].upper == pytest.approx(expected, rel=1e-12)
 
 
+@pytest.mark.long
 def test_intervals_of_embeddings_over_subjects(follow: Any) -> None:
     names, said = follow("pooled")
     counted = tp.fnmr_at_fmr(names["voices"], names["speakers"], curve=True).curve
@@ -143,6 +147,7 @@ def test_similarity(follow: Any) -> None:
     assert "1.0 0.9775" in said
 
 
+@pytest.mark.long
 def test_leaderboards(follow: Any) -> None:
     names, _ = follow("guides/leaderboards")
     assert len({tuple(board) for board in names["boards"].values()}) == 3
@@ -178,6 +183,7 @@ def test_competitions(follow: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Every bit agrees" in said
 
 
+@pytest.mark.long
 def test_benchmarks(follow: Any) -> None:
     _, said = follow("guides/benchmarks")
     assert "argsort can be fooled" in said
@@ -286,6 +292,7 @@ def test_all_commands_are_shown() -> None:
     assert set(re.findall(r"^tieproof ([\w-]+)", text, re.MULTILINE)) == set(COMMANDS) - {"demo"}
 
 
+@pytest.mark.long
 def test_reproducible(follow: Any) -> None:
     names, said = follow("guides/reproducible")
     bounds = names["result"]["AP"].noise

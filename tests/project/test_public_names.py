@@ -149,6 +149,7 @@ def test_all_that_pages_import() -> None:
         assert name in door(module) if module in DOORS else hasattr(importlib.import_module(module), name), page
 
 
+@pytest.mark.long
 def test_all_that_docstrings_import() -> None:
     shown = set(imported_names(docstrings()))
     assert ("trials/audit/__init__.py", "tieproof.trials.audit", "ATTACKS") in shown

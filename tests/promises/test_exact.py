@@ -140,6 +140,7 @@ def test_hamming(bits: int) -> None:
     assert_exact(tp.evaluate(packed, labels, distance="hamming", bits=bits, measures=["AP"]), expected)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("distance", ORDERS)
 def test_millions_of_dimensions(distance: str) -> None:
     # The bound of a float32 sum of so many terms decides nothing; all but eight dimensions are zero.

@@ -28,6 +28,7 @@ CALLS: dict[str, Any] = {
 }
 
 
+@pytest.mark.long
 def test_an_interruption_leaves_nothing_behind() -> None:
     result = subprocess.run(
         [sys.executable, str(Path(__file__).parents[1] / "tools" / "interruptions.py")],

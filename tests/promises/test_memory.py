@@ -13,6 +13,7 @@ import tieproof as tp
 MIB = 2**20
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "dimensions", "classes", "budget"),
     [(3000, 16, 3, 32), (4000, 16, 3, 128), (6000, 300, 1500, 32)],
@@ -48,6 +49,7 @@ NEIGHBORS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], int, int
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "dot"])
 @pytest.mark.parametrize("name", NEIGHBORS)
 def test_peak_of_nearest_neighbors(name: str, distance: str) -> None:

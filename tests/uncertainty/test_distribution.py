@@ -140,6 +140,7 @@ def test_only_grades_of_rel_are_relevant(measure: str) -> None:
     check(found, all_means(high, tp.measures.parse(measure)), 1e-3)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("measure", ["AP", "nDCG@10", "P@10", "R@5", "RR", "RBP", "AUC", "bpref", "Success@1", "INP"])
 def test_moments_and_width(measure: str) -> None:
     """The mean and the variance are those of the estimate, and quantiles are known up to one in a million."""
@@ -247,6 +248,7 @@ def test_means_over_categories_and_empty_queries() -> None:
         check(found, [share * mean for mean in all_means(rankings, Measure("AP"))], 1e-9)
 
 
+@pytest.mark.long
 def test_same_numbers_in_any_order_with_any_memory_and_threads() -> None:
     random = np.random.default_rng(0)
     codes, labels = random.random((120, 8)) > 0.5, random.integers(0, 6, 120)
@@ -305,6 +307,7 @@ def p_value(differences: Sequence[Fraction]) -> float:
     return sum(abs(each) >= abs(sum(differences, Fraction())) for each in every) / len(every)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("seed", range(6))
 def test_p_values_of_all_orders_of_ties(seed: int) -> None:
     """The smallest is that of an order; the largest, too, unless ties can make either system the better one."""

@@ -75,6 +75,7 @@ def test_signs_that_are_drawn() -> None:
     assert (found * (draws + 1)) == pytest.approx(round(found * (draws + 1)))
 
 
+@pytest.mark.long
 def test_drawn_signs_agree_with_all(monkeypatch: pytest.MonkeyPatch) -> None:
     values = RANDOM.normal(0.3, size=(14, 20))
     values *= np.where(values.sum(axis=0) < 0, -1, 1)

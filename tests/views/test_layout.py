@@ -225,6 +225,7 @@ def svg(ax: Any, path: Path) -> bytes:
     return path.read_bytes()
 
 
+@pytest.mark.long
 def test_same_bytes_of_the_same_data_in_any_order(tmp_path: Path) -> None:
     """The exception are collisions by query and rank, whose rows are the queries in the given order."""
     random = np.random.default_rng(2)

@@ -86,6 +86,7 @@ def unpacked(column: Any) -> Any:
     return np.where(numbers == 2**16 - 1, np.nan, (numbers - column["offset"]) / column["scale"])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", CASES)
 def test_one_file_that_asks_for_nothing(pages: dict[str, tuple[Page, Any]], name: str) -> None:
     page, _ = pages[name]
@@ -379,6 +380,7 @@ def test_a_text_that_ends_as_an_image_is_a_text() -> None:
 # Sizes
 
 
+@pytest.mark.long
 def test_ten_thousand_queries_stay_below_a_megabyte(tmp_path: Path) -> None:
     random = np.random.default_rng(1)
     labels = np.arange(10_000) // 10

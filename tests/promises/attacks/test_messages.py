@@ -86,6 +86,7 @@ def test_an_answer_that_cannot_be_parsed_is_no_score(what: str) -> None:
         Server.read(RAW[what])
 
 
+@pytest.mark.long
 def test_an_audit_goes_on_after_a_forged_answer(call: Isolated, tmp_path: Path) -> None:
     (tmp_path / "forged").write_bytes(b'{"x": 1}')
     assert call(CASE, {}, SECONDS) == MEDDLED
