@@ -1,4 +1,4 @@
-/* Find the near pairs of a tile of codes while their products are computed: engine/sifting.py. */
+/* Find the near pairs of a tile of codes while their products are computed: engine/pieces.py. */
 
 /* Pairs of a query row and an item that may be as near as a threshold. */
 typedef struct {
