@@ -11,7 +11,7 @@ from kernels.codes import multiply_codes
 from tieproof.distances.codes import EXCESS, CodedTile, arranged
 from tieproof.distances.space import NearnessForm
 from tieproof.engine import pieces
-from tieproof.engine.pieces import NearPairs, Side
+from tieproof.engine.pieces import NearPairs, TileSide
 
 Array = npt.NDArray[Any]
 
@@ -71,7 +71,7 @@ def test_near_pairs_of_both_sides(share: float, dtype: Any, way: int, level: str
         for seen in (entries, entries.T):
             form = form_of(random, seen.shape[1], dtype)
             limits = limits_of(seen * form.factor - form.shift, share, random)
-            sides.append(Side(form, limits, NearPairs.room(64, dtype)))
+            sides.append(TileSide(form, limits, NearPairs.room(64, dtype)))
         rows, columns = sides
         expected = near_pairs(entries, rows.form, rows.lowest), near_pairs(entries.T, columns.form, columns.lowest)
         found = at(level, pieces.sift)(tile, rows, columns)
@@ -93,7 +93,7 @@ def test_too_many_near_pairs(dtype: Any, way: int, level: str) -> None:
     for size in SIZES:
         tile, entries = made(random, size, way, dtype)
         rows, columns = (
-            Side(form_of(random, count, dtype), np.full(other, -np.inf, dtype), NearPairs.room(0, dtype))
+            TileSide(form_of(random, count, dtype), np.full(other, -np.inf, dtype), NearPairs.room(0, dtype))
             for other, count in (entries.shape, entries.T.shape)
         )
         few = entries.size == 1

@@ -24,9 +24,9 @@ ROOMS = {
     "measures": 6_921,
     "show": 1_627,
     "evaluation": 7_975,
-    "analyses": 8_973,
+    "analyses": 8_979,
     "trials": 13_109,
-    "compat": 3_004,
+    "compat": 3_005,
     "integrations": 2_530,
     "cli": 3_179,
     "data": 22,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_349
+LINES_OF_SOURCE = 66_356
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 92_370
 PUBLIC_NAMES = 109

@@ -80,7 +80,7 @@ CASES: dict[str, Case] = {
         of_another, r"belongs to another evaluation: it differs in the distance", True
     ),
     "a checkpoint folder that contains only other files": Case(no_checkpoint, r"contains other files, such as", True),
-    "a file as checkpoint=": Case(file_for_a_checkpoint, r"checkpoint must be a folder", True),
+    "a file as checkpoint=": Case(file_for_a_checkpoint, r"done is a file, but must be a folder", True),
     "a distance function with checkpoint=": Case(
         evaluate(distance=lambda x, y: x @ y.T, checkpoint="done"), r"cannot be counted part by part"
     ),

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.space import Entries, Error, Space
-from tieproof.engine.pieces import NearPairs, Side, count_columns, count_near_pairs, count_rows, sift
+from tieproof.engine.pieces import NearPairs, TileSide, count_columns, count_near_pairs, count_rows, sift
 from tieproof.engine.plan import Plan, cheapest, with_margins
 from tieproof.engine.problem import Progress
 from tieproof.engine.ranked import Ranked
@@ -213,8 +213,8 @@ class TileLoop:
         nothing = np.empty((0, 0), dtype=self.space.tile_type)
         tile, error = self.tile(stripe, items, nothing)
         turned, turned_error = (tile, error) if other is None else self.tile(other, stripe.rows, nothing)
-        rows = Side(tile.form, stripe.columns.lowest, near[0])
-        columns = Side(turned.form, nothing.ravel() if other is None else other.columns.lowest, near[1])
+        rows = TileSide(tile.form, stripe.columns.lowest, near[0])
+        columns = TileSide(turned.form, nothing.ravel() if other is None else other.columns.lowest, near[1])
         found = sift(coded, rows, columns)
         if found.of_rows < 0:
             self.written += 1

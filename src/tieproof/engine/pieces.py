@@ -42,7 +42,7 @@ class NearPairs(NamedTuple):
         return NearPairs(self.row[:count], self.item[:count], self.entry[:count])
 
 
-class Side(NamedTuple):
+class TileSide(NamedTuple):
     """One of the two sides whose queries count a tile.
 
     form : the conversion of entries to nearness, for the items of the tile as this side sees it
@@ -148,7 +148,7 @@ def add_up(work: Work, room: TileMemory, tallied: int, placed: int, exact: bool)
 
 
 @native
-def sift(tile: CodedTile, rows: Output[Side], columns: Output[Side]) -> Sifted:
+def sift(tile: CodedTile, rows: Output[TileSide], columns: Output[TileSide]) -> Sifted:
     """List the near pairs of a tile for its rows and for its columns."""
 
 

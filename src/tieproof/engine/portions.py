@@ -142,7 +142,7 @@ class KnownItems(NamedTuple):
 def steps_between(own: KeyScale | None, other: KeyScale | None) -> int | None:
     """The exponent of two that converts keys to another scale; None for a scale of another kind or too far away.
 
-    >>> steps_between(Scale(("floats",), 3), Scale(("floats",), 1)), steps_between(Scale(("bits",)), None)
+    >>> steps_between(KeyScale(("floats",), 3), KeyScale(("floats",), 1)), steps_between(KeyScale(("bits",)), None)
     (2, None)
     """
     if own is None or other is None or own.kind != other.kind:

@@ -303,8 +303,8 @@ def test_a_program_ends_with_a_judge_that_is_killed() -> None:
     seconds = f"98767.{os.getpid()}"
     code = (
         "import os, time\n"
-        "from tieproof.trials.sandbox.limits import Limits, launched\n"
-        f"launched(['sleep', '{seconds}'], os.environ, Limits(None, 2**20))\n"
+        "from tieproof.trials.sandbox.limits import ProgramLimits, launched\n"
+        f"launched(['sleep', '{seconds}'], os.environ, ProgramLimits(None, 2**20))\n"
         "time.sleep(500)\n"
     )
     judge = subprocess.Popen([sys.executable, "-c", code])

@@ -28,8 +28,8 @@ class TiedRanks(NamedTuple):
     def of(cls, scores: Array) -> "TiedRanks":
         """Rank by scores, of which larger ones come first.
 
-        >>> Ranking.of(np.array([0.5, 0.9, 0.5])).start.tolist(), Ranking.of(np.array([0.5, 0.9, 0.5])).size.tolist()
-        ([1, 0, 1], [2, 1, 2])
+        >>> [each.tolist() for each in TiedRanks.of(np.array([0.5, 0.9, 0.5]))]
+        [[1, 0, 1], [2, 1, 2]]
         """
         groups = Groups.of(scores)
         return cls(groups.start[groups.of_query], groups.length[groups.of_query])

@@ -196,10 +196,16 @@ def knn_accuracy(
     return _result(found, *_as_classes(*labels), lead, meaning)
 
 
-OURS = {"queries": "test", "gallery": "train", "labels": "test_labels", "gallery_labels": "train_labels"}
+OURS = {
+    "embeddings": "test",
+    "queries": "test",
+    "gallery": "train",
+    "labels": "test_labels",
+    "gallery_labels": "train_labels",
+}
 """The arguments of `nearest` and of labels, and what this call names them."""
 
-OURS_ALONE = OURS | {"queries": "train", "labels": "train_labels"}
+OURS_ALONE = OURS | {"embeddings": "train", "queries": "train", "labels": "train_labels"}
 """Their names here if nothing is classified but the training items themselves."""
 
 

@@ -59,8 +59,9 @@ def nearest_items(rows: Sequence[Row], ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> items = [Item("a text", "0: 0.5", True), Item("another", "3: 0.5", False)]
-    >>> ax = nearest_items([Row("query", "query 7", items, [Tie(0, 2, size=5)])], ax=style.figure("This example")[1])
+    >>> items = [ShownItem("a text", "0: 0.5", True), ShownItem("another", "3: 0.5", False)]
+    >>> rows = [Row("query", "query 7", items, [ShownTie(0, 2, size=5)])]
+    >>> ax = nearest_items(rows, ax=style.figure("This example")[1])
     >>> [text.get_text() for text in ax.texts][-1]
     '2 of 5 tied'
 

@@ -21,7 +21,7 @@ typedef struct {
     Curve curve;
     double absolute, relative, epsilon;
     bool certain;
-} Scale;
+} DistanceScale;
 
 typedef struct {
     double low, high;
@@ -60,7 +60,7 @@ static inline int8_t judge_bounds(Bounds near, Bounds far, double epsilon)
 
 /* The bounds of some values. */
 static inline __attribute__((always_inline)) void bounds_of_some(
-    const double *value, int64_t count, Scale scale, double *low, double *high)
+    const double *value, int64_t count, DistanceScale scale, double *low, double *high)
 {
     for (int64_t i = 0; i < count; i++) {
         double error = scale.absolute + scale.relative * fabs(value[i]);
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) void bounds_of_some(
         return
 
 /* The bounds of some values, with a separate loop for each shape, so that the loops are vectorized. */
-static void bounds_by_shape(const double *value, int64_t count, Scale scale, double *low, double *high)
+static void bounds_by_shape(const double *value, int64_t count, DistanceScale scale, double *low, double *high)
 {
     if (scale.epsilon == 0.0) {
         scale.epsilon = 0.0; /* from here on, the compiler treats epsilon as a constant */
@@ -95,7 +95,7 @@ static void bounds_by_shape(const double *value, int64_t count, Scale scale, dou
 }
 
 /* Decide the gaps between `count` ascending values; return the number of open gaps. */
-static inline int64_t judge_row(const double *value, int64_t count, const Scale *scale, int8_t *state)
+static inline int64_t judge_row(const double *value, int64_t count, const DistanceScale *scale, int8_t *state)
 {
     int64_t open = 0;
     if (count > 0)
@@ -127,7 +127,7 @@ typedef struct {
 typedef struct {
     Ints weight;
     Listing excluded, relevant;
-} Items;
+} CollidingItems;
 
 typedef struct {
     Ints order;
@@ -181,7 +181,7 @@ static inline bool are_single(Ints weight)
 }
 
 KERNEL int64_t rank_rows(
-    Doubles values, const Items *items, const Scale *scale, const OrderedItems *rankings, const RowRoom *room)
+    Doubles values, const CollidingItems *items, const DistanceScale *scale, const OrderedItems *rankings, const RowRoom *room)
 {
     Ints present = room->present;
     int64_t all_open = 0, sorted = 0;
@@ -242,7 +242,7 @@ typedef struct {
 } Written;
 
 KERNEL Written write_ties(
-    const OrderedItems *rankings, const Items *items, int64_t first, bool single, const RowRoom *room, Longs ties)
+    const OrderedItems *rankings, const CollidingItems *items, int64_t first, bool single, const RowRoom *room, Longs ties)
 {
     Ints present = room->present, relevant = room->relevant;
     int64_t found = 0, q = first;

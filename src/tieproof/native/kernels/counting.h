@@ -37,7 +37,7 @@ static inline int64_t OF(list_queries)(
 }
 
 /* Whether there is room for placing all items of a full list. */
-static inline bool OF(has_room)(const OF(Work) *work, const OF(Room) *room, const Counted *so_far)
+static inline bool OF(has_room)(const OF(Work) *work, const OF(TileMemory) *room, const Counted *so_far)
 {
     int64_t most = room->listed.query.length;
     return so_far->placed + 2 * most <= room->placed.place.length
@@ -51,7 +51,7 @@ KERNEL Counted OF(count_in_rows)(
     int64_t query,
     int64_t stop,
     int64_t undecided,
-    const OF(Room) *room)
+    const OF(TileMemory) *room)
 {
     Ints run = work->targets.run;
     Places open = room->sorting.open;
@@ -102,10 +102,10 @@ KERNEL Counted OF(count_in_columns)(
     const OF(Tile) *tile,
     const Error *error,
     const OF(Work) *work,
-    const OF(Columns) *columns,
+    const OF(TileColumns) *columns,
     int64_t item,
     int64_t undecided,
-    const OF(Room) *room)
+    const OF(TileMemory) *room)
 {
     Longs first = columns->first;
     OF(NearEntries) near = room->listed;
@@ -134,7 +134,7 @@ KERNEL Counted OF(count_in_columns)(
     return so_far;
 }
 
-KERNEL void OF(add_up)(const OF(Work) *work, const OF(Room) *room, int64_t tallied, int64_t placed, bool exact)
+KERNEL void OF(add_up)(const OF(Work) *work, const OF(TileMemory) *room, int64_t tallied, int64_t placed, bool exact)
 {
     Counts counts = work->counts;
     int64_t used = 0;

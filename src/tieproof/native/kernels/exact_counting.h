@@ -72,7 +72,7 @@ static inline int64_t OF(count_exactly)(
     Doubles near,
     Ints tally)
 {
-    const OF(Form) *form = &tile->form;
+    const OF(NearnessForm) *form = &tile->form;
     const Thresholds *thresholds = &work->thresholds;
     int64_t start = AT(thresholds->start, q), stop = AT(thresholds->stop, q), count = stop - start;
     Reals raw = ROW(tile->entries, AT(work->targets.row, q) - tile->row);

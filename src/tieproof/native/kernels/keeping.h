@@ -252,7 +252,7 @@ static inline OF(Together) OF(together)(
 
 /* Keep the near items of a piece for some queries. Returns the first one that has no room, or the one after the last. */
 static inline int64_t OF(keep_near_of_piece)(
-    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k,
+    const OF(CodedTile) *tile, const OF(NearnessForm) *form, const Targets *targets, const OF(Kept) *kept, int64_t k,
     const int32_t (*products)[WIDEST], Piece piece, OF(Together) *some)
 {
     const REAL *of_item = &AT(tile->item_scale, piece.column);
@@ -300,7 +300,7 @@ static inline int64_t OF(keep_near_of_piece)(
 
 /* Keep the items of a tile of codes, as `keep_near`. */
 KERNEL int64_t OF(keep_near_of_codes)(
-    const OF(CodedTile) *tile, const OF(Form) *form, const Targets *targets, const OF(Kept) *kept, int64_t k)
+    const OF(CodedTile) *tile, const OF(NearnessForm) *form, const Targets *targets, const OF(Kept) *kept, int64_t k)
 {
     DotWay dots = dot_way(tile->way);
     int32_t products[HIGHEST][WIDEST] = {{0}};

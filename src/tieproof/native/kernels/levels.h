@@ -22,7 +22,7 @@ typedef struct {
 /* The relevant items of each query, start … stop-1, one of which may be the query itself, at level `own`. */
 typedef struct {
     Longs start, stop, own;
-} Members;
+} RelevantMembers;
 
 /* The counts of one query: of all items at each level, and of relevant items; a bit for each level that has any. */
 typedef struct {
@@ -122,7 +122,7 @@ static inline int64_t write_ties_of_levels(
 
 /* `room` contains zeros before and after. */
 KERNEL int64_t count_levels(
-    Chars queries, Bytes blocks, const Levels *levels, const Members *members, int64_t way, Places room, Longs ties)
+    Chars queries, Bytes blocks, const Levels *levels, const RelevantMembers *members, int64_t way, Places room, Longs ties)
 {
     DotWay bits = way_to_differ(way);
     int32_t differing[HIGHEST][WIDEST];

@@ -4,7 +4,7 @@
 
 /* The interval of nearness of a listed item. */
 static inline void OF(enclose)(
-    const OF(NearEntries) *near, const OF(Form) *form, const Error *error, int64_t i, double *low, double *high)
+    const OF(NearEntries) *near, const OF(NearnessForm) *form, const Error *error, int64_t i, double *low, double *high)
 {
     int64_t c = AT(near->item, i);
     REAL entry = AT(near->entry, i);
@@ -30,7 +30,7 @@ APART void OF(place_listed)(
     Counted *so_far)
 {
     OF(NearEntries) near = *listed;
-    OF(Form) form = tile->form;
+    OF(NearnessForm) form = tile->form;
     Error errors = *error;
     Thresholds thresholds = work->thresholds;
     Undecided rest = work->undecided;

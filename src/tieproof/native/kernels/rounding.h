@@ -19,7 +19,7 @@
 typedef struct {
     int64_t shift, offset, infinity;
     double smallest, magic;
-} Target;
+} KernelFormat;
 
 static inline double not_beyond(double number, double limit)
 {
@@ -33,7 +33,7 @@ static inline double with_slack(double value, double error)
 }
 
 /* The position of the nearest number of the format, ties to even. */
-static inline int64_t place_in_format(double number, Target target)
+static inline int64_t place_in_format(double number, KernelFormat target)
 {
     double magnitude = fabs(number);
     /* The sum is rounded to multiples of the smallest subnormal number, and its last bits count these. */
@@ -49,7 +49,7 @@ static inline int64_t place_in_format(double number, Target target)
 
 /* Minus the position of the number that is nearest to the distance, if it is the same for all values within the
    error; otherwise NaN. */
-static inline double rounded(double value, double error, Curve curve, Target target)
+static inline double rounded(double value, double error, Curve curve, KernelFormat target)
 {
     error = with_slack(value, error);
     double low = not_beyond(distance_of(value - error, &curve), FARTHEST);
@@ -61,7 +61,7 @@ static inline double rounded(double value, double error, Curve curve, Target tar
     return first == last && low <= high ? found : (double)NAN;
 }
 
-KERNEL void round_pairs(Doubles values, Doubles errors, const Curve *curve, const Target *target, Doubles nearness)
+KERNEL void round_pairs(Doubles values, Doubles errors, const Curve *curve, const KernelFormat *target, Doubles nearness)
 {
     for (int64_t i = 0; i < values.length; i++)
         AT(nearness, i) = rounded(AT(values, i), AT(errors, i), *curve, *target);

@@ -11,7 +11,7 @@
 #endif
 
 static inline __attribute__((always_inline)) int64_t OF(round_row)(
-    Doubles values, double absolute, double relative, Curve curve, Target target, Reals nearness)
+    Doubles values, double absolute, double relative, Curve curve, KernelFormat target, Reals nearness)
 {
     int64_t open = 0;
     for (int64_t j = 0; j < values.length; j++) {
@@ -24,7 +24,7 @@ static inline __attribute__((always_inline)) int64_t OF(round_row)(
 }
 
 static int64_t OF(round_row_by_shape)(
-    Doubles values, double absolute, double relative, Curve shaped, Target target, Reals nearness)
+    Doubles values, double absolute, double relative, Curve shaped, KernelFormat target, Reals nearness)
 {
     switch (shaped.shape) {
         ROUND_AS(ROOT);
@@ -37,7 +37,7 @@ static int64_t OF(round_row_by_shape)(
 }
 
 KERNEL int64_t OF(round_tile)(
-    Doubles values, double absolute, double relative, const Curve *curve, const Target *target, Reals nearness)
+    Doubles values, double absolute, double relative, const Curve *curve, const KernelFormat *target, Reals nearness)
 {
     int64_t open = 0;
     for (int64_t i = 0; i < values.length; i++)

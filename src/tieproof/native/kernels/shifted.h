@@ -7,7 +7,7 @@
 
 typedef struct {
     double size, most;
-} Steps;
+} PossibleEnds;
 
 /* The ends of some queries: what `merge_ends` reads, and what it writes. */
 typedef struct {
@@ -22,19 +22,19 @@ typedef struct {
     Bytes is_tie;
 } Merged;
 
-static inline double far_end(double distance, double radius, Steps steps)
+static inline double far_end(double distance, double radius, PossibleEnds steps)
 {
     double end = distance + 2 * radius;
     return (0.25 - floor(-((end > steps.most ? steps.most : end) / steps.size))) * steps.size;
 }
 
-static inline double near_end(double distance, double radius, Steps steps)
+static inline double near_end(double distance, double radius, PossibleEnds steps)
 {
     double end = distance - 2 * radius;
     return (floor((end < -steps.most ? -steps.most : end) / steps.size) - 0.25) * steps.size;
 }
 
-KERNEL int64_t step_ends(Doubles least, Doubles most, Doubles radius, const Steps *steps, Doubles ends, Longs unsure)
+KERNEL int64_t step_ends(Doubles least, Doubles most, Doubles radius, const PossibleEnds *steps, Doubles ends, Longs unsure)
 {
     int64_t count = 0;
     Doubles far = ROW(ends, 0), near = ROW(ends, 1);

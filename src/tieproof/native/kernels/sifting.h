@@ -8,10 +8,10 @@ typedef struct {
 
 /* A side of a tile: the form of the other side's items, the limits of its own rows, and the pairs that are found. */
 typedef struct {
-    OF(Form) form;
+    OF(NearnessForm) form;
     Reals lowest;
     OF(NearPairs) near;
-} OF(Side);
+} OF(TileSide);
 
 /* The entry of an item of a piece, from its product with a row. */
 #define ENTRY(c) ((REAL)(product[c] - row->excess) * row->scale * of_item[c])
@@ -59,7 +59,7 @@ static inline __attribute__((always_inline)) bool OF(near_items)(
 
 /* Find the near pairs of a tile for its rows and, if `columns` has limits, for its columns. If there is no room for
    all of them, the numbers are -1. */
-KERNEL Sifted OF(sift)(const OF(CodedTile) *tile, const OF(Side) *rows, const OF(Side) *columns)
+KERNEL Sifted OF(sift)(const OF(CodedTile) *tile, const OF(TileSide) *rows, const OF(TileSide) *columns)
 {
     DotWay dots = dot_way(tile->way);
     int32_t products[HIGHEST][WIDEST] = {{0}};
@@ -122,7 +122,7 @@ KERNEL Counted OF(count_near)(
     Longs first,
     int64_t start,
     int64_t undecided,
-    const OF(Room) *room)
+    const OF(TileMemory) *room)
 {
     OF(NearEntries) near = room->listed;
     int64_t found = 0, i = start;

@@ -8,21 +8,21 @@ typedef struct {
     Doubles square;
     bool ratio, whole;
     Ints weight;
-} OF(Form);
+} OF(NearnessForm);
 
 typedef struct {
     Reals lowest;
     Doubles few;
-} OF(Limits);
+} OF(NearLimits);
 
 typedef struct {
     Reals lowest;
     Longs first;
-} OF(Columns);
+} OF(TileColumns);
 
 typedef struct {
     Reals entries;
-    OF(Form) form;
+    OF(NearnessForm) form;
     int64_t row, column;
 } OF(Tile);
 
@@ -46,12 +46,12 @@ typedef struct {
     Ints tally;
     OF(Sorting) sorting;
     Doubles near;
-} OF(Room);
+} OF(TileMemory);
 
 typedef struct {
     Targets targets;
     Thresholds thresholds;
-    OF(Limits) limits;
+    OF(NearLimits) limits;
     Counts counts;
     Undecided undecided;
 } OF(Work);

@@ -98,7 +98,7 @@ class Contents:
 class EmbeddedImages:
     """Embeds images while there is room, reads each file only once, and counts those that are not shown.
 
-    >>> Budget().embedded(Path("no such file.png"))
+    >>> EmbeddedImages().embedded(Path("no such file.png"))
     ''
     """
 

@@ -67,7 +67,7 @@ class RecallLists:
         """The lists from the bytes that `pack` returned.
 
         >>> ids, distances = np.array([[7, 3]]), np.array([[0.0, 0.5]])
-        >>> Lists.unpack(Lists(ids, distances, ids, distances).pack()).found
+        >>> RecallLists.unpack(RecallLists(ids, distances, ids, distances).pack()).found
         array([[7, 3]])
         """
         with np.load(BytesIO(packed), allow_pickle=False) as arrays:
@@ -90,7 +90,7 @@ class WholeRanking(NamedTuple):
     ) -> "WholeRanking":
         """A random ranking in which only the items at the places from tie[0] up to tie[1] are tied.
 
-        >>> Ranking.drawn(np.random.default_rng(0), 1, 6, (2, 4)).distances
+        >>> WholeRanking.drawn(np.random.default_rng(0), 1, 6, (2, 4)).distances
         array([[ 4.,  7., 10., 10., 12., 13.]], dtype=float32)
         """
         gaps = random.integers(1, LARGEST_GAP, size=(queries, items), endpoint=True)
