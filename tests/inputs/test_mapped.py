@@ -13,7 +13,7 @@ import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.evaluation import embeddings
+from tieproof.engine import ties_of
 from tieproof.inputs.mapped import Copies, unchanged_files
 from tieproof.inputs.readers import npy
 
@@ -222,14 +222,14 @@ def test_the_command_line(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: p
     labels = saved(path.with_name("labels.npy"), LABELS)
     evaluate(path, labels, status=0)
     expected = capsys.readouterr().out
-    evaluated, fill = embeddings.ties_of, npy.fill
+    fill = npy.fill
 
     def cut_short(*arguments: Any) -> Any:
         os.truncate(path, 100)
-        return evaluated(*arguments)
+        return ties_of(*arguments)
 
     with monkeypatch.context() as patched:
-        patched.setattr(embeddings, "ties_of", cut_short)
+        patched.setattr("tieproof.evaluation.embeddings.ties_of", cut_short)
         evaluate(path, labels, status=0)
     assert path.stat().st_size == 100
     assert capsys.readouterr().out == expected
