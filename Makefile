@@ -85,11 +85,14 @@ test-browser: $(VENV)/installed-browser docs  ## test pages of results and the s
 # LD_PRELOAD loads the sanitizer's library before Python, as it must be. Leaks are not checked: Python manages the memory.
 SANITIZED = $(VENV)/sanitized
 RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
+UNDER_SANITIZERS = TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -q -n auto
 
+# The tests of kernels run with all crossings, those of the engine with a sample, which has every value of every
+# parameter; test-all runs the others with the library that users have.
 test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
 	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
-	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
-		$(BIN)/python -m pytest -q -n auto --crossings all tests/engine tests/native --ignore=tests/native/test_other_machines.py
+	$(UNDER_SANITIZERS) --crossings all tests/native --ignore=tests/native/test_other_machines.py
+	$(UNDER_SANITIZERS) tests/engine
 
 # qemu is Debian's package qemu-user; without it, the test is skipped with that reason.
 test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu, and compare every bit
@@ -105,7 +108,7 @@ fuzz: $(VENV)/installed  ## compare evaluations of random data with fractions, f
 
 # Kernels are not included, because they are not Python; nor are processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
-	$(BIN)/python -m pytest -n auto -q --crossings all --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto -q --crossings all -m 'not heavy' --cov --cov-report=term-missing
 
 # The prose of the project's pages; the studies' reports are left as the studies printed them. .proselintrc.json turns off
 # the checks that mistake code, tables and other correct text for faults.
@@ -156,7 +159,7 @@ test-wheel: wheels  ## install the wheel for this machine, and run the tests and
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel
 	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
 	$(WHEEL) -m pip install --quiet 'tieproof[test]'
-	$(WHEEL) -m pytest -n auto -q --crossings all $(TESTS)
+	$(WHEEL) -m pytest -n auto -q --crossings all -m 'not heavy' $(TESTS)
 	$(WHEEL) -m pytest -n auto -q -p conftest --noconftest --rootdir . --pyargs tieproof
 
 include release/release.mk
