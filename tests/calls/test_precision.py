@@ -1,6 +1,5 @@
 """Distances rounded to a number format, compared with the definition in fractions on hard data."""
 
-import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from exact_oracle import fractions
 from fnmr_oracle import DISTANCES
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
+from peaks import peak_of
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
 from shard_files import write
@@ -444,12 +444,7 @@ def test_peak_stays_within_the_budget() -> None:
     random = np.random.default_rng(0)
     data, labels = random.normal(size=(2200, 8)).astype(np.float32), random.integers(3, size=2200)
     tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
-    tracemalloc.start()
-    try:
-        tp.evaluate(data, labels, memory="32MiB", threads=2, precision="float16")
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory="32MiB", threads=2, precision="float16"))
     assert peak <= 32 * 2**20
 
 

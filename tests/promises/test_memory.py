@@ -1,7 +1,6 @@
 """Promise 6, memory: an evaluation's memory, in addition to its inputs, stays within the budget."""
 
 import contextlib
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +8,7 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from peaks import peak_of
 
 MIB = 2**20
 
@@ -23,12 +23,7 @@ def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int)
     data = random.normal(size=(count, dimensions)).astype(np.float32)
     labels = random.integers(0, classes, size=count)
     tp.evaluate(data[:200], labels[:200] % 7)  # loads libraries
-    tracemalloc.start()
-    try:
-        tp.evaluate(data, labels, memory="32MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory="32MiB", threads=2))
     assert peak <= 32 * MIB
 
 
@@ -60,26 +55,19 @@ def test_peak_of_nearest_neighbors(name: str, distance: str) -> None:
     make, k, budget = NEIGHBORS[name]
     data = make(np.random.default_rng(0))
     tp.nearest(data[:200], k=k, distance=distance)
-    tracemalloc.start()
-    try:
+
+    def call() -> None:
         with contextlib.nullcontext() if "refused" not in name else pytest.raises(tp.InputError, match="memory"):
             tp.nearest(data, k=k, distance=distance, memory=f"{budget}MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+
     tables = 3 * 8 * len(data) * k
-    assert peak <= budget * MIB + tables
+    assert peak_of(call) <= budget * MIB + tables
 
 
 def test_peak_of_nearest_neighbors_among_many_short_rows() -> None:
     data = np.random.default_rng(0).normal(size=(200_000, 2)).astype(np.float32)
     tp.nearest(data[:200], k=1)
-    tracemalloc.start()
-    try:
-        tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2))
     assert peak <= 64 * MIB
 
 
@@ -94,10 +82,5 @@ def test_peak_of_a_truth_of_shards(items: int, dimensions: int, k: int, tmp_path
     tp.truth(queries[:200], rows[:200], k=k, out=tmp_path / "first")
     del rows
     shards = tp.open(str(tmp_path / "part-*.npy"))
-    tracemalloc.start()
-    try:
-        tp.truth(queries, shards, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.truth(queries, shards, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2))
     assert peak <= budget * MIB + 3 * 8 * len(queries) * k + 16 * (items + len(queries))
