@@ -85,14 +85,11 @@ test-browser: $(VENV)/installed-browser docs  ## test pages of results and the s
 # LD_PRELOAD loads the sanitizer's library before Python, as it must be. Leaks are not checked: Python manages the memory.
 SANITIZED = $(VENV)/sanitized
 RUNTIME = $$($${CC:-cc} -print-file-name=libasan.so)
-UNDER_SANITIZERS = TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 $(BIN)/python -m pytest -q -n auto
 
-# The tests of kernels run with all crossings, those of the engine with a sample, which has every value of every
-# parameter; test-all runs the others with the library that users have.
 test-sanitized: $(VENV)/installed  ## run the tests of kernels and engine under the sanitizers of a C compiler
 	$(BIN)/python src/tieproof/native/building.py $(SANITIZED)
-	$(UNDER_SANITIZERS) --crossings all tests/native --ignore=tests/native/test_other_machines.py
-	$(UNDER_SANITIZERS) tests/engine
+	TIEPROOF_KERNELS=$(SANITIZED) LD_PRELOAD=$(RUNTIME) ASAN_OPTIONS=detect_leaks=0 \
+		$(BIN)/python -m pytest -q -n auto --crossings all tests/engine tests/native --ignore=tests/native/test_other_machines.py
 
 # qemu is Debian's package qemu-user; without it, the test is skipped with that reason.
 test-arm: $(VENV)/installed  ## repeat calls of kernels on ARM, by qemu, and compare every bit

@@ -375,12 +375,13 @@ def test_what_is_refused() -> None:
 
 
 @pytest.mark.long
-def test_peak_stays_within_the_budget() -> None:
+@pytest.mark.parametrize(("classes", "budget"), [(3, 32), (1500, 128)])
+def test_peak_stays_within_the_budget(classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
-    data, labels = random.integers(-1, 2, size=(3000, 8)).astype(np.float32), random.integers(3, size=3000)
+    data, labels = random.integers(-1, 2, size=(3000, 8)).astype(np.float32), random.integers(classes, size=3000)
     tp.collisions(data[:100], labels[:100] % 3)  # loads libraries
-    peak = peak_of(lambda: tp.collisions(data, labels, memory="32MiB", threads=2))
-    assert peak <= 32 * 2**20
+    peak = peak_of(lambda: tp.collisions(data, labels, memory=f"{budget}MiB", threads=2))
+    assert peak <= budget * 2**20
 
 
 def test_the_page_of_collisions_runs(capsys: pytest.CaptureFixture[str]) -> None:

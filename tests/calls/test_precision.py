@@ -440,12 +440,13 @@ def test_what_is_refused_without_a_precision_is_refused_with_one() -> None:
 
 
 @pytest.mark.long
-def test_peak_stays_within_the_budget() -> None:
+@pytest.mark.parametrize(("count", "classes", "budget"), [(2200, 3, 32), (3000, 1500, 128)])
+def test_peak_stays_within_the_budget(count: int, classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
-    data, labels = random.normal(size=(2200, 8)).astype(np.float32), random.integers(3, size=2200)
+    data, labels = random.normal(size=(count, 8)).astype(np.float32), random.integers(classes, size=count)
     tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
-    peak = peak_of(lambda: tp.evaluate(data, labels, memory="32MiB", threads=2, precision="float16"))
-    assert peak <= 32 * 2**20
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16"))
+    assert peak <= budget * 2**20
 
 
 def test_phocnet() -> None:

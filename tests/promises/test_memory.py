@@ -14,17 +14,21 @@ MIB = 2**20
 
 
 @pytest.mark.parametrize(
-    ("count", "dimensions", "classes"),
-    [pytest.param(3000, 16, 3, marks=pytest.mark.long), (6000, 300, 1500)],
-    ids=["many relevant", "few relevant"],
+    ("count", "dimensions", "classes", "budget"),
+    [
+        pytest.param(3000, 16, 3, 32, marks=pytest.mark.long),
+        pytest.param(4000, 16, 3, 128, marks=pytest.mark.long),
+        (6000, 300, 1500, 32),
+    ],
+    ids=["many relevant, 32 MiB", "many relevant, 128 MiB", "few relevant, 32 MiB"],
 )
-def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int) -> None:
+def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int, budget: int) -> None:
     random = np.random.default_rng(0)
     data = random.normal(size=(count, dimensions)).astype(np.float32)
     labels = random.integers(0, classes, size=count)
     tp.evaluate(data[:200], labels[:200] % 7)  # loads libraries
-    peak = peak_of(lambda: tp.evaluate(data, labels, memory="32MiB", threads=2))
-    assert peak <= 32 * MIB
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2))
+    assert peak <= budget * MIB
 
 
 def near_duplicates(random: np.random.Generator) -> np.ndarray:
