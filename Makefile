@@ -105,7 +105,7 @@ fuzz: $(VENV)/installed  ## compare evaluations of random data with fractions, f
 
 # Kernels are not included, because they are not Python; nor are processes that some tests start.
 coverage: $(VENV)/installed-coverage  ## run the tests and show which lines of tieproof they miss
-	$(BIN)/python -m pytest -n auto -q --crossings all --cov --cov-report=term-missing
+	$(BIN)/python -m pytest -n auto -q --crossings all -m 'not heavy' --cov --cov-report=term-missing
 
 # The prose of the project's pages; the studies' reports are left as the studies printed them. .proselintrc.json turns off
 # the checks that mistake code, tables and other correct text for faults.
@@ -156,7 +156,7 @@ test-wheel: wheels  ## install the wheel for this machine, and run the tests and
 	$(PYTHON) -m venv --clear $(VENV)/of-wheel
 	$(WHEEL) -m pip install --quiet --no-index --find-links dist --no-deps --only-binary tieproof tieproof
 	$(WHEEL) -m pip install --quiet 'tieproof[test]'
-	$(WHEEL) -m pytest -n auto -q --crossings all $(TESTS)
+	$(WHEEL) -m pytest -n auto -q --crossings all -m 'not heavy' $(TESTS)
 	$(WHEEL) -m pytest -n auto -q -p conftest --noconftest --rootdir . --pyargs tieproof
 
 include release/release.mk

@@ -56,7 +56,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
 PLAIN = str | int | float | bytes | None
 """The types of values that are the same if they are equal; other values are the same if they are one object."""
 
-LEAST = 6
+LEAST = 3
 """The cases of a test that always run; a test with no more than these is never sampled."""
 
 

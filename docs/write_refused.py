@@ -3,7 +3,7 @@
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ Every error that tieproof raises on purpose is a `tieproof.TieproofError`:
 """
 
 
-def render() -> str:
-    """The page."""
+def render(said: Callable[[Any], str] | None = None) -> str:
+    """The page, with what is said of each case; by default, the message of its error or warning."""
     sys.path[:0] = [str(TESTS), str(TESTS / "tools")]
     try:
         from refusals import SECTIONS
@@ -40,22 +40,26 @@ def render() -> str:
     lines = [INTRODUCTION]
     for title, cases in SECTIONS.items():
         lines += [f"## {title}", "", "| input | message |", "|---|---|"]
-        lines += [f"| {escaped(name)} | {escaped(message)} |" for name, message in messages(cases)]
+        lines += [row(name, (said or message)(case)) for name, case in cases.items()]
         lines.append("")
     return "\n".join(lines)
 
 
-def messages(cases: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """The name and the message of each case."""
-    for name, case in cases.items():
-        with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always", tp.InputWarning)
-            try:
-                case.run(Path(folder))
-                (said,) = (str(each.message) for each in caught if issubclass(each.category, tp.InputWarning))
-            except tp.TieproofError as error:
-                said = str(error)
-            yield name, said.replace(f"{folder}/", "")
+def row(name: str, said: str) -> str:
+    """The row of a case."""
+    return f"| {escaped(name)} | {escaped(said)} |"
+
+
+def message(case: Any) -> str:
+    """The message of a case, without the folder in which it runs."""
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", tp.InputWarning)
+        try:
+            case.run(Path(folder))
+            (said,) = (str(each.message) for each in caught if issubclass(each.category, tp.InputWarning))
+        except tp.TieproofError as error:
+            said = str(error)
+        return said.replace(f"{folder}/", "")
 
 
 def escaped(text: str) -> str:

@@ -82,7 +82,8 @@ def tested(folder: Path, wheel: Path, python: str, resolution: str, tests: list[
     program = VERSIONS.replace("NAMES", repr(NAMES))
     said = subprocess.run([inside, "-c", program], check=True, capture_output=True, text=True).stdout
     version, versions = json.loads(said)
-    run = [inside, "-m", "pytest", "-q", "-n", "auto", "--crossings", "all", f"--junit-xml={report}", *tests]
+    wanted = ["--crossings", "all", "-m", "not heavy", f"--junit-xml={report}", *tests]
+    run = [inside, "-m", "pytest", "-q", "-n", "auto", *wanted]
     alone = os.environ | {"PYTHONPATH": ""}  # no test may find the sources in place of the wheel
     done = subprocess.run(run, cwd=ROOT, env=alone, check=False)
     return {

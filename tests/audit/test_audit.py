@@ -293,6 +293,7 @@ def by_rank(qrels: str, run: str) -> float:
     )
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     ("evaluator", "takes", "caught"),
     [

@@ -80,6 +80,7 @@ def test_modules_beside_are_found(run: Run, monkeypatch: pytest.MonkeyPatch) -> 
     assert run("beside:mine", "-a", "zeros", *FEW)[0] == 0
 
 
+@pytest.mark.trials
 def test_cameras_are_handed_in(run: Run) -> None:
     arguments = ["-a", "zeros", "-m", "AP", "-d", "euclidean", *FEW]
     assert run("zoo_honest:with_cameras", *arguments)[0] == 0
@@ -87,6 +88,7 @@ def test_cameras_are_handed_in(run: Run) -> None:
     assert json.loads(report)["takes"] == "(embeddings, labels, groups), leave-one-out, such as cameras"
 
 
+@pytest.mark.trials
 def test_evaluators_of_recall(run: Run) -> None:
     report = tp.audit("zoo_recall:by_distances", takes="recall", seed=2)
     assert run("--recall", "zoo_recall:by_distances", "--seed", "2") == (3, f"{report}\n", "")

@@ -21,6 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 OWN = [name for name, attack in ATTACKS.items() if attack.kind == "recall"]
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("name", ["lower", "expected", "upper", "by_definition", "rounded"])
 def test_no_right_evaluator_is_accused(name: str, seed: int) -> None:
@@ -30,6 +31,7 @@ def test_no_right_evaluator_is_accused(name: str, seed: int) -> None:
     assert "lists score what they found" in " ".join(str(report).split())
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(("items", "queries"), [(40, 40), (41, 300), (1000, 40)])
 def test_other_sizes(items: int, queries: int) -> None:
     assert tp.audit(zoo_recall.lower, items=items, queries=queries).held
@@ -130,6 +132,7 @@ def test_trials_are_about_what_was_found() -> None:
 # Options
 
 
+@pytest.mark.trials
 def test_percent_and_errors() -> None:
     report = tp.audit(zoo_recall.percent, limits=(0, 100))
     assert report.held
@@ -244,6 +247,7 @@ BY_IDS = {"VectorDBBench", "cuVS, C++", "cuVS, Python", "MLPerf Storage"}
 """The benchmarks whose number depends on which items of a tie the truth lists."""
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("name", FORMULAS)
 def test_public_benchmarks(name: str) -> None:
     report = next(each for each in recall_harnesses.HARNESSES if each.name == name).audited()
@@ -253,6 +257,7 @@ def test_public_benchmarks(name: str) -> None:
     assert others == ({"ties at the cut"} if name in BY_IDS else set())
 
 
+@pytest.mark.trials
 @pytest.mark.skipif(not FORMULAS, reason="no docs beside the tests")
 def test_the_page_shows_what_the_script_finds() -> None:
     shown = (DOCS / "recall_harnesses.md").read_text(encoding="utf-8")

@@ -1,6 +1,5 @@
 """FNMR at FMR: the examples of its source, the definition in fractions, the same bits, refusals, memory."""
 
-import tracemalloc
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -14,6 +13,7 @@ import fnmr_oracle as oracle
 import tieproof as tp
 from checks import FMR, check_exact_rates, check_rates
 from hard_sets import HARD_SETS
+from peaks import peak_of
 from tieproof.analyses.rates import counting, pool
 from tieproof.analyses.rates.curve import tied_estimate
 from tieproof.analyses.rates.fnmr import between, linear_place
@@ -218,12 +218,7 @@ def test_pairs_are_not_kept(make: Callable[..., Array], classes: int) -> None:
     random = np.random.default_rng(0)
     data, labels = make(random, (2400, 8)), random.integers(0, classes, size=2400)
     tp.fnmr_at_fmr(data[:100], labels[:100] % 3)  # loads libraries
-    tracemalloc.start()
-    try:
-        tp.fnmr_at_fmr(data, labels, memory="32MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.fnmr_at_fmr(data, labels, memory="32MiB", threads=2))
     assert peak <= 32 * MIB  # 5.76 million pairs would take 46 MB
 
 

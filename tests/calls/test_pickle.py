@@ -156,11 +156,11 @@ def test_definitions(name: str, trip: str) -> None:
     assert TRIPS[trip](REGISTRY[name]) is REGISTRY[name]
 
 
-@pytest.mark.parametrize("trip", TRIPS)
-def test_distributions(trip: str) -> None:
+def test_distributions() -> None:
     codes = np.random.default_rng(0).integers(0, 2, (60, 3)).astype(float)
     made = tp.evaluate(codes, np.arange(60) % 4, measures=["AP"]).distribution("AP", resolution=1e-5)
-    again = TRIPS[trip](made)
-    for probability in (1e-6, 0.001, 0.5, 0.999):
-        assert again.quantile(probability) == made.quantile(probability)
-    assert str(again) == str(made)
+    for trip in TRIPS.values():
+        again = trip(made)
+        for probability in (1e-6, 0.001, 0.5, 0.999):
+            assert again.quantile(probability) == made.quantile(probability)
+        assert str(again) == str(made)

@@ -1,6 +1,5 @@
 """Distances rounded to a number format, compared with the definition in fractions on hard data."""
 
-import tracemalloc
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from exact_oracle import fractions
 from fnmr_oracle import DISTANCES
 from forced import FORCED, small_tiles
 from hard_sets import HARD_SETS
+from peaks import peak_of
 from rounding_oracle import distance as real_distance
 from rounding_oracle import known, number_of_bits, rounded
 from shard_files import write
@@ -445,12 +445,7 @@ def test_peak_stays_within_the_budget(count: int, classes: int, budget: int) -> 
     random = np.random.default_rng(0)
     data, labels = random.normal(size=(count, 8)).astype(np.float32), random.integers(classes, size=count)
     tp.evaluate(data[:100], labels[:100] % 3, precision="float16")  # loads libraries
-    tracemalloc.start()
-    try:
-        tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16")
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2, precision="float16"))
     assert peak <= budget * 2**20
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tieproof.trials.competition import ATTACKS
 
+pytestmark = pytest.mark.trials
+
 MODULES = ["attacks", "broken_files", "checking", "guessing", "judging"]
 
 

@@ -96,6 +96,7 @@ def scored_on_codabench(bundle: Path, room: Path, phase: str = "final") -> dict[
     return scores
 
 
+@pytest.mark.trials
 def test_scores_are_those_of_the_library(settings: Path, tmp_path: Path) -> None:
     bundle = new(settings, tmp_path / "bundle")
     scores = scored_on_codabench(bundle, tmp_path / "room")
@@ -169,6 +170,7 @@ def test_rules_of_evalai_find_faults(fault: str, tmp_path: Path) -> None:
     assert evalai_faults(bundle)
 
 
+@pytest.mark.trials
 def test_evalai_script_and_its_remote_form_agree(tmp_path: Path) -> None:
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform="evalai")
     with ZipFile(bundle / "evaluation_script.zip") as archive:
@@ -236,6 +238,7 @@ def test_kaggle_metric_of_lists(tmp_path: Path) -> None:
         metric["score"](solution, twice, "id")
 
 
+@pytest.mark.trials
 def test_grand_challenge_container(settings: Path, tmp_path: Path) -> None:
     bundle = new(settings, tmp_path / "bundle", platform="grand-challenge")
     entered = json.loads((bundle / "phase_settings.json").read_text())
@@ -279,6 +282,7 @@ def test_no_label_is_handed_out(platform: str, tmp_path: Path) -> None:
     assert listed == sorted(listed)
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("platform", PLATFORMS)
 def test_the_same_file_gives_the_same_bytes(platform: str, settings: Path) -> None:
     folder = settings.parent

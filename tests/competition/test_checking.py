@@ -93,6 +93,7 @@ def test_a_program_in_this_process_gives_the_same_report(platform: str, tmp_path
         assert check(bundle, attacks=FEW) == in_processes
 
 
+@pytest.mark.trials
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
 def test_bundles_for_all_platforms_hold(platform: str, tmp_path: Path) -> None:
@@ -124,6 +125,7 @@ def test_a_bundle_of_runs_holds(tmp_path: Path) -> None:
     assert verdicts(report)["zeros"] is Verdict.HELD
 
 
+@pytest.mark.trials
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["kaggle", "grand-challenge"])
 def test_bundles_of_runs_in_other_forms_hold(platform: str, tmp_path: Path) -> None:
@@ -153,6 +155,7 @@ def test_shuffled_classes_hide_the_fault_of_the_usual_script(tmp_path: Path) -> 
     assert set(verdicts(report).values()) == {Verdict.HELD, Verdict.REFUSED}
 
 
+@pytest.mark.trials
 def test_a_script_that_unpacks_whatever_comes_is_found_out(tmp_path: Path) -> None:
     report = check(by_hand(tmp_path, before=CLIMBS), attacks=["climbing archive"])
     assert report.finding("climbing archive").verdict is Verdict.EXPLOITABLE
@@ -165,6 +168,7 @@ atexit.register(lambda: print("Fingerprint:", hashlib.sha256(repr(scores).encode
 """
 
 
+@pytest.mark.trials
 def test_a_script_that_prints_a_fingerprint_is_found_out(tmp_path: Path) -> None:
     report = check(by_hand(tmp_path, before=PRINTS_A_DIGEST), attacks=["offline guessing", "hill climbing"])
     assert verdicts(report) == {"offline guessing": Verdict.EXPLOITABLE, "hill climbing": Verdict.HELD}
@@ -173,6 +177,7 @@ def test_a_script_that_prints_a_fingerprint_is_found_out(tmp_path: Path) -> None
     assert "1 submission told whether two items share a label, so about 3 reveal one label." in said
 
 
+@pytest.mark.trials
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("platform", ["evalai", "kaggle", "grand-challenge"])
 def test_bundles_show_scores_only(platform: str, tmp_path: Path) -> None:
@@ -181,6 +186,7 @@ def test_bundles_show_scores_only(platform: str, tmp_path: Path) -> None:
     assert [finding.verdict for finding in report.findings] == [Verdict.HELD]
 
 
+@pytest.mark.trials
 def test_a_script_that_depends_on_the_run_is_found_out(tmp_path: Path) -> None:
     slow = "import time\nif np.load(os.path.join(sys.argv[1], 'res', 'x.npy')).shape[0] < 40: time.sleep(60)"
     report = check(by_hand(tmp_path, before=slow), attacks=["missing ids"], time_limit=5)
@@ -228,6 +234,7 @@ def test_dates_of_files_are_not_handed_out(tmp_path: Path) -> None:
     assert verdicts(check(bundle, attacks=["file dates"])) == {"file dates": Verdict.EXPLOITABLE}
 
 
+@pytest.mark.trials
 def test_without_a_sandbox_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bubblewrap, "works", lambda: False)
     report = check(new(competition(tmp_path), tmp_path / "bundle"), attacks=["zeros", "pickle"])
@@ -328,6 +335,7 @@ def test_arrays_of_a_sample_may_have_any_name(name: str, tmp_path: Path) -> None
         }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     "code",
     [

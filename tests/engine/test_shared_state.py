@@ -143,10 +143,9 @@ def test_nothing_is_made_in_a_thread(
     assert call == "evaluate" or any(issubclass(kind, Gauge) for kind in watched)
 
 
-@pytest.mark.long
 def test_ties_are_shared_as_they_are(watched: set[type]) -> None:
-    data = np.random.default_rng(0).normal(size=(1500, 4)).astype(np.float32)
-    tp.evaluate(data, np.arange(1500) % 3, memory="2MiB", threads=3)
+    data = np.random.default_rng(0).normal(size=(600, 4)).astype(np.float32)
+    tp.evaluate(data, np.arange(600) % 3, memory="400KiB", threads=3)
     assert Ties in watched
 
 

@@ -81,6 +81,7 @@ SPOILT: dict[str, Callable[[], bytes]] = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("what", SPOILT)
 def test_bytes_at_random_are_read_or_refused(what: str) -> None:
     dice = random.Random(7)

@@ -55,6 +55,7 @@ open(answers, "wb").write(b"\\x93NUMPY\\x01\\x00" + struct.pack("<H", len(header
 """A system that writes an array without NumPy, in the order of the names."""
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(("code", "arguments"), [(HONEST, "{lines}"), (AS_ARRAY, "{items} {answers}")])
 def test_the_score_is_that_of_the_embeddings(tmp_path: Path, code: str, arguments: str) -> None:
     judgment = judged(tmp_path, code, arguments)
@@ -76,6 +77,7 @@ def test_a_participant_can_verify_the_record(tmp_path: Path) -> None:
     assert np.load(answers).tolist() == EMBEDDINGS.tolist()
 
 
+@pytest.mark.trials
 def test_a_function_is_called_in_a_process_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "team"
     folder.mkdir()
@@ -110,6 +112,7 @@ def with_absent(distances: Any, absent: Any, rule: str = "worst") -> Any:
     return found
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(("kind", "rule"), [*((kind, "worst") for kind in REFUSED), ("missing", "last")])
 def test_refused_answers_have_the_worst_places(tmp_path: Path, kind: str, rule: str) -> None:
     refused, reason = REFUSED[kind]
@@ -131,6 +134,7 @@ def test_refused_answers_have_the_worst_places(tmp_path: Path, kind: str, rule: 
     assert tp.verify(str(record), np.load(answers), LABELS).agrees
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     ("code", "arguments", "reason"),
     [
@@ -216,6 +220,7 @@ CHANGING = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("kind", CHANGING)
 def test_answers_that_depend_on_what_must_not_matter_are_reported(tmp_path: Path, kind: str) -> None:
     judgment = judged(tmp_path, PRINT + CHANGING[kind], judge_batch=6, judge_repeats=6)
@@ -336,6 +341,7 @@ def test_tables_with_ids_and_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert exit_status("verify", str(record), str(answers), *columns) == 0
 
 
+@pytest.mark.trials
 def test_rows_of_a_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     organizer, team = tmp_path / "organizer", tmp_path / "team"
     for folder in (organizer, team):
@@ -370,6 +376,7 @@ for line in open(sys.argv[2]):
 """
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("symmetric", [False, True])
 def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
     kind = {"distance": None, "task": "distances", "judge_symmetric": symmetric}
@@ -384,6 +391,7 @@ def test_systems_that_give_distances(tmp_path: Path, symmetric: bool) -> None:
     assert tp.verify(str(tmp_path / "judged" / "ours.run-1.tieproof"), answers, labels=LABELS).agrees
 
 
+@pytest.mark.trials
 def test_a_pair_without_an_answer_has_the_worst_place(tmp_path: Path) -> None:
     code = PRINT + EDITS.replace("    print(a", "    if words[a] != 'kitten' != words[b]: print(a")
     judgment = judged(tmp_path, code, "{lines} {pairs}", task="distances", distance=None, judge_batch=16)

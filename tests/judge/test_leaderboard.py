@@ -30,6 +30,7 @@ def ranks(board: Leaderboard) -> list[tuple[int | None, str]]:
     return [(each.rank, each.name) for each in board.standings]
 
 
+@pytest.mark.trials
 def test_those_that_cannot_be_told_apart_share_a_rank() -> None:
     random = np.random.default_rng(5)
     vectors = random.normal(size=(200, 16)) + 2 * np.eye(16)[LABELS]
@@ -58,6 +59,7 @@ def test_ties_never_pay() -> None:
     assert ranks(board) == [(1, "good"), (2, "chance"), (3, "zeros")]
 
 
+@pytest.mark.trials
 def test_a_copy_shares_the_rank_of_what_it_copies(tmp_path: Path) -> None:
     board = leaderboard({"copy": system(2.0), "original": system(2.0), "chance": system(0.0)})
     assert [rank for rank, _ in ranks(board)] == [1, 1, 3]
@@ -74,6 +76,7 @@ def test_the_same_board_in_any_order() -> None:
     assert [each.scores for each in again.standings] == [each.scores for each in board.standings]
 
 
+@pytest.mark.trials
 def test_records_are_not_verified_without_their_data(tmp_path: Path) -> None:
     vectors = {name: np.random.default_rng(seed).normal(size=(200, 16)) for seed, name in enumerate(("a", "b"))}
     for name, rows in vectors.items():

@@ -197,6 +197,7 @@ with open(answers, "w") as file:
     assert np.load(tmp_path / "judged" / "ours.run-1.npy").tolist() == [[1.0, 1.0]] * 12
 
 
+@pytest.mark.trials
 @sealed_only
 @pytest.mark.parametrize(
     "place", ["/tmp/{at}", "/dev/shm/{at}", "/judge/{at}", "/{at}", "/dev/{at}", "/judge/items/{at}"]

@@ -72,14 +72,12 @@ def test_page_of_exports_lists_the_keys_of_json() -> None:
     assert set(listed) == {key for each in results for key in each.to_dict()}
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("page", "reason"),
     [
         ("attacks", "an attack"),
         ("measures", "the registry"),
         ("files", "a table of the readers"),
-        ("refused", "a message or a case"),
         ("verdicts", "a rule"),
         ("versions", "a run of release/versions.py"),
     ],

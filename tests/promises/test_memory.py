@@ -1,7 +1,6 @@
 """Promise 6, memory: an evaluation's memory, in addition to its inputs, stays within the budget."""
 
 import contextlib
-import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,14 +8,18 @@ import numpy as np
 import pytest
 
 import tieproof as tp
+from peaks import peak_of
 
 MIB = 2**20
 
 
-@pytest.mark.long
 @pytest.mark.parametrize(
     ("count", "dimensions", "classes", "budget"),
-    [(3000, 16, 3, 32), (4000, 16, 3, 128), (6000, 300, 1500, 32)],
+    [
+        pytest.param(3000, 16, 3, 32, marks=pytest.mark.long),
+        pytest.param(4000, 16, 3, 128, marks=pytest.mark.long),
+        (6000, 300, 1500, 32),
+    ],
     ids=["many relevant, 32 MiB", "many relevant, 128 MiB", "few relevant, 32 MiB"],
 )
 def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int, budget: int) -> None:
@@ -24,12 +27,7 @@ def test_peak_stays_within_the_budget(count: int, dimensions: int, classes: int,
     data = random.normal(size=(count, dimensions)).astype(np.float32)
     labels = random.integers(0, classes, size=count)
     tp.evaluate(data[:200], labels[:200] % 7)  # loads libraries
-    tracemalloc.start()
-    try:
-        tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.evaluate(data, labels, memory=f"{budget}MiB", threads=2))
     assert peak <= budget * MIB
 
 
@@ -49,34 +47,31 @@ NEIGHBORS: dict[str, tuple[Callable[[np.random.Generator], np.ndarray], int, int
 }
 
 
-@pytest.mark.long
+QUICK = ("equal rows, refused", "small integers")
+
+
 @pytest.mark.parametrize("distance", ["euclidean", "cosine", "dot"])
-@pytest.mark.parametrize("name", NEIGHBORS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in NEIGHBORS]
+)
 def test_peak_of_nearest_neighbors(name: str, distance: str) -> None:
     """In addition to the tables that are returned, of k columns, everything is within the budget, ties included."""
     make, k, budget = NEIGHBORS[name]
     data = make(np.random.default_rng(0))
     tp.nearest(data[:200], k=k, distance=distance)
-    tracemalloc.start()
-    try:
+
+    def call() -> None:
         with contextlib.nullcontext() if "refused" not in name else pytest.raises(tp.InputError, match="memory"):
             tp.nearest(data, k=k, distance=distance, memory=f"{budget}MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+
     tables = 3 * 8 * len(data) * k
-    assert peak <= budget * MIB + tables
+    assert peak_of(call) <= budget * MIB + tables
 
 
 def test_peak_of_nearest_neighbors_among_many_short_rows() -> None:
     data = np.random.default_rng(0).normal(size=(200_000, 2)).astype(np.float32)
     tp.nearest(data[:200], k=1)
-    tracemalloc.start()
-    try:
-        tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.nearest(data[:100], data[100:], k=1, distance="euclidean", memory="64MiB", threads=2))
     assert peak <= 64 * MIB
 
 
@@ -91,10 +86,5 @@ def test_peak_of_a_truth_of_shards(items: int, dimensions: int, k: int, tmp_path
     tp.truth(queries[:200], rows[:200], k=k, out=tmp_path / "first")
     del rows
     shards = tp.open(str(tmp_path / "part-*.npy"))
-    tracemalloc.start()
-    try:
-        tp.truth(queries, shards, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
+    peak = peak_of(lambda: tp.truth(queries, shards, k=k, out=tmp_path / "truth", memory=f"{budget}MiB", threads=2))
     assert peak <= budget * MIB + 3 * 8 * len(queries) * k + 16 * (items + len(queries))

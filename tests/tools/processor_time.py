@@ -1,5 +1,7 @@
 """A plugin of pytest that prints where the processor's time goes: `pytest -p processor_time`, or `make test-times`.
 
+It lists the tests that take more than a second, and the time of each folder.
+
 The time of a test includes that of its setup and of the processes that it started and waited for.
 """
 
@@ -11,6 +13,8 @@ import pytest
 
 SECONDS: dict[str, float] = defaultdict(float)
 TESTS: Counter[str] = Counter()
+LONG: dict[str, float] = {}
+"""Tests that take more than a second: each should be crossed, share what it makes, or be marked as long."""
 
 
 def spent() -> float:
@@ -22,8 +26,10 @@ def spent() -> float:
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
     before = spent()
     result = yield
-    folder = "/".join(item.nodeid.split("/")[:2])
-    SECONDS[folder] += spent() - before
+    folder, seconds = "/".join(item.nodeid.split("/")[:2]), spent() - before
+    SECONDS[folder] += seconds
+    if seconds > 1:
+        LONG[item.nodeid] = seconds
     TESTS[folder] += 1
     return result
 
@@ -32,6 +38,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     total = spent()
     rest = "collecting tests, imports, pytest itself"
     SECONDS[rest] = total - sum(SECONDS.values())
+    for name, seconds in sorted(LONG.items(), key=lambda entry: -entry[1]):
+        terminalreporter.write_line(f"{seconds:6.1f}  {name}")
     terminalreporter.write_line("\n| tests of | tests | seconds of processor |\n|---|--:|--:|")
     for folder, seconds in sorted(SECONDS.items(), key=lambda entry: -entry[1]):
         tests = f"{TESTS[folder]:,}" if folder in TESTS else ""

@@ -49,6 +49,7 @@ SHORT: dict[str, bytes] = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("what", SHORT)
 def test_short_lines_cannot_keep_the_judge_busy(what: str) -> None:
     line = SHORT[what]
@@ -208,6 +209,7 @@ def test_an_evaluation_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -
         scoring.scored({"embeddings": np.eye(2), "labels": np.zeros(2, int)}, 60)
 
 
+@pytest.mark.trials
 def test_an_evaluation_ends_at_its_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Large data are evaluated in a process, with the same record; if it takes too long, all answers are late."""
     competition = organize(tmp_path / "organizer", judge_batch=100, judge_repeats=0, judge_total_seconds=60)

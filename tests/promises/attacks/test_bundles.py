@@ -119,6 +119,7 @@ DAMAGED: dict[str, dict[str, tuple[bytes, ...]]] = {
 }
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("platform", DAMAGED)
 def test_damaged_files_of_a_bundle_are_refused_in_one_line(platform: str, tmp_path: Path) -> None:
     bundle = new(competition(tmp_path), tmp_path / "bundle", platform=platform)

@@ -95,6 +95,7 @@ def test_deep_folders_cannot_end_the_judge(tmp_path: Path, temporary: Path) -> N
     assert list(temporary.iterdir()) == []
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("depth", [1, 1500, 5000])
 def test_deep_folders_are_measured_and_removed(depth: int, tmp_path: Path) -> None:
     folder = tmp_path / "folder"

@@ -156,6 +156,7 @@ def test_guessing_offline_finds_nothing_in_what_a_participant_sees(program, tmp_
         assert guessing_offline(pairs, shown(program, labels, handed_in(pairs), tmp_path / str(number))) == []
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("program", PLATFORMS)
 def test_running_the_program_on_every_guess_tells_no_more_than_the_score(program, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     """Whoever has the program can compare all that it shows. Equally many pairs that share a label look alike."""

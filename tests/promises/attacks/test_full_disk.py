@@ -46,6 +46,7 @@ OUTPUTS = (
 )
 
 
+@pytest.mark.trials
 def test_every_output_of_a_command_stays_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     np.savez("data.npz", features=EMBEDDINGS, labels=LABELS)
     for output in OUTPUTS:

@@ -52,6 +52,7 @@ def gains(embeddings: Any, labels: Any, measures: list[str], **options: Any) -> 
     return np.max(steps, axis=0)
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("labels", LABELS)
 def test_leaving_out_any_set_of_items(seed: int, labels: list[int]) -> None:
@@ -59,6 +60,7 @@ def test_leaving_out_any_set_of_items(seed: int, labels: list[int]) -> None:
     assert gains(vectors(seed, 5), labels, MEASURES).max() <= 1e-12
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize("seed", range(3))
 def test_leaving_out_any_set_of_queries_and_gallery_items(seed: int) -> None:
     assert gains(vectors(seed, 6), [0, 1], MEASURES, gallery_labels=[0, 0, 1, 2]).max() <= 1e-12

@@ -86,6 +86,7 @@ def test_an_answer_that_cannot_be_parsed_is_no_score(what: str) -> None:
         Server.read(RAW[what])
 
 
+@pytest.mark.trials
 @pytest.mark.long
 def test_an_audit_goes_on_after_a_forged_answer(call: Isolated, tmp_path: Path) -> None:
     (tmp_path / "forged").write_bytes(b'{"x": 1}')
@@ -120,6 +121,7 @@ def test_a_forged_message_is_short_and_in_one_line() -> None:
     assert len(found.message) <= LONGEST_MESSAGE + 2
 
 
+@pytest.mark.trials
 @pytest.mark.parametrize(
     "answer", [b'{"takes": "another"}', b'{"takes": ["embeddings"]}', b'{"refused": 1}', b"[]", b"{}", b"[" * 200_000]
 )

@@ -66,6 +66,7 @@ def found(request: pytest.FixtureRequest) -> Iterator[dict[str, Any]]:
         yield json.loads(done.stdout)
 
 
+@pytest.mark.trials
 def test_a_program_is_never_root(found: dict[str, Any]) -> None:
     assert 0 not in found["uids"]
     assert found["users"] == [NOBODY if os.geteuid() == 0 else os.geteuid()]
