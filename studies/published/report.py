@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 from studies.common import table
@@ -33,9 +32,10 @@ def render(folder: Path, numbers: Sequence[Number], pairs: Sequence[Pair]) -> st
     mains = main_numbers(numbers)
     found = boards(mains)
     head = headline(numbers)
-    texts = sum(each.width > 10.0 ** Decimal(each.published).as_tuple().exponent for each in mains)
+    texts = sum(each.width > 10.0 ** -len(each.published.partition(".")[2]) for each in mains)
     last = [board[-1] for board in found.values()]
     firsts = sum(possible_places(found[each.runs], each)[0] == 1 for each in last)
+    single = sum(each.inside_in_single and not each.inside for each in mains)
     verdicts = Counter(pair.verdict for pair in pairs)
     return f"""# Published numbers, re-scored
 
@@ -89,10 +89,11 @@ The verdicts on all adjacent pairs (`docs/verdicts.md` has the rules):
 ## Numbers that lie outside, or that the tool's order does not give
 
 {outside_table(mains)}
-trec_eval compared scores in single precision up to version 9.0.8, and in double precision since version 10.0. Scores
-that differ only beyond single precision were ties then, and none now. The numbers that lie outside in either
-precision come from no order of the ties of the committed runs: the table of numbers in their repository is in part of
-other runs than those beside it.
+Of the {head.outside} numbers that lie outside, {single} lie inside if scores are in single precision. trec_eval
+compared them so up to version 9.0.8, and compares them in double precision since version 10.0. Scores that differ
+only beyond single precision were ties then, and none now. The numbers that lie outside in either precision come from
+no order of the ties of the committed runs; the table of numbers in their repository is probably in part of other runs
+than those beside it.
 
 ## Averaged over answered queries only
 
@@ -103,7 +104,9 @@ last column counts the others as 0, as trec_eval does with -c.
 ## Other measures
 
 {measure_table(numbers)}
-These numbers were published beside those of the main measure, and are not in the counts above.
+These numbers were published beside those of the main measure, and are not in the counts above. Where single precision
+explains a number that lies outside, the last column counts it. Of the others, those of CAsT are explained above, and
+those of Rprec are not: they differ by one unit of the last digit.
 
 ## Without a published number
 
@@ -117,7 +120,7 @@ compared with, so that it is tied with itself.
 form for each set. `studies/published/compact.py` describes that form: it has no documents, texts, ids or scores, only
 the grades of each list in the order of its scores, and what is tied. For runs and judgments in the formats of TREC,
 `studies/published/write_compact.py` makes it from the public sources below. The runs are not part of this repository,
-because several sources name no licence; `numbers.csv` has what was computed from them.
+because several sources name no license; `numbers.csv` has what was computed from them.
 
 {source_table(mains)}"""
 
@@ -233,8 +236,10 @@ def measure_table(numbers: Iterable[Number]) -> str:
     for each in numbers:
         if each.measure != RUNS[each.runs].main:
             found.setdefault((each.runs, each.measure), []).append(each)
-    rows = [(*key, *counted(group)) for key, group in found.items()]
-    return table(("set", "measure", *COUNTS), rows, words=2)
+    rows = [
+        (*key, *counted(group), str(sum(each.inside_in_single for each in group))) for key, group in found.items()
+    ]
+    return table(("set", "measure", *COUNTS, "inside in single precision"), rows, words=2)
 
 
 def unpublished_table(numbers: Iterable[Number]) -> str:
@@ -246,5 +251,5 @@ def unpublished_table(numbers: Iterable[Number]) -> str:
 def source_table(mains: Iterable[Number]) -> str:
     """Where the data is from."""
     shown = {each.runs for each in mains} | {NCF.name}
-    rows = [(runs.name, runs.runs, runs.published, runs.licence) for name, runs in RUNS.items() if name in shown]
-    return table(("set", "runs and judgments", "published numbers", "licence of the runs"), rows, words=4)
+    rows = [(runs.name, runs.runs, runs.published, runs.license) for name, runs in RUNS.items() if name in shown]
+    return table(("set", "runs and judgments", "published numbers", "license of the runs"), rows, words=4)

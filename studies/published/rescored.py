@@ -2,10 +2,10 @@
 
 import csv
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,14 +87,18 @@ class Number(NamedTuple):
         return lower - half - slack <= value <= upper + half + slack
 
 
+TYPES: Sequence[Callable[[str], Any]] = [str] * 4 + [float] * 6 + [int] * 2
+"""The types of the fields of a number."""
+
+
 def rescore(folder: Path, runs: Runs) -> Iterator[Number]:
     """Re-score all published numbers of a set in a folder of sets."""
     if runs is UCR:
         yield from classified(folder / runs.name)
         return
-    judged, lists, published = (take(folder / runs.name) for take in (read_judged, read_lists, read_published))
+    judged, lists = read_judged(folder / runs.name), read_lists(folder / runs.name)
     counted = {query for query, grades in judged.items() if runs.empty == "zero" or max(grades.values()) > 0}
-    for system, printed in published.items():
+    for system, printed in read_published(folder / runs.name).items():
         double, single = lists[system]
         measures = [measure for measure, _ in printed]
         tied, merged, ordered = (
@@ -159,4 +163,4 @@ def read(path: Path) -> list[Number]:
     with path.open(encoding="utf-8", newline="") as file:
         rows = csv.reader(file)
         next(rows)
-        return [Number(*row[:4], *map(float, row[4:10]), *map(int, row[10:])) for row in rows]
+        return [Number._make(convert(text) for convert, text in zip(TYPES, row, strict=True)) for row in rows]

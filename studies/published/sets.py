@@ -10,7 +10,7 @@ class Runs(NamedTuple):
     main : the measure that the leaderboard ranks by, or the first one that its source prints
     digits : the digits to which its numbers were rounded
     runs, published : where the runs and the judgments are from, and where the numbers
-    licence : that of the source of the runs
+    license : that of the source of the runs
     empty : how a query without a relevant document counts
     missing : how a query that a system did not answer counts
     """
@@ -19,7 +19,7 @@ class Runs(NamedTuple):
     main: str
     runs: str
     published: str
-    licence: str
+    license: str
     digits: int = 4
     empty: Literal["skip", "zero"] = "skip"
     missing: Literal["zero", "skip"] = "zero"

@@ -13,7 +13,7 @@ from studies.published.findings import boards, main_numbers, widest
 from studies.published.pairs import compared
 from studies.published.picture import draw
 from studies.published.report import render
-from studies.published.rescored import RUNS, rescore, write
+from studies.published.rescored import RUNS, Number, rescore, write
 
 DATA = "published"
 QUICK = ("trec-dl-2021-passage", "clef-tar-2017", "semeval-2016-task3-D", "ucr-1nn", "ncf-ml-1m")
@@ -24,7 +24,7 @@ SHOWN = 8
 def main() -> None:
     """Re-score, draw, and write the report."""
     options = parse(__file__, __doc__, DATA)
-    numbers = []
+    numbers: list[Number] = []
     for name, runs in RUNS.items():
         if name in QUICK or not options.quick:
             progress(name)

@@ -110,7 +110,7 @@ def test_places_are_those_of_some_order_of_ties() -> None:
     """Every place that a system takes if each system has one of its two extreme values, independently."""
     for _ in range(20):
         ends = np.sort(RANDOM.integers(0, 12, (4, 2)) + np.array([0.0, 0.5]) + np.arange(4)[:, None] / 8, axis=1)
-        board = [number("0.5", *each, system=str(place)) for place, each in enumerate(ends.tolist())]
+        board = [number("0.5", low, high, str(place)) for place, (low, high) in enumerate(ends.tolist())]
         for place, system in enumerate(board):
             places = {1 + sum(other > values[place] for other in values) for values in product(*ends.tolist())}
             assert findings.possible_places(board, system) == (min(places), max(places))
@@ -210,7 +210,7 @@ def test_guide_says_how_many_neighbors_differ() -> None:
     )
     places = findings.headline(RECORDED).places
     guide = " ".join(text_of("docs/guides/leaderboards.md").split())
-    assert f"of the {places} pairs of neighbors in the study, {row} are better whatever the ties" in guide
+    assert f"Of the {places} pairs of neighbors in the study, {row} are better whatever the ties" in guide
 
 
 def test_data_folder_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
