@@ -11,7 +11,7 @@ import pytest
 import tieproof as tp
 from pages import ROOT, text_of
 from studies import common
-from studies.published import compact, findings, rescored, study, write_compact
+from studies.published import compact, findings, picture, rescored, study, write_compact
 from studies.published.rescored import Number
 
 FOLDER = common.DATA / study.DATA
@@ -211,6 +211,18 @@ def test_guide_says_how_many_neighbors_differ() -> None:
     places = findings.headline(RECORDED).places
     guide = " ".join(text_of("docs/guides/leaderboards.md").split())
     assert f"Of the {places} pairs of neighbors in the study, {row} are better whatever the ties" in guide
+
+
+def test_picture_shows_the_widest_intervals(tmp_path: Path) -> None:
+    """The names in the picture that was committed are those in a picture of the recorded numbers, in its order."""
+    pytest.importorskip("matplotlib")
+    mains = findings.main_numbers(RECORDED)
+    shown = findings.widest(mains, study.SHOWN)
+    picture.draw(shown, findings.boards(mains), tmp_path / "widest.svg")
+    for file in (tmp_path / "widest.svg", ROOT / "studies" / "published" / "widest.svg"):
+        texts = re.findall(r"<text[^>]*>([^<]+)</text>|<tspan[^>]*>([^<]+)</tspan>", file.read_text(encoding="utf-8"))
+        names = [text for text in map("".join, texts) if text in {each.system for each in mains}]
+        assert names == [each.system for each in shown]
 
 
 def test_data_folder_is_that_of_the_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
