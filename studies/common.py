@@ -4,6 +4,7 @@ A study is `studies/<name>/study.py`, and imports this as `studies.common`.
 """
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,14 +13,14 @@ from typing import Any, NamedTuple
 from tieproof.show import style
 from tieproof.whole_files import atomic_write
 
-DATA = Path(__file__).parents[2] / "shared" / "data"
-"""The folder of the data, next to the repository and not part of it."""
+DATA = Path(os.environ.get("TIEPROOF_DATA") or Path(__file__).parents[2] / "shared" / "data")
+"""The folder of the data, which is not part of the repository; without TIEPROOF_DATA it is next to it."""
 
 
 class Options(NamedTuple):
     """The options of a study.
 
-    data : the file that it reads, for a study that reads one
+    data : the file or the folder that it reads, for a study that reads one
     quick : whether to run only a small part, to check that the study works
     out : the folder that the report and its pictures are written to
     """
@@ -30,20 +31,25 @@ class Options(NamedTuple):
 
 
 def parse(script: str, description: str | None, data: str = "", arguments: Sequence[str] | None = None) -> Options:
-    """Parse the options of the study in the file `script`; `data` is the default name of its file, if it reads one.
+    """Parse the options of the study in the file `script`; `data` is the default name of what it reads, if anything.
 
-    If that file or the folder `--out` is missing, end the program with status 2 and a line that says what to do.
+    A name without an extension is that of a folder. If the data or the folder `--out` is missing, end the program
+    with status 2 and a line that says what to do.
     """
     folder = Path(script).resolve().parent
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    kind = "file" if Path(data).suffix else "folder"
     if data:
-        parser.add_argument("--data", type=Path, default=DATA / data, metavar="FILE", help=f"file to read ({data})")
+        parser.add_argument(
+            "--data", type=Path, default=DATA / data, metavar=kind.upper(), help=f"{kind} to read ({data})"
+        )
     parser.add_argument("--quick", action="store_true", help="run only a small part; give --out as well")
     parser.add_argument("--out", type=Path, default=folder, metavar="FOLDER", help="folder of the report")
     found = parser.parse_args(arguments)
-    if data and not found.data.is_file():
+    if data and not (found.data.is_file() if kind == "file" else found.data.is_dir()):
         parser.error(
-            f"there is no file {found.data}; studies/README.md says where {data} comes from. Give --data FILE."
+            f"there is no {kind} {found.data}; studies/README.md says where {data} comes from. "
+            f"Give --data {kind.upper()}."
         )
     if not found.out.is_dir():
         parser.error(f"there is no folder {found.out}; create it first.")

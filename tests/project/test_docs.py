@@ -98,8 +98,8 @@ def test_page_of_measures_keeps_markdown_whole() -> None:
     assert all(line.count("`") % 2 == 0 for line in page.splitlines())
 
 
-def test_study_that_the_readme_opens_with() -> None:
-    (said,) = re.findall(r"is (\d+ %) of the expect", text_of("README.md"))
+def test_study_that_the_site_opens_with() -> None:
+    (said,) = re.findall(r"is (\d+ %) of the\s+expect", text_of("docs/index.md"))
     assert said in text_of("studies/quantization/report.md")
 
 

@@ -48,6 +48,14 @@ def test_options(tmp_path: Path) -> None:
     assert common.parse(str(script), "", "x.npz", arguments) == (data, True, tmp_path.parent)
 
 
+def test_a_name_without_an_extension_is_that_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script = str(tmp_path / "study.py")
+    assert common.parse(script, "", "runs", ["--data", str(tmp_path)]).data == tmp_path
+    with pytest.raises(SystemExit):
+        common.parse(script, "", "runs", ["--data", __file__])
+    assert "there is no folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
