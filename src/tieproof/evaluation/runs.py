@@ -9,7 +9,7 @@ nor the ranks in a file can change a number.
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -37,7 +37,7 @@ from tieproof.evaluation.scoring import (
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
-from tieproof.inputs.judged_runs import read_qrels, read_run
+from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
 from tieproof.inputs.options import check_choice
 from tieproof.inputs.readers import trec
@@ -231,6 +231,13 @@ def evaluate_run(
     if not truncated:
         check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
     return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
+
+
+def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
+    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
+    judged = ReadOnce(qrels)
+    for run in runs:
+        yield evaluate_run(judged, run, **options)
 
 
 def as_in_runs(measures: Any) -> Any:
