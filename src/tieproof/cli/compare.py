@@ -19,6 +19,7 @@ from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
+from tieproof.inputs.options import PRECISIONS
 from tieproof.inputs.readers import only_labels
 from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
@@ -46,7 +47,7 @@ EXAMPLES = (
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
 TAKES = {
-    RUNS: ("categories", "average", "missing", "empty"),
+    RUNS: ("categories", "average", "missing", "empty", "precision"),
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
@@ -81,6 +82,7 @@ TAKES = {
         "How a query scores that has relevant documents but is missing from a run. Default: zero.", choice(MISSING)
     ),
     empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
+    precision=Option("Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     report=options.report("analyses.compare.page"),

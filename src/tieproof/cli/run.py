@@ -52,7 +52,7 @@ HELP = (
     "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
     "lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
     "sentence-transformers (.jsonl) or of MTEB (TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
-    "may be compressed by gzip. One of them may be -, which is standard input, "
+    "may be packed by gzip, xz, bzip2 or zstd. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
     "QRELS; with -c they are those of trec_eval -c. Names of trec_eval 10 mean what they mean there: -m official, "
@@ -118,6 +118,7 @@ EXAMPLES = (
         "then possible.",
         RADIUS,
     ),
+    precision="Round the scores first, as trec_eval before version 10 does to float32.",
     rule=Option(
         "Also show the value that a library prints, which breaks ties by this rule, to see where a published number "
         "lies in the interval.",

@@ -158,9 +158,9 @@ def evaluated(result: Measured) -> str:
     if result.search is not None:
         kind = {"exact": "an exact", "approximate": "an approximate", "returned": "a"}[result.search]
         return f"{queries}, by the {setting.distance} that {kind} search among {items} returned"
-    if setting.dimensions is None:
-        return f"{queries}, ranking up to {items} by the given {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
+    if setting.dimensions is None:
+        return f"{queries}, ranking up to {items} by the given {setting.distance}{rounded}"
     return f"{queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}{rounded}"
 
 

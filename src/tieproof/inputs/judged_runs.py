@@ -14,6 +14,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
+from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.responses import of_responses
@@ -69,6 +70,10 @@ class RankedDocuments(NamedTuple):
     score: FloatArray
     of_judged: FloatArray
     unlike: str | None = None
+
+    def rounded(self, precision: str | None) -> "RankedDocuments":
+        """The documents with their scores rounded to a precision."""
+        return self._replace(score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision))
 
 
 class ReadOnce:
