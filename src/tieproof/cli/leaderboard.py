@@ -57,7 +57,8 @@ EXAMPLES = (
     EXAMPLES,
     files=argument("QRELS and the runs of two or more systems, or a folder of records.", nargs=-1, required=True),
     measures=options.measures(
-        "The measure that ranks. Default: AP of runs, the first one of records, of which several may be shown."
+        "The measure that ranks. Default: AP of runs, the first one of records, of which several may be shown.",
+        default=(),
     ),
     published=Option("The published numbers, a line with a system and its number each, or with a measure in between."),
     confidence=Option(
@@ -94,6 +95,8 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
         unused += [f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)]
         if unused:
             raise InputError(f"--{unused[0]} is of runs, but a folder of records was given; give QRELS RUN RUN….")
+        if not os.path.isdir(files[0]):
+            raise InputError(f"{files[0]} is not a folder; give the folder with the records, or QRELS and several runs.")
         _of_records(outputs, files[0], lines, verify, settings["measures"], settings["confidence"])
 
 

@@ -1,7 +1,7 @@
 """Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,8 @@ def on_shared(results: Mapping[str, Result]) -> tuple[dict[str, Result], list[st
     for name, result in results.items():
         chosen = np.flatnonzero(np.isin(result.query_ids, np.array(list(shared))))
         among = result.evaluated.among(chosen, np.arange(len(result.empty_ids)))
-        restricted[name] = Result(among._replace(left_out={NOT_IN_ALL: left_out}), result.ci)
+        setting = replace(among.setting, queries=among.setting.queries + len(left_out))
+        restricted[name] = Result(among._replace(setting=setting, left_out={NOT_IN_ALL: left_out}), result.ci)
     lacking = [f"{name} {len(anywhere - own):,}" for name, own in answers.items() if anywhere - own]
     return restricted, [
         f"All numbers are over the {count(len(shared), 'query')} that every system answered; "

@@ -16,12 +16,13 @@ from tieproof.analyses.compare.same_queries import about_settings, aligned, on_s
 from tieproof.analyses.leaderboard.places import places_by, possible_places
 from tieproof.analyses.leaderboard.result import Board, Place, Places, neighbors_swap
 from tieproof.errors import InputError
-from tieproof.evaluation.intervals import check_confidence, in_groups
+from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_runs
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
 from tieproof.measures.statistics.rank_sets import told_apart
+from tieproof.measures.statistics.resampling import grouped
 from tieproof.ties import BoolArray
 
 
@@ -45,7 +46,7 @@ def leaderboard(
     measure : str or Measure
         The measure that ranks, such as "nDCG@10".
     published : {name: number}
-        Published numbers of systems, by their names, or by what stands after the last dot of their names. If every
+        Published numbers of systems, by their names, or by what stands after a dot in their names. If every
         system has one, they decide the places; otherwise the expected values do.
     confidence : float
         The confidence with which all sets of places over the choice of queries hold together.
@@ -60,7 +61,7 @@ def leaderboard(
     ------
     InputError
         As `evaluate_run` does, and as `compare` does for results that do not belong together; if there are fewer
-        than two systems, or a single query; if the measure is a count; if no published number is that of a system.
+        than two systems; if the measure is a count; if no published number is that of a system.
 
     Notes
     -----
@@ -96,7 +97,7 @@ def leaderboard(
     first = next(iter(results.values()))
     counted = ~np.isnan(values[:, 0])
     categories = first.category_of_query if first.setting.average == "macro" else None
-    order, strata = in_groups(int(counted.sum()), None if categories is None else categories[counted])
+    order, strata = grouped(None if categories is None else categories[counted], int(counted.sum()))
     apart = told_apart(values[counted][order], strata, confidence)
     printed, notes = _published_of(published, ordered)
     systems = _placed(ordered, [results[each] for each in ordered], name, printed, apart)
@@ -134,9 +135,9 @@ def _published_of(published: Mapping[str, float] | None, names: Sequence[str]) -
         return {}, []
     found: dict[str, float] = {}
     for name in names:
-        at = name if name in published else name.rpartition(".")[2]
-        if at in published:
-            found[name] = float(published[at])
+        tags = [each for each in published if name == each or name.endswith(f".{each}")]
+        if tags:
+            found[name] = float(published[max(tags, key=len)])
     strange = [each for each in published if each not in found and not any(n.endswith(f".{each}") for n in found)]
     if not found or not np.isfinite([*found.values()]).all():
         raise InputError(

@@ -10,10 +10,14 @@ import numpy as np
 
 from tieproof.analyses.leaderboard.places import can_swap
 from tieproof.measures.statistics.resampling import RESAMPLES
-from tieproof.show.parts import count, fixed, percent, signed
+from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
-from tieproof.show.shown import AsFrame, Shown, Table
+from tieproof.show.shown import AsFrame, Shown, Table, text
 from tieproof.ties import Array, Estimate
+
+
+_NAME, _NUMBERS, _PUBLISHED = 24, 66, 20
+"""The most columns of a name, the columns of all numbers, and those of the published ones, in a text."""
 
 
 class Places(NamedTuple):
@@ -159,6 +163,16 @@ class Board(Shown, AsFrame):
         ]
         numbers = [name for name in header if name not in ("system", "swaps")]
         return Table(header, [rows], [*self._sentences()], numbers)
+
+    def to_text(self, width: int | None = None, color: bool = False) -> str:
+        """The table that the command line shows, wider than `width` if the names would have no room in it.
+
+        width : the number of columns to fit into; None for 80
+        color : whether to use the escape sequences of a terminal
+        """
+        printed = any(one.published is not None for one in self.systems)
+        name = min(_NAME, max(len(printable(one.name)) for one in self.systems))
+        return text(self._table(), max(width or WIDTH, name + _NUMBERS + (_PUBLISHED if printed else 0)), color)
 
     def _sentences(self) -> Iterator[str]:
         """What the columns mean, and how many systems and neighbors ties can move."""
