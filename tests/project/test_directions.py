@@ -46,6 +46,7 @@ MAY_IMPORT = {
     "analyses.neighbors",
     "analyses.compare": "errors ties inputs show measures measures.distribution measures.statistics "
     "measures.confidence evaluation",
+    "analyses.leaderboard": "errors ties inputs show measures measures.statistics evaluation analyses.compare",
     "trials": "",
     "trials.sandbox": "errors",
     "trials.attacks": "errors show",
@@ -60,9 +61,10 @@ MAY_IMPORT = {
     "integrations": "errors whole_files ties inputs distances show measures evaluation",
     "tieproof": "lazy installed errors ties inputs measures measures.distribution measures.confidence evaluation "
     "evaluation.records analyses.rates analyses.collisions analyses.neighbors analyses.recall analyses.compare "
-    "trials.audit trials.judge",
+    "analyses.leaderboard trials.audit trials.judge",
     "cli": "errors data native inputs distances show measures evaluation evaluation.records analyses.rates "
-    "analyses.collisions analyses.neighbors analyses.recall analyses.compare trials.sandbox trials.audit "
+    "analyses.collisions analyses.neighbors analyses.recall analyses.compare analyses.leaderboard trials.sandbox "
+    "trials.audit "
     "trials.competition trials.judge integrations tieproof",
     "__main__": "cli",
 }

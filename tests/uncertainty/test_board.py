@@ -39,7 +39,11 @@ def possible_means(run: dict[str, dict[str, float]]) -> set[float]:
     """The mean AP of a run in every order of its tied documents."""
     of_query = []
     for query, scores in run.items():
-        orders = [o for o in itertools.permutations(scores) if all(scores[x] >= scores[y] for x, y in zip(o, o[1:]))]
+        orders = [
+            order
+            for order in itertools.permutations(scores)
+            if all(scores[one] >= scores[other] for one, other in itertools.pairwise(order))
+        ]
         of_query.append({round(average_precision(order, QRELS[query]), 12) for order in orders})
     return {round(sum(values) / len(values), 9) for values in itertools.product(*of_query)}
 
@@ -65,7 +69,9 @@ def test_places_by_expected_or_published_values() -> None:
     board = tp.leaderboard(QRELS, given)
     expected = [tp.evaluate_run(QRELS, given[each.name], measures=["AP"])["AP"] for each in board.systems]
     assert [each.score for each in board.systems] == expected
-    assert [each.place for each in board.systems] == [1 + sum(o.expected > e.expected for o in expected) for e in expected]
+    assert [each.place for each in board.systems] == [
+        1 + sum(o.expected > e.expected for o in expected) for e in expected
+    ]
     published = tp.leaderboard(QRELS, given, published={"s0": 0.1, "s1": 0.2, "s2": 0.3, "s3": 0.3, "other": 1.0})
     assert [(each.place, each.name) for each in published.systems] == [(1, "s2"), (1, "s3"), (3, "s1"), (4, "s0")]
     assert published["s0"].bias == 0.1 - published["s0"].score.expected
@@ -97,7 +103,7 @@ def test_systems_told_apart_as_by_the_definition(seed: int) -> None:
 
 
 def test_told_apart_whatever_the_order_of_queries() -> None:
-    values = np.random.default_rng(1).random((9, 4)) + [0.0, 0.2, 0.4, 0.8]
+    values = np.random.default_rng(1).random((9, 4)) + np.array([0.0, 0.2, 0.4, 0.8])
     strata = Strata(np.array([9]))
     assert np.array_equal(told_apart(values, strata, 0.95), told_apart(values[::-1], strata, 0.95))
     assert not told_apart(values[:1], Strata(np.array([1])), 0.95).any()
@@ -206,7 +212,7 @@ def test_packed_runs_that_cannot_be_read(tmp_path: Path, content: bytes, said: s
 
 def test_matlab_file_is_named_with_a_recipe(tmp_path: Path) -> None:
     (tmp_path / "codes.mat").write_bytes(b"MATLAB 5.0 MAT-file, Platform: GLNXA64")
-    with pytest.raises(InputError, match="a MATLAB file.*scipy.io.loadmat"):
+    with pytest.raises(InputError, match=r"a MATLAB file.*scipy\.io\.loadmat"):
         entries_of(split(tmp_path / "codes.mat"))
 
 

@@ -82,7 +82,9 @@ TAKES = {
         "How a query scores that has relevant documents but is missing from a run. Default: zero.", choice(MISSING)
     ),
     empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
-    precision=Option("Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)),
+    precision=Option(
+        "Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)
+    ),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     report=options.report("analyses.compare.page"),

@@ -10,21 +10,18 @@ import click
 
 import tieproof.trials.judge
 from tieproof.analyses.leaderboard.pictures import BOARDS
-from tieproof.analyses.leaderboard.published import read_published
-from tieproof.analyses.leaderboard.result import Board
+from tieproof.analyses.leaderboard.result import RankedSystems
 from tieproof.cli import options
 from tieproof.cli.exits import say
-from tieproof.cli.options import BETWEEN_0_AND_1, Kind, Option, Text, argument, check_options, command, lines, repeated
+from tieproof.cli.options import BETWEEN_0_AND_1, Kind, Option, argument, check_options, command, lines, repeated
 from tieproof.cli.output import Outputs, answer, check_lines, written
-from tieproof.cli.run import read_pipes
+from tieproof.cli.ranked_runs import of_runs
 from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import verify as verify_command
 from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.evaluation.saving import EXTENSION
-from tieproof.inputs.system_names import named
-from tieproof.measures import parse
 from tieproof.show.files import PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS
@@ -35,9 +32,9 @@ HELP = (
     "in it. The name of a system is that of its file, without folder and known extensions.\n\n"
     "If FILES is only a folder, rank all systems whose records are in it; systems that cannot be told apart share a "
     "rank. Every tie is broken against the system. The rank of a system is 1 + the number of systems ahead of it. A "
-    "system is ahead if its lower bound is larger by more than the choice of queries is likely to explain. Scores are "
-    "read from the records; the logs of tieproof judge tell which records are runs of the same system. Records are "
-    "marked as not verified unless --verify gives their data.\n\n"
+    "system is ahead if its lower bound is larger by more than the choice of queries is likely to explain. Scores "
+    "are read from the records; the logs of tieproof judge tell which records are runs of the same system. Records "
+    "are marked as not verified unless --verify gives their data.\n\n"
     f"Exit status: 0, {DISAGREES} if a record differs from its data, 2 for bad input."
 )
 
@@ -51,6 +48,7 @@ EXAMPLES = (
     "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
 
+
 @command(
     evaluate_run,
     HELP,
@@ -60,7 +58,7 @@ EXAMPLES = (
         "The measure that ranks. Default: AP of runs, the first one of records, of which several may be shown.",
         default=(),
     ),
-    published=Option("The published numbers, a line with a system and its number each, or with a measure in between."),
+    published=Option("The published numbers, each on a line with its system, or with a system and a measure."),
     confidence=Option(
         "The confidence with which systems are told apart; of records, 1 - SHARE is the level of the tests.",
         BETWEEN_0_AND_1,
@@ -92,51 +90,16 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
         of_runs(outputs, files, lines, **settings)
     else:
         unused = [name for name in ("published", "level", "precision") if settings.pop(name) is not None]
-        unused += [f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)]
+        unused += [
+            f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)
+        ]
         if unused:
             raise InputError(f"--{unused[0]} is of runs, but a folder of records was given; give QRELS RUN RUN….")
         if not os.path.isdir(files[0]):
-            raise InputError(f"{files[0]} is not a folder; give the folder with the records, or QRELS and several runs.")
+            raise InputError(
+                f"{files[0]} is not a folder; give the folder with the records, or QRELS and several runs."
+            )
         _of_records(outputs, files[0], lines, verify, settings["measures"], settings["confidence"])
-
-
-def of_runs(
-    outputs: Outputs,
-    files: Sequence[str],
-    lines: bool,
-    measures: Sequence[str] = (),
-    published: Text = None,
-    **settings: Any,
-) -> None:
-    """Rank runs, write and show the leaderboard."""
-    qrels, *given = files
-    if len(measures) > 1 or any("," in each and "(" not in each for each in measures):
-        raise InputError(f"A leaderboard of runs is by one measure, not by {', '.join(measures)}; name one.")
-    measure = parse(measures[0] if measures else "AP")
-    numbers = None if published is None else read_published(published, measure)
-    systems = named([file for each in given for file in _files_in(each)], {})
-
-    def ranked() -> Board:
-        [judged_by, *runs], _ = read_pipes(qrels, *systems.values(), categories=None)
-        of_systems = dict(zip(systems, runs, strict=True))
-        return tieproof.leaderboard(judged_by, of_systems, published=numbers, measure=measure, **settings)
-
-    board = written(ranked, [*files, published], outputs)
-    if lines:
-        for each in board.systems:
-            say(f"{each.place}\t{each.score.lower!r}\t{in_one_line(each.name)}")
-    else:
-        answer(outputs, board)
-
-
-def _files_in(path: str) -> list[str]:
-    """The files of a folder, sorted, without hidden ones; of any other path itself."""
-    if not os.path.isdir(path):
-        return [path]
-    files = sorted(each for each in Path(path).iterdir() if each.is_file() and not each.name.startswith("."))
-    if not files:
-        raise InputError(f"{path} is a folder without files; give a folder of runs.")
-    return [str(each) for each in files]
 
 
 def _of_records(
@@ -166,7 +129,7 @@ def contents(board: Any) -> tuple[str, dict[str, Any]]:
     from tieproof.analyses.leaderboard.page import contents as of_board
     from tieproof.trials.judge.standings import contents as of_standings
 
-    return of_board(board) if isinstance(board, Board) else of_standings(board)
+    return of_board(board) if isinstance(board, RankedSystems) else of_standings(board)
 
 
 def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:

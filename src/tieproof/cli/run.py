@@ -25,6 +25,7 @@ from tieproof.cli.options import (
     shared,
 )
 from tieproof.cli.output import Outputs, answer, check_lines, measures_of, showing, with_page, written
+from tieproof.cli.ranked_runs import of_runs
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
 from tieproof.evaluation.printed import RULES
@@ -206,13 +207,13 @@ def _rank(
     outputs: Outputs, files: Sequence[str], lines: bool, measures: Sequence[str], settings: Mapping[str, Any]
 ) -> None:
     """Rank several runs, as tieproof leaderboard does; options that apply only to a single run are refused."""
-    from tieproof.cli.leaderboard import of_runs
-
     context = click.get_current_context()
     for option in context.command.params:
         given = context.get_parameter_source(str(option.name)) is not ParameterSource.DEFAULT
         if given and option.name not in (*_OF_SEVERAL, *_ALSO):
-            raise InputError(f"{option.opts[0]} applies to a single run, but {len(files) - 1} were given; leave it out.")
+            raise InputError(
+                f"{option.opts[0]} applies to a single run, but {len(files) - 1} were given; leave it out."
+            )
     wanted = () if [*measures] == [*DEFAULT_MEASURES] else measures
     written_to = [(path, formats) for path, formats in outputs if path]
     of_runs(written_to, files, lines, wanted, **{name: settings[name] for name in _OF_SEVERAL})

@@ -139,7 +139,9 @@ def evaluate_distances(
     check_rounded(precision, noise)
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
     rows = rounded_rows(distances, "distances", precision)
-    return _result(evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision)
+    return _result(
+        evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision
+    )
 
 
 def _result(evaluated: Evaluated, precision: Rounded | None) -> Result:

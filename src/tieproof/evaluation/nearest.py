@@ -69,7 +69,10 @@ CALLS = {
         "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
         "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
     ),
-    "run": ("evaluate_run", "qrels run measures level categories average missing empty truncated n_items noise precision"),
+    "run": (
+        "evaluate_run",
+        "qrels run measures level categories average missing empty truncated n_items noise precision",
+    ),
     "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
     "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
 }

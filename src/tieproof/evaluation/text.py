@@ -256,6 +256,11 @@ def about_ties(result: Measured) -> Iterator[str]:
         )
     elif ties.ambiguous_ties or changed or open_ends:
         yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+    if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
+        yield (
+            "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
+            "spread the mean several times as much."
+        )
 
 
 def _count_open(result: Measured) -> int:

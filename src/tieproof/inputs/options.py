@@ -170,8 +170,8 @@ def check_rounded(precision: Any, noise: Any) -> None:
     check_choice("precision", precision, PRECISIONS)
     if noise is not None:
         raise InputError(
-            "noise and precision cannot be combined: noise is about numbers before they are rounded. Leave out one of "
-            "them.",
+            "noise and precision cannot be combined: noise is about numbers before they are rounded. Leave out one "
+            "of them.",
             "noise",
         )
 

@@ -20,8 +20,10 @@ def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
     A name is the chosen one of the file, or that of the file without folder and known extensions; where two names
     would be the same, all that nobody chose are the paths as given.
 
-    >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small", "input.bm25", "input.v1.2.xz"], {})
-    {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small', 'input.bm25': 'input.bm25', 'input.v1.2': 'input.v1.2.xz'}
+    >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"], {})
+    {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small'}
+    >>> named(["input.bm25", "input.v1.2.xz"], {})
+    {'input.bm25': 'input.bm25', 'input.v1.2': 'input.v1.2.xz'}
     >>> named(["a/run.txt", "b/run.txt"], {})
     {'a/run.txt': 'a/run.txt', 'b/run.txt': 'b/run.txt'}
     >>> named(["a/run.txt", "b/run.txt"], {"b/run.txt": "ours"})

@@ -65,8 +65,8 @@ def on_shared(results: Mapping[str, Result]) -> tuple[dict[str, Result], list[st
     lacking = [f"{name} {len(anywhere - own):,}" for name, own in answers.items() if anywhere - own]
     return restricted, [
         f"All numbers are over the {count(len(shared), 'query')} that every system answered; "
-        f"{count(len(left_out), 'query')} that some lack are left out, though missing='skip' would count them for the "
-        f"others: {', '.join(lacking)}."
+        f"{count(len(left_out), 'query')} that some lack are left out, though missing='skip' would count them for "
+        f"the others: {', '.join(lacking)}."
     ]
 
 

@@ -1,7 +1,7 @@
 """`leaderboard`: many runs on the same judgments, ranked, with what ties and the choice of queries leave open.
 
 qrels, runs ──► evaluation/runs.py: a Result for each ──► same queries ──► places.py: by ties
-            ──► measures/statistics/rank_sets.py: by queries ──► Board
+            ──► measures/statistics/rank_sets.py: by queries ──► RankedSystems
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ import numpy as np
 from tieproof.analyses.compare.differences import values_in_order
 from tieproof.analyses.compare.same_queries import about_settings, aligned, on_shared
 from tieproof.analyses.leaderboard.places import places_by, possible_places
-from tieproof.analyses.leaderboard.result import Board, Place, Places, neighbors_swap
+from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems, neighbors_swap
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
@@ -34,7 +34,7 @@ def leaderboard(
     published: Mapping[str, float] | None = None,
     confidence: float = 0.95,
     **options: Any,
-) -> Board:
+) -> RankedSystems:
     """Rank many runs on the same judgments, with the places that ties and the choice of queries leave open to each.
 
     Parameters
@@ -55,7 +55,7 @@ def leaderboard(
 
     Returns
     -------
-    Board
+    RankedSystems
 
     Raises
     ------
@@ -103,7 +103,7 @@ def leaderboard(
     systems = _placed(ordered, [results[each] for each in ordered], name, printed, apart)
     by = "published" if len(printed) == len(ordered) else "expected"
     sentences = (*left_out, *about_settings(results), *notes)
-    return Board(systems, name, len(order), confidence, by, sentences)
+    return RankedSystems(systems, name, len(order), confidence, by, sentences)
 
 
 def _results_of(qrels: Any, runs: Any, measure: Measure, options: Mapping[str, Any]) -> dict[str, Result]:

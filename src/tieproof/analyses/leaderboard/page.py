@@ -6,10 +6,10 @@ from tieproof.show.pages.page import Axis
 from tieproof.show.parts import count
 
 if TYPE_CHECKING:
-    from tieproof.analyses.leaderboard.result import Board
+    from tieproof.analyses.leaderboard.result import RankedSystems
 
 
-def contents(board: "Board") -> tuple[str, dict[str, Any]]:
+def contents(board: "RankedSystems") -> tuple[str, dict[str, Any]]:
     """The template of the page, and the values that it shows."""
     ends = [end for each in board.systems for end in (each.score.lower, each.score.upper)]
     table = board._table()

@@ -8,18 +8,18 @@ from tieproof.show.parts import count
 from tieproof.show.style import families, shortened
 
 if TYPE_CHECKING:
-    from tieproof.analyses.leaderboard.result import Board
+    from tieproof.analyses.leaderboard.result import RankedSystems
 
 _NAMES_WIDTH = 28
 """The most columns of a system's name."""
 
 
-def height(board: "Board") -> float:
+def height(board: "RankedSystems") -> float:
     """The height of the picture in inches, so that all systems are legible."""
     return 1.7 + 0.2 * len(board)
 
 
-def plot_board(board: "Board", ax: Any = None) -> Any:
+def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
     """Draw the interval of every system over the orderings of tied items, the first place at the top.
 
     board : the result of `tieproof.leaderboard`
@@ -35,7 +35,7 @@ def plot_board(board: "Board", ax: Any = None) -> Any:
     >>> [label.get_text() for label in axes.get_yticklabels()]
     ['1  one', '1  other']
     """
-    ax = style.axes_or_new(ax, "Board.plot", height=height(board))
+    ax = style.axes_or_new(ax, "RankedSystems.plot", height=height(board))
     scores = [each.score for each in board.systems]
     places = list(range(len(scores)))
     low, high = [each.lower for each in scores], [each.upper for each in scores]

@@ -1,4 +1,4 @@
-"""`Board`: the systems of a leaderboard, with what ties and the choice of queries leave open of their places."""
+"""`RankedSystems`: the systems of a leaderboard, with the places that ties and the choice of queries leave open."""
 
 import os
 from collections.abc import Iterator
@@ -14,7 +14,6 @@ from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, Shown, Table, text
 from tieproof.ties import Array, Estimate
-
 
 _NAME, _NUMBERS, _PUBLISHED = 24, 66, 20
 """The most columns of a name, the columns of all numbers, and those of the published ones, in a text."""
@@ -68,7 +67,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Board(Shown, AsFrame):
+class RankedSystems(Shown, AsFrame):
     """The systems of a leaderboard by their places; `tieproof.leaderboard` returns it.
 
     systems : the systems; those that share a place are in the order of their names
@@ -204,7 +203,8 @@ class Board(Shown, AsFrame):
     def __repr__(self) -> str:
         """A short text: how many systems there are, and who is first."""
         first = self.systems[0]
-        return f"<Board of {count(len(self), 'system')} by {self.measure}: {printable(first.name)} {first.score:.4f}>"
+        systems = f"<RankedSystems: {count(len(self), 'system')} by {self.measure}"
+        return f"{systems}, {printable(first.name)} {first.score:.4f}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every system, and return the axes of matplotlib (extra `plot`)."""

@@ -198,8 +198,8 @@ def _form(where: Location) -> FileFormat:
         if where.path.suffix.lower() == ".mat":
             raise InputError(
                 f"{where.path} is a MATLAB file, which is not read. Convert it by SciPy: numpy.savez('codes.npz', "
-                "**{name: array for name, array in scipy.io.loadmat(path).items() if name[:2] != '__'}), and transpose "
-                "arrays whose columns are items. A file of MATLAB 7.3 is HDF5: rename it to .h5."
+                "**{name: array for name, array in scipy.io.loadmat(path).items() if name[:2] != '__'}), and "
+                "transpose arrays whose columns are items. A file of MATLAB 7.3 is HDF5: rename it to .h5."
             ) from None
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "

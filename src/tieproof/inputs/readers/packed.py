@@ -1,4 +1,4 @@
-"""Files that a program has packed: by gzip, xz, bzip2 or zstd, which are told by their first bytes; perhaps as a .tar."""
+"""Files packed by gzip, xz, bzip2 or zstd, which are told by their first bytes, and files alone in a .tar."""
 
 import io
 import tarfile
@@ -81,7 +81,9 @@ def _only_file(content: bytes, called: str) -> bytes:
             if len(files) == 1 and (file := archive.extractfile(files[0])) is not None:
                 return file.read()
     except tarfile.TarError as error:
-        raise InputError(f"{called} is a .tar archive that is damaged or cut short; write or copy it again.") from error
+        raise InputError(
+            f"{called} is a .tar archive that is damaged or cut short; write or copy it again."
+        ) from error
     names = ", ".join(each.name for each in files[:3])
     raise InputError(
         f"{called} is a .tar archive of {len(files):,} files{f', such as {names}' if names else ''}, where one is "

@@ -16,7 +16,8 @@ def told_apart(values: FloatArray, strata: Strata, confidence: float) -> BoolArr
     The intervals of all differences of two means hold together: their half width is a multiple of the standard error
     of the difference, and the multiple is the quantile of the largest studentized difference over the resamples
     (Mogstad, Romano, Shaikh and Wilhelm 2024, section 3). Two systems whose difference does not vary over the queries
-    are told apart by any difference; if a group has a single value, no systems are. The values of a group may be in any order. Sums are exact.
+    are told apart by any difference; if a group has a single value, no systems are. The values of a group may be in
+    any order. Sums are exact.
 
     >>> told_apart(np.array([[1.0, 0.75, 0.0], [0.5, 1.0, 0.0], [0.75, 0.5, 0.0]]), Strata(np.array([3])), 0.95)
     array([[False, False,  True],
