@@ -6,6 +6,7 @@ import itertools
 import lzma
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -137,12 +138,12 @@ def test_many_systems_are_compared_with_their_neighbors() -> None:
 
 
 @pytest.mark.parametrize("precision", ["float32", "float16"])
-def test_precision_of_runs_and_lists(precision: str) -> None:
+def test_precision_of_runs_and_lists(precision: Any) -> None:
     scores = [20.12345678912, 20.12345678911, 3.0]
     rounded = [float(np.dtype(precision).type(score)) for score in scores]
     qrels = {"q": {"a": 1, "b": 0, "c": 1}}
 
-    def evaluated(numbers: list[float], **options: str) -> list[tp.Estimate[float]]:
+    def evaluated(numbers: list[float], **options: Any) -> list[Any]:
         run = {"q": dict(zip("abc", numbers, strict=True))}
         of_run = tp.evaluate_run(qrels, run, measures=["AP"], **options)
         of_scores = tp.evaluate_scores([numbers], [[1, 0, 1]], measures=["AP"], **options)
@@ -157,20 +158,22 @@ def test_precision_is_recorded_and_verified(tmp_path: Path) -> None:
     result = tp.evaluate_run(qrels, run, measures=["RR"], precision="float32")
     result.save(tmp_path / "run.tieproof")
     assert tp.verify(tmp_path / "run.tieproof", qrels, run).agrees
-    assert result.as_printed("trec_eval", qrels=qrels, run=run).printed["RR"] == 0.5
+    printed = result.as_printed("trec_eval", qrels=qrels, run=run).printed
+    assert printed is not None
+    assert printed["RR"] == 0.5
     assert "by the given scores rounded to float32" in " ".join(str(result).split())
     with pytest.raises(InputError, match="cannot be combined"):
         tp.evaluate_run(qrels, run, precision="float32", noise=0.1)
     with pytest.raises(InputError, match="beyond the range of float32"):
         tp.evaluate_run(qrels, {"q": {"a": 1e39}}, precision="float32")
     with pytest.raises(InputError, match="Unknown precision='float8'"):
-        tp.evaluate_run(qrels, run, precision="float8")
+        tp.evaluate_run(qrels, run, precision="float8")  # type: ignore[arg-type]
 
 
 RUN = b"q1 Q0 a 1 0.9 s\nq1 Q0 b 2 0.5 s\nBZh91 Q0 a 1 0.5 s\n"
 
 
-def in_tar(*contents: bytes, mode: str) -> bytes:
+def in_tar(*contents: bytes, mode: Any) -> bytes:
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode=mode) as archive:
         for at, content in enumerate(contents):

@@ -215,7 +215,7 @@ def _rank(
                 f"{option.opts[0]} applies to a single run, but {len(files) - 1} were given; leave it out."
             )
     wanted = () if [*measures] == [*DEFAULT_MEASURES] else measures
-    written_to = [(path, formats) for path, formats in outputs if path]
+    written_to: Outputs = [(path, formats) for path, formats in outputs if path]
     of_runs(written_to, files, lines, wanted, **{name: settings[name] for name in _OF_SEVERAL})
 
 
