@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from tieproof.analyses.compare.taus import KendallTau as KendallTau
     from tieproof.analyses.compare.taus import kendall_tau as kendall_tau
     from tieproof.analyses.compare.verdicts import Verdict as Verdict
+    from tieproof.analyses.leaderboard.leaderboard import leaderboard as leaderboard
+    from tieproof.analyses.leaderboard.result import Place as Place
+    from tieproof.analyses.leaderboard.result import Places as Places
+    from tieproof.analyses.leaderboard.result import RankedSystems as RankedSystems
     from tieproof.analyses.neighbors.certificate import Certificate as Certificate
     from tieproof.analyses.neighbors.classification import KnnAccuracy as KnnAccuracy
     from tieproof.analyses.neighbors.classification import knn_accuracy as knn_accuracy

@@ -976,6 +976,8 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             "5 of 5 queries hold an ambiguous tie, which mixes relevant and other items. There are 5 ambiguous ties, "
             "and the largest tie holds 4 items.",
             "The score to report is 'lower': no ordering of the tied items gives less.",
+            "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
+            "spread the mean several times as much.",
             "2 vectors are all zero: their cosine similarity to everything is 0.",
         ],
     ),

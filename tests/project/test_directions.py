@@ -48,6 +48,7 @@ MAY_IMPORT = {
     "measures.confidence evaluation",
     # What it lends is imported only when it is used, and only for types before.
     "kit": "lazy whole_files ties inputs distances show evaluation analyses.compare",
+    "analyses.leaderboard": "errors ties inputs show measures measures.statistics evaluation analyses.compare",
     "trials": "",
     "trials.sandbox": "errors",
     "trials.attacks": "errors show",
@@ -61,9 +62,10 @@ MAY_IMPORT = {
     "integrations": "errors inputs distances measures evaluation",
     "tieproof": "lazy installed errors ties inputs measures measures.distribution measures.confidence evaluation "
     "evaluation.records analyses.rates analyses.collisions analyses.neighbors analyses.recall analyses.compare "
-    "trials.audit trials.judge",
+    "analyses.leaderboard trials.audit trials.judge",
     "cli": "errors data inputs distances show measures evaluation evaluation.records analyses.collisions "
-    "analyses.neighbors analyses.compare trials.sandbox trials.audit trials.competition trials.judge tieproof",
+    "analyses.neighbors analyses.compare analyses.leaderboard trials.sandbox trials.audit trials.competition "
+    "trials.judge tieproof",
     "__main__": "cli",
 }
 """The packages from the lowest up, each with those that it may import, also inside functions or only for types."""

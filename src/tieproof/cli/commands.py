@@ -29,7 +29,7 @@ COMMANDS = {
     "truth": "truth",
     "audit": "audit",
     "judge": "judge",
-    "leaderboard": "judge",
+    "leaderboard": "leaderboard",
     "competition": "competition",
     "measures": "measures",
     "demo": "demo",

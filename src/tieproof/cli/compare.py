@@ -3,7 +3,6 @@
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, get_args
 
 import tieproof
@@ -20,9 +19,11 @@ from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING, as_in_runs
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.categories import AVERAGES
+from tieproof.inputs.options import PRECISIONS
 from tieproof.inputs.readers import only_labels
-from tieproof.inputs.readers.location import STANDARD_INPUT, STANDARD_INPUT_IN_WORDS, Piped, split
+from tieproof.inputs.readers.location import STANDARD_INPUT, Piped, split
 from tieproof.inputs.shards.files import are_shards
+from tieproof.inputs.system_names import named
 from tieproof.measures import DEFAULT_MEASURES
 
 NONE = "none"
@@ -46,7 +47,7 @@ EXAMPLES = (
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
 TAKES = {
-    RUNS: ("categories", "average", "missing", "empty"),
+    RUNS: ("categories", "average", "missing", "empty", "precision"),
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
@@ -81,6 +82,9 @@ TAKES = {
         "How a query scores that has relevant documents but is missing from a run. Default: zero.", choice(MISSING)
     ),
     empty=Option("How a query scores that has nothing relevant. Default: skip.", choice(EMPTY)),
+    precision=Option(
+        "Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)
+    ),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     report=options.report("analyses.compare.page"),
@@ -166,36 +170,6 @@ def _split_name(file: str) -> tuple[str, str]:
     if path and not os.path.exists(file) and (path == STANDARD_INPUT or os.path.exists(str(split(path).path))):
         return name, path
     return "", file
-
-
-def named(files: Sequence[str], chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return a dict from the name of each system to its file.
-
-    A name is the chosen one of the file, or that of the file without folder and extension; where two names would be
-    the same, all that nobody chose are the paths as given.
-
-    >>> named(["runs/base.run", "runs/ours.run.gz", "data.npz:small"], {})
-    {'base': 'runs/base.run', 'ours': 'runs/ours.run.gz', 'data:small': 'data.npz:small'}
-    >>> named(["a/run.txt", "b/run.txt"], {})
-    {'a/run.txt': 'a/run.txt', 'b/run.txt': 'b/run.txt'}
-    >>> named(["a/run.txt", "b/run.txt"], {"b/run.txt": "ours"})
-    {'run': 'a/run.txt', 'ours': 'b/run.txt'}
-    """
-    names = []
-    for file in files:
-        path, entry = split(file)
-        name = Path(path.name.removesuffix(".gz")).stem
-        own = STANDARD_INPUT_IN_WORDS if file == STANDARD_INPUT else f"{name}:{entry}" if entry else name
-        names.append(chosen.get(file, own))
-    if len(set(files)) < len(files):
-        twice = next(file for file in files if files.count(file) > 1)
-        raise InputError(f"{twice} is given twice, but a system cannot be compared with itself; leave one out.")
-    if len(set(names)) < len(names):
-        names = [chosen.get(file, file) for file in files]
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise InputError(f"{twice} is the name of two systems; give each another name as NAME=FILE.")
-    return dict(zip(names, files, strict=True))
 
 
 def _evaluation_of(kind: str, judged_by: Any, settings: Mapping[str, Any]) -> Callable[[Any], tieproof.Result]:

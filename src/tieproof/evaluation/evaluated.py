@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 NOTHING_RELEVANT = "no relevant item"
 NOT_IN_RUN, NOT_JUDGED = "no document in the run", "no judgment in the qrels"
+NOT_IN_ALL = "no document in the run of some system"
 """The reasons for which a query is left out of every mean."""
 
 EMPTY: dict[str, float] = {"skip": np.nan, "zero": 0.0, "one": 1.0, "nan": np.nan, "error": np.nan}
@@ -145,7 +146,13 @@ class Evaluated(NamedTuple):
         """The part of the queries of one category; raises InputError that lists the categories."""
         if self.categories is None:
             raise InputError("This result has no categories. Pass categories= to the evaluation, one for each query.")
-        chosen, empty = self.categories.find(name)
+        return self.among(*self.categories.find(name))
+
+    def among(self, chosen: IntArray, empty: IntArray) -> "Evaluated":
+        """The part of the queries at these indices of `query_ids`, with those of `empty_ids`, as one category.
+
+        The mean is over these queries, and nothing tells where the data is from.
+        """
         relevant = self.origin.relevant
         query_ids, empty_ids = self.query_ids[chosen], self.empty_ids[empty]
         skipped = len(empty) if self.setting.empty == "skip" else 0

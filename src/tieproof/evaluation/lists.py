@@ -1,13 +1,17 @@
 """`evaluate_scores` and `evaluate_distances`: rankings given as matrices or ragged lists, whole or cut off."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
+from tieproof.evaluation.evaluated import Evaluated
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
 from tieproof.inputs.categories import Average
+from tieproof.inputs.lists import rounded_rows
 from tieproof.inputs.mapped import unchanged_files
+from tieproof.inputs.options import Rounded, check_rounded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 
@@ -25,6 +29,7 @@ def evaluate_scores(
     average: Average = "micro",
     empty: Empty = "skip",
     noise: float | None = None,
+    precision: Rounded | None = None,
 ) -> Result:
     """Score rankings given as scores; larger is nearer, and the scores are compared as the numbers given.
 
@@ -55,6 +60,8 @@ def evaluate_scores(
     noise : number
         The most by which each score may be off. `result[measure].noise` then has the `lower` and the `upper` value
         over all rankings that are possible, decided without rounding. Not for lists that were cut off.
+    precision : "float32" or "float16"
+        Scores are rounded to it first, as programs do that compute in it, and are tied where they are then equal.
 
     Raises
     ------
@@ -92,8 +99,10 @@ def evaluate_scores(
     1.0
 
     """
+    check_rounded(precision, noise)
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    return Result(evaluate_lists(scores, "scores", judged_by, measures, categories, average, empty, noise))
+    rows = rounded_rows(scores, "scores", precision)
+    return _result(evaluate_lists(rows, "scores", judged_by, measures, categories, average, empty, noise), precision)
 
 
 @unchanged_files
@@ -110,6 +119,7 @@ def evaluate_distances(
     average: Average = "micro",
     empty: Empty = "skip",
     noise: float | None = None,
+    precision: Rounded | None = None,
 ) -> Result:
     """Score rankings given as distances: the same as `evaluate_scores`, but smaller is nearer.
 
@@ -126,5 +136,14 @@ def evaluate_distances(
     Bounds(lower=0.0, upper=1.0)
 
     """
+    check_rounded(precision, noise)
     judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    return Result(evaluate_lists(distances, "distances", judged_by, measures, categories, average, empty, noise))
+    rows = rounded_rows(distances, "distances", precision)
+    return _result(
+        evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision
+    )
+
+
+def _result(evaluated: Evaluated, precision: Rounded | None) -> Result:
+    """The result of lists whose numbers were rounded to a precision."""
+    return Result(evaluated._replace(setting=replace(evaluated.setting, precision=precision)))

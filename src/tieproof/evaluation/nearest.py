@@ -16,9 +16,9 @@ from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
 from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
-from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64
+from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
-from tieproof.inputs.options import find_format
+from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import Source, decoded
 from tieproof.ties import FloatArray, IntArray
@@ -61,7 +61,7 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise"
+_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise precision"
 
 CALLS = {
     "embeddings": (
@@ -69,7 +69,10 @@ CALLS = {
         "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
         "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
     ),
-    "run": ("evaluate_run", "qrels run measures level categories average missing empty truncated n_items noise"),
+    "run": (
+        "evaluate_run",
+        "qrels run measures level categories average missing empty truncated n_items noise precision",
+    ),
     "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
     "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
 }
@@ -190,7 +193,7 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
-    rows = as_rows(given[name], name)
+    rows = as_rows(rounded_rows(given[name], name, result.setting.precision), name)
     given_labels = given.get("labels"), given.get("gallery_labels")
     judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
     judged = as_judged(rows, name, *judged_by)
@@ -199,7 +202,7 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
     grouping = given.get("categories"), given.get("average", "micro")
-    origin = evaluate_lists(given[name], name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
+    origin = evaluate_lists(rows, name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
     return name, rows, judged
@@ -227,6 +230,7 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
     numbers = trec.numbering()
     judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=reads_judged(result.evaluated.per_query))
     ranked, table = documents_of_run(given["run"], judged, numbers)
+    ranked = ranked._replace(value=rounded(ranked.value, result.setting.precision))
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)

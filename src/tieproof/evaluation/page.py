@@ -233,11 +233,12 @@ def _table_of_queries(result: Measured, per_query: Mapping[str, Estimate[FloatAr
 def _setting(result: Measured) -> list[tuple[str, str]]:
     """What was evaluated, as pairs of a name and a value."""
     setting, ties = result.setting, result.ties
+    rounded = f" rounded to {setting.precision}" if setting.precision else ""
     if setting.dimensions is None:
         pairs = [
             ("Queries", f"{setting.queries:,}"),
             ("Gallery", f"up to {setting.gallery:,} for each query"),
-            ("Ranked by", f"the given {setting.distance}"),
+            ("Ranked by", f"the given {setting.distance}{rounded}"),
         ]
     else:
         known = DISTANCES.get(setting.distance)

@@ -54,6 +54,8 @@ class Result(Measured, Shown, AsFrame):
     2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
     There are 2 ambiguous ties, and the largest tie holds 2 items.
     The score to report is 'lower': no ordering of the tied items gives less.
+    'tie std' has the ties of each query broken independently; one order of the
+    items for all queries can spread the mean several times as much.
     3 vectors are all zero: their cosine similarity to everything is 0.
     """
 

@@ -9,7 +9,7 @@ nor the ranks in a file can change a number.
 
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -37,9 +37,9 @@ from tieproof.evaluation.scoring import (
     score,
 )
 from tieproof.inputs.categories import Average, categories_of, check_average
-from tieproof.inputs.judged_runs import read_qrels, read_run
+from tieproof.inputs.judged_runs import ReadOnce, read_qrels, read_run
 from tieproof.inputs.labels import check_widths
-from tieproof.inputs.options import check_choice
+from tieproof.inputs.options import Rounded, check_choice, check_rounded
 from tieproof.inputs.readers import trec
 from tieproof.inputs.sources import BY_RANKS, decoded
 from tieproof.measures import DEFAULT_MEASURES, Measure
@@ -63,6 +63,7 @@ def evaluate_run(
     truncated: bool | int = False,
     n_items: int | None = None,
     noise: float | None = None,
+    precision: Rounded | None = None,
 ) -> Result:
     """Score a run against relevance judgments; documents are ranked by their scores alone, and equal scores are ties.
 
@@ -90,7 +91,8 @@ def evaluate_run(
         name ends in .jsonl contains predictions of sentence-transformers (`write_predictions=True`), one query per
         line; their lists are cut off, so pass truncated=True, too. Of a file {Task}_predictions.json of MTEB with
         several splits, the path and "subset/split", with a colon between them, name one; qrels that `write_qrels`
-        wrote are read in the same way. Files may be compressed by gzip. Data frames have
+        wrote are read in the same way. Files may be packed by gzip, xz, bzip2 or zstd, or be alone in a .tar
+        that is. Data frames have
         columns query_id (or qid, q_id, query-id), doc_id (docno, docid, corpus-id) and score; for qrels the last one
         is relevance (label, grade, rel, score).
     measures : names such as "AP", "P@10" or "nDCG(gain=exp)@10", or names of trec_eval: "map", "ndcg_cut.10"
@@ -127,6 +129,9 @@ def evaluate_run(
         The most by which each score of the run may be off. `result[measure].noise` then has the `lower` and the
         `upper` value over all rankings that are possible, decided without rounding. Documents that are missing from
         the run remain missing. Not with `truncated`.
+    precision : "float32" or "float16"
+        Scores are rounded to it first, and are tied where they are then equal. trec_eval before version 10, and
+        pytrec_eval, compare scores as float32. By default scores are compared as float64.
 
     Returns
     -------
@@ -180,6 +185,7 @@ def evaluate_run(
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
+    check_rounded(precision, noise)
     with about("n_items"):
         collection = _check_collection(truncated, n_items)
     for option, given in (("truncated", truncated), ("noise", noise is not None)):
@@ -194,7 +200,7 @@ def evaluate_run(
         judged = read_qrels(qrels, queries, with_not_relevant=reads_judged(wanted))
         wanted = with_judgments(judged, wanted, optional)
     with about("run"):
-        ranked = read_run(run, judged, queries)
+        ranked = read_run(run, judged, queries).rounded(precision)
     check_sides(judged, ranked)
     if ranked.unlike is not None:
         warn(ranked.unlike)
@@ -216,6 +222,7 @@ def evaluate_run(
         dimensions=None,
         empty=empty,
         average=average,
+        precision=precision,
     )
     options = {"missing": missing, "truncated": truncated, "n_items": collection}
     origin = origin_of_run(judged, ranked, names, number, options)
@@ -244,6 +251,13 @@ def evaluate_run(
             said += f" {measure} is {result[measure]:.4f}; by the ranks it is {by_rank:.4f}."
         warn(f"{said} {BY_RANKS}")
     return result
+
+
+def evaluate_runs(qrels: Any, runs: Iterable[Any], **options: Any) -> Iterator[Result]:
+    """Yield the result of each run against the same judgments, which are read once; options as in `evaluate_run`."""
+    judged = ReadOnce(qrels)
+    for run in runs:
+        yield evaluate_run(judged, run, **options)
 
 
 def as_in_runs(measures: Any) -> Any:

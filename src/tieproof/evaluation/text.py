@@ -158,9 +158,9 @@ def evaluated(result: Measured) -> str:
     if result.search is not None:
         kind = {"exact": "an exact", "approximate": "an approximate", "returned": "a"}[result.search]
         return f"{queries}, by the {setting.distance} that {kind} search among {items} returned"
-    if setting.dimensions is None:
-        return f"{queries}, ranking up to {items} by the given {setting.distance}"
     rounded = f" rounded to {setting.precision}" if setting.precision else ""
+    if setting.dimensions is None:
+        return f"{queries}, ranking up to {items} by the given {setting.distance}{rounded}"
     return f"{queries}{place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)}{rounded}"
 
 
@@ -256,6 +256,11 @@ def about_ties(result: Measured) -> Iterator[str]:
         )
     elif ties.ambiguous_ties or changed or open_ends:
         yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+    if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
+        yield (
+            "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
+            "spread the mean several times as much."
+        )
 
 
 def _count_open(result: Measured) -> int:

@@ -14,6 +14,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
+from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
 from tieproof.inputs.responses import of_responses
@@ -72,12 +73,35 @@ class RankedDocuments(NamedTuple):
     unlike: str | None = None
     by_ranks: "tuple[str, RankedDocuments] | None" = None
 
+    def rounded(self, precision: str | None) -> "RankedDocuments":
+        """The documents with their scores rounded to a precision."""
+        return self._replace(score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision))
+
+
+class ReadOnce:
+    """Judgments for the runs of several systems: they are read for the first one."""
+
+    def __init__(self, values: Any) -> None:
+        self.values = values
+        self.judged: JudgedDocuments | None = None
+        self.queries: dict[bytes, int] = {}
+
+    def read(self, queries: Numbers, with_not_relevant: bool) -> JudgedDocuments:
+        """As `read_qrels`, of the same arguments each time."""
+        if self.judged is None:
+            self.judged = read_qrels(self.values, queries, with_not_relevant)
+            self.queries = dict(queries)
+        queries.update(self.queries)
+        return self.judged
+
 
 def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
 
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
+    if isinstance(values, ReadOnce):
+        return values.read(queries, with_not_relevant)
     source, _ = checked(values, QRELS, queries)
     sought = source.value >= 0 if with_not_relevant else source.value > 0
     return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)

@@ -10,6 +10,7 @@ from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import as_numbers
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
+from tieproof.inputs.options import rounded
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.inputs.relevance_by_labels import by_labels
 from tieproof.native.calls import Output, native
@@ -45,6 +46,14 @@ def as_rows(values: Any, name: str) -> Rows:
     if not rows:
         raise InputError(f"The {name} must contain a list for at least one query, but are empty.")
     return rows
+
+
+def rounded_rows(values: Any, name: str, precision: str | None) -> Any:
+    """Return the rows with their numbers rounded to a precision; values without one are returned as they are."""
+    if precision is None:
+        return values
+    rows = as_rows(values, name)
+    return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
 
 
 def check_shapes(

@@ -5,9 +5,12 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.ties import Array
 
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 BINARY = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30, "t": 2**40}
@@ -153,6 +156,40 @@ PRODUCTS = {
 
 NAMED_NOISE = (*FORMATS, "int8", *PRODUCTS)
 """The formats to which embeddings may have been rounded, in int8 to at most 127 in each row; and the products."""
+
+
+Rounded = Literal["float32", "float16"]
+PRECISIONS: tuple[str, ...] = get_args(Rounded)
+"""The precisions to which scores and distances that are given are rounded."""
+
+
+def check_rounded(precision: Any, noise: Any) -> None:
+    """Refuse an unknown precision, and one beside noise."""
+    if precision is None:
+        return
+    check_choice("precision", precision, PRECISIONS)
+    if noise is not None:
+        raise InputError(
+            "noise and precision cannot be combined: noise is about numbers before they are rounded. Leave out one "
+            "of them.",
+            "noise",
+        )
+
+
+def rounded(numbers: Array, precision: str | None) -> Array:
+    """Round numbers to a precision; None leaves them as they are. A number beyond its range is refused.
+
+    >>> rounded(np.array([20.12345678912, 20.12345678911]), "float32").tolist()
+    [20.12345695495605, 20.12345695495605]
+    """
+    if precision is None:
+        return numbers
+    with np.errstate(over="ignore"):
+        small = numbers.astype(precision)
+    beyond = np.isinf(small) & np.isfinite(numbers)
+    if beyond.any():
+        raise InputError(f"{numbers[beyond].flat[0]} is beyond the range of {precision}; rescale it.", "precision")
+    return small.astype(np.float64)
 
 
 def find_format(name: Any) -> BinaryFormat:

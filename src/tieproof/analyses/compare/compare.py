@@ -14,7 +14,7 @@ import numpy as np
 
 from tieproof.analyses.compare.differences import Difference, NoisyDifference, difference, values_in_order
 from tieproof.analyses.compare.result import Comparison
-from tieproof.analyses.compare.same_queries import aligned, check_results, common_measures
+from tieproof.analyses.compare.same_queries import aligned, check_results, common_measures, on_shared
 from tieproof.analyses.compare.verdicts import Evidence, Sample, smallest_p_value, verdict_on
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import BOUNDS, check_confidence, in_groups, within
@@ -47,6 +47,7 @@ def compare(
     ----------
     results : {name: Result}, two or more
         Results of the same queries, with the same labels, measures and policies. Queries are aligned by their ids.
+        Runs that were evaluated with missing="skip" are compared on the queries that all of them answered.
         If all of them were evaluated with noise, verdicts also say whether a difference remains whatever the noise.
     baseline : one of the names
         The system that all others are compared with. By default all pairs are compared.
@@ -95,6 +96,7 @@ def compare(
     check_choice("test", test, get_args(Test))
     _check_correction(correction, test)
     check_confidence("confidence", confidence)
+    results, notes = on_shared(results)
     places = aligned(results)
     if baseline is None:
         pairs = list(combinations(results, 2))
@@ -108,7 +110,14 @@ def compare(
         p_noise = p_values_of(_against_noise(columns, results, places), test, corrected)[1][1]
     differences = _differences_of(results, columns, test, corrected, confidence, p_noise)
     return Comparison(
-        results, places, differences, baseline=baseline, test=test, correction=corrected, confidence=confidence
+        results,
+        places,
+        differences,
+        baseline=baseline,
+        test=test,
+        correction=corrected,
+        confidence=confidence,
+        notes=notes,
     )
 
 

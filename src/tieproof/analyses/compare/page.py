@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieproof.analyses.compare.same_queries import differing_settings
+from tieproof.analyses.compare.tables import shown_pairs
 from tieproof.analyses.compare.verdicts import RULES
 from tieproof.show.pages.page import Axis, isolated
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
@@ -32,7 +33,8 @@ def contents(comparison: "Comparison") -> tuple[str, dict[str, Any]]:
         "tables": [_table_of(comparison, measure) for measure in comparison.measures],
         "rules": RULES,
         "deciding": [
-            (a, b, comparison.deciding(a, b, comparison.measures[0], _DECIDING)) for a, b in comparison.pairs
+            (a, b, comparison.deciding(a, b, comparison.measures[0], _DECIDING))
+            for a, b in shown_pairs(comparison, comparison.measures[0])
         ],
         "queries": _queries_of(comparison),
         "setting": _setting(comparison),
@@ -42,7 +44,7 @@ def contents(comparison: "Comparison") -> tuple[str, dict[str, Any]]:
 def _table_of(comparison: "Comparison", measure: str) -> dict[str, Any]:
     """The differences of all pairs in a measure, on one axis."""
     rows, ends = [], [0.0]
-    for a, b in comparison.pairs:
+    for a, b in shown_pairs(comparison, measure):
         difference = comparison[a, b, measure]
         rows.append({"a": a, "b": b, "found": difference})
         ends += [difference.lower, difference.upper, *difference.interval]
@@ -53,7 +55,7 @@ def _queries_of(comparison: "Comparison") -> QueryTable:
     """The table of every query, starting with the largest differences of the first pair."""
     choices = []
     for measure in comparison.measures:
-        for a, b in comparison.pairs:
+        for a, b in shown_pairs(comparison, measure):
             values = comparison.per_query(a, b, measure)
             choices.append(
                 MeasureChoice(
@@ -70,7 +72,14 @@ def _setting(comparison: "Comparison") -> list[tuple[str, str]]:
     settings = differing_settings(comparison.results)
     return [
         ("Systems", ", ".join(comparison.systems)),
-        ("Compared", f"each with {comparison.baseline}" if comparison.baseline else "all pairs"),
+        (
+            "Compared",
+            f"each with {comparison.baseline}"
+            if comparison.baseline
+            else "all pairs"
+            if len(shown_pairs(comparison, comparison.measures[0])) == len(comparison.pairs)
+            else "all pairs, of which neighbors by the expected values are shown",
+        ),
         ("Queries", f"{comparison.queries:,}"),
         ("Test", comparison.test),
         ("Correction", comparison.correction or "none"),

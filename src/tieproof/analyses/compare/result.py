@@ -83,10 +83,12 @@ class Comparison(Shown, AsFrame):
         test: str,
         correction: str | None,
         confidence: float,
+        notes: Sequence[str] = (),
     ) -> None:
         """Take the differences of every pair and measure.
 
         places : for each system, the index in its result of every query of the first result
+        notes : whole sentences on queries that were left out
         """
         self.results = dict(results)
         self.systems = tuple(results)
@@ -94,7 +96,7 @@ class Comparison(Shown, AsFrame):
         self.measures = tuple(dict.fromkeys(measure for _, _, measure in differences))
         self.pairs = tuple(dict.fromkeys((a, b) for a, b, _ in differences))
         self.baseline, self.test, self.correction, self.confidence = baseline, test, correction, confidence
-        self._places, self._differences = places, differences
+        self.notes, self._places, self._differences = tuple(notes), places, differences
 
     @property
     def queries(self) -> int:
@@ -179,6 +181,7 @@ class Comparison(Shown, AsFrame):
             "correction": self.correction,
             "confidence": self.confidence,
             "queries": self.queries,
+            **({"notes": list(self.notes)} if self.notes else {}),
             "different_settings": {name: own for name, own in differing_settings(self.results).items() if own},
             "systems": {
                 name: {measure: asdict(result[measure]) for measure in self.measures}

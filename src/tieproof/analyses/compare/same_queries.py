@@ -1,15 +1,17 @@
 """Checks that results have the same queries, labels, measures and policies, and aligns their queries."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError, warn
+from tieproof.evaluation.evaluated import NOT_IN_ALL
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import parse_with_sets
 from tieproof.measures import Measure, parse
+from tieproof.show.parts import count
 from tieproof.ties import IntArray
 
 _SAME_LABELS = "Evaluate both with the same labels or judgments."
@@ -39,6 +41,33 @@ def check_results(results: Any) -> None:
                 "that evaluate returned, with strings as names.",
                 "results",
             )
+
+
+def on_shared(results: Mapping[str, Result]) -> tuple[dict[str, Result], list[str]]:
+    """Return the results of runs on the queries that all of them answered, and a sentence on those left out.
+
+    Only results with missing="skip" are of different queries in this way; all others are returned as they are.
+    """
+    answers = {name: set(result.query_ids.tolist()) for name, result in results.items()}
+    shared = set.intersection(*answers.values()) if answers else set()
+    anywhere = set().union(*answers.values())
+    skips = all(result.evaluated.origin.options.get("missing") == "skip" for result in results.values())
+    micro = all(result.setting.average == "micro" for result in results.values())
+    if not (skips and micro and shared) or shared == anywhere:
+        return dict(results), []
+    left_out = np.array(sorted(anywhere - shared))
+    restricted = {}
+    for name, result in results.items():
+        chosen = np.flatnonzero(np.isin(result.query_ids, np.array(list(shared))))
+        among = result.evaluated.among(chosen, np.arange(len(result.empty_ids)))
+        setting = replace(among.setting, queries=among.setting.queries + len(left_out))
+        restricted[name] = Result(among._replace(setting=setting, left_out={NOT_IN_ALL: left_out}), result.ci)
+    lacking = [f"{name} {len(anywhere - own):,}" for name, own in answers.items() if anywhere - own]
+    return restricted, [
+        f"All numbers are over the {count(len(shared), 'query')} that every system answered; "
+        f"{count(len(left_out), 'query')} that some lack are left out, though missing='skip' would count them for "
+        f"the others: {', '.join(lacking)}."
+    ]
 
 
 def aligned(results: Mapping[str, Result]) -> dict[str, IntArray]:

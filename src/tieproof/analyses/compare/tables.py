@@ -1,6 +1,7 @@
 """A comparison as text and tables: the scores of each system, and every difference with its intervals and verdict."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from string import ascii_lowercase
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 _COLUMNS = (8, 8, 8, 18, 7, 7)
 """The widths of the columns of numbers."""
+
+_MOST_IN_PAIRS = 10
+"""The most systems of which all pairs are shown."""
 
 _SMALLEST = 0.0001
 """The smallest p-value that is shown as a number."""
@@ -42,11 +46,19 @@ def differences_as_text(comparison: "Comparison", width: int | None = None, colo
     lines = [bold.format(head), "-" * len(head)]
     for measure in comparison.measures:
         lines.append(bold.format(printable(measure)))
-        for a, b in comparison.pairs:
+        for a, b in shown_pairs(comparison, measure):
             each = comparison[a, b, measure]
             lines += [paragraph(f"{a} - {b}: {_in_words(each, a, b)}", width), _numbers_line(_cells(each))]
         lines.append("")
     return "\n".join([*lines, *(paragraph(sentence, width) for sentence in _sentences(comparison))])
+
+
+def shown_pairs(comparison: "Comparison", measure: str) -> Sequence[tuple[str, str]]:
+    """All pairs of a few systems; of more systems the neighbors by the expected values, the better system first."""
+    if comparison.baseline is not None or len(comparison.systems) <= _MOST_IN_PAIRS:
+        return comparison.pairs
+    ordered = sorted(comparison.systems, key=lambda name: (-comparison.results[name][measure].expected, name))
+    return list(pairwise(ordered))
 
 
 def _header(comparison: "Comparison") -> Sequence[str]:
@@ -93,6 +105,12 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
     """Sentences on what was compared, and on the meaning of the columns and verdicts."""
     which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
     yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
+    yield from comparison.notes
+    if len(comparison.pairs) > len(shown := shown_pairs(comparison, comparison.measures[0])):
+        yield (
+            f"Shown are the {count(len(shown), 'pair')} of neighbors by the expected values, of "
+            f"{count(len(comparison.pairs), 'pair')}; the JSON has all. tieproof leaderboard ranks many runs."
+        )
     yield from about_settings(comparison.results)
     yield (
         "'lower' and 'upper' are the smallest and the largest difference of the means over all orderings of tied "
@@ -174,7 +192,7 @@ def differences_table(comparison: "Comparison") -> Table:
     sections: list[list[Row]] = [
         [
             (measure, f"{a} - {b}", *_cells(each), _in_words(each, a, b))
-            for (a, b), each in ((pair, comparison[*pair, measure]) for pair in comparison.pairs)
+            for (a, b), each in ((pair, comparison[*pair, measure]) for pair in shown_pairs(comparison, measure))
         ]
         for measure in comparison.measures
     ]

@@ -195,6 +195,12 @@ def _form(where: Location) -> FileFormat:
     try:
         return FILE_FORMATS[where.path.suffix.lower()]
     except KeyError:
+        if where.path.suffix.lower() == ".mat":
+            raise InputError(
+                f"{where.path} is a MATLAB file, which is not read. Convert it by SciPy: numpy.savez('codes.npz', "
+                "**{name: array for name, array in scipy.io.loadmat(path).items() if name[:2] != '__'}), and "
+                "transpose arrays whose columns are items. A file of MATLAB 7.3 is HDF5: rename it to .h5."
+            ) from None
         raise InputError(
             f"{where.path} has the extension '{where.path.suffix}', which is not known. "
             f"Give it the extension of its format: {', '.join(FILE_FORMATS)}."

@@ -4,9 +4,7 @@ A file is read whole, not mapped: a mapped one that is cut short meanwhile ends 
 of the time. One that changes meanwhile is refused.
 """
 
-import gzip
 import os
-import zlib
 from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from pathlib import Path
@@ -18,10 +16,10 @@ from tieproof.inputs.documents import Bytes
 from tieproof.inputs.mapped import unchanged
 from tieproof.inputs.options import parse_threads
 from tieproof.inputs.readers.location import Piped, check
+from tieproof.inputs.readers.packed import HEAD, is_packed, unpacked_bytes
 from tieproof.native.threads import for_each, in_order
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"  # written by some editors at the beginning
-GZIP = b"\x1f\x8b"
 TAB, NEWLINE, RETURN, BLANK, HASH, HIDDEN = map(np.uint8, b"\t\n\r #\x1f")
 
 PIECE_BYTES = 2**22
@@ -43,24 +41,18 @@ def unpacked(location: str | os.PathLike[str] | Piped) -> tuple[Path | Piped, By
         check(path)
     try:
         if isinstance(path, Piped):
-            packed = path.content.startswith(GZIP)
-            return path, _with_newlines(gzip.decompress(path.content) if packed else path.content)
+            return path, _with_newlines(unpacked_bytes(path.content, str(path)))
         with unchanged([os.fspath(path)]):
             return path, _content_of(path)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(
-            f"{path} cannot be unpacked: the gzip file is damaged or cut short; write or copy it again."
-        ) from error
     except OSError as error:
         raise InputError(f"{path} cannot be read ({error.strerror or error}); check the disk it is on.") from error
 
 
 def _content_of(path: Path) -> Bytes:
     with path.open("rb") as file:
-        packed, size = file.read(len(GZIP)) == GZIP, os.fstat(file.fileno()).st_size
+        packed, size = is_packed(file.read(HEAD)), os.fstat(file.fileno()).st_size
     if packed:
-        with gzip.open(path) as content:
-            return _with_newlines(content.read())
+        return _with_newlines(unpacked_bytes(path.read_bytes(), str(path)))
     text = np.empty(size, np.uint8)
 
     def fill(piece: slice) -> None:

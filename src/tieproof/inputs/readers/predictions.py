@@ -1,4 +1,4 @@
-"""Runs and judgments in JSON, which may be packed by gzip.
+"""Runs and judgments in JSON, which may be packed by gzip, xz, bzip2 or zstd.
 
 Lines of JSON (.jsonl) are predictions of sentence-transformers: the ranked documents of each query and their scores.
 `InformationRetrievalEvaluator(write_predictions=True)` writes them, one line for each query and one file for each
@@ -18,8 +18,9 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers.lines import BYTE_ORDER_MARK, shown, unpacked
 from tieproof.inputs.readers.location import Piped
 
-EXTENSIONS = (".jsonl", ".jsonl.gz")
-DICTIONARIES = (".json", ".json.gz")
+_PACKED = ("", ".gz", ".xz", ".bz2", ".zst")
+EXTENSIONS = tuple(f".jsonl{packed}" for packed in _PACKED)
+DICTIONARIES = tuple(f".json{packed}" for packed in _PACKED)
 
 EXPECTED = 'Each line of predictions is {"query_id": …, "query": …, "results": [{"corpus_id": …, "score": …}, …]}.'
 

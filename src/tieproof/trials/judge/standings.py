@@ -217,6 +217,7 @@ def leaderboard(
     comparison = None
     lowest = {name: _at_lower(over_runs(each.results)) for name, each in entrants.items() if each.is_ranked}
     if len(lowest) > 1:
+        aligned(lowest)  # a shown score must be over the queries that rank, so that none may be left out
         comparison = compare(lowest, measures=names, confidence=confidence)
     standings = [_standing(name, each, comparison, names) for name, each in entrants.items()]
     standings.sort(key=lambda each: (each.rank is None, each.rank or 0, -each.scores[names[0]].lower, each.name))

@@ -1,0 +1,1 @@
+"""A leaderboard of many systems: how far ties alone can move each, and who cannot be told apart."""

@@ -1,0 +1,161 @@
+"""`tieproof leaderboard`: many runs against the same judgments, or the records in a folder."""
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+import tieproof.trials.judge
+from tieproof.analyses.leaderboard.pictures import BOARDS
+from tieproof.analyses.leaderboard.result import RankedSystems
+from tieproof.cli import options
+from tieproof.cli.exits import say
+from tieproof.cli.options import (
+    BETWEEN_0_AND_1,
+    Option,
+    OptionKind,
+    argument,
+    check_options,
+    command,
+    lines,
+    repeated,
+)
+from tieproof.cli.output import Outputs, answer, check_lines, written
+from tieproof.cli.ranked_runs import of_runs
+from tieproof.cli.verify import DISAGREES, with_data
+from tieproof.cli.verify import verify as verify_command
+from tieproof.errors import InputError
+from tieproof.evaluation.records.record import load
+from tieproof.evaluation.runs import evaluate_run
+from tieproof.evaluation.saving import EXTENSION
+from tieproof.show.files import PER_QUERY
+from tieproof.show.printable import in_one_line
+from tieproof.trials.judge.standings import DIFFERS
+
+HELP = (
+    "Rank many runs by one measure, with the places that ties alone leave open to each system, and those that the "
+    "choice of queries leaves open. FILES are QRELS and the runs, as for tieproof run; a folder stands for the files "
+    "in it. The name of a system is that of its file, without folder and known extensions.\n\n"
+    "If FILES is only a folder, rank all systems whose records are in it; systems that cannot be told apart share a "
+    "rank. Every tie is broken against the system. The rank of a system is 1 + the number of systems ahead of it. A "
+    "system is ahead if its lower bound is larger by more than the choice of queries is likely to explain. Scores "
+    "are read from the records; the logs of tieproof judge tell which records are runs of the same system. Records "
+    "are marked as not verified unless --verify gives their data.\n\n"
+    f"Exit status: 0, {DISAGREES} if a record differs from its data, 2 for bad input."
+)
+
+EXAMPLES = (
+    "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10",
+    "tieproof leaderboard qrels.txt runs/*.run -m nDCG@10 --published published.tsv --html board.html",
+    "tieproof leaderboard qrels.txt runs --precision float32 --csv board.csv",
+    "tieproof leaderboard judged",
+    "tieproof leaderboard judged --html board.html --json board.json",
+    "tieproof leaderboard judged -m AP -q",
+    "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
+)
+
+
+@command(
+    evaluate_run,
+    HELP,
+    EXAMPLES,
+    files=argument("QRELS and the runs of two or more systems, or a folder of records.", nargs=-1, required=True),
+    measures=options.measures(
+        "The measure that ranks. Default: AP of runs, the first one of records, of which several may be shown.",
+        default=(),
+    ),
+    published=Option("The published numbers, each on a line with its system, or with a system and a measure."),
+    confidence=Option(
+        "The confidence with which systems are told apart; of records, 1 - SHARE is the level of the tests.",
+        BETWEEN_0_AND_1,
+        more={"default": 0.95},
+    ),
+    level=Option("As for tieproof run.", OptionKind("GRADE", float), ("--level", "-l")),
+    missing="How a query scores that has relevant documents but is missing from a run; with skip, the queries that "
+    "every run answers count.",
+    empty="How a query scores that has nothing relevant.",
+    precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    verify=repeated(
+        "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
+        "it for each record.",
+        OptionKind("WORDS"),
+    ),
+    lines=lines("place or rank, lower bound and name of each system"),
+    **options.shared("json latex markdown"),
+    csv=Option(f"Write the table of runs ({', '.join(PER_QUERY)}).", formats=PER_QUERY),
+    plot=Option(f"Draw the interval of each run ({', '.join(BOARDS)}).", formats=BOARDS),
+    html=Option("Write the leaderboard as a page (.html).", formats="cli.leaderboard"),
+)
+def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Sequence[str], **settings: Any) -> None:
+    """Read the files, rank the systems, write and show the leaderboard."""
+    check_lines(lines, outputs)
+    check_options(measures=settings["measures"] or None)
+    if len(files) > 1:
+        if verify:
+            raise InputError("--verify is of records, but runs were given; leave it out.")
+        of_runs(outputs, files, lines, **settings)
+    else:
+        unused = [name for name in ("published", "level", "precision") if settings.pop(name) is not None]
+        unused += [
+            f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)
+        ]
+        if unused:
+            raise InputError(f"--{unused[0]} is of runs, but a folder of records was given; give QRELS RUN RUN….")
+        if not os.path.isdir(files[0]):
+            raise InputError(
+                f"{files[0]} is not a folder; give the folder with the records, or QRELS and several runs."
+            )
+        _of_records(outputs, files[0], lines, verify, settings["measures"], settings["confidence"])
+
+
+def _of_records(
+    outputs: Outputs, folder: str, lines: bool, verify: Sequence[str], measures: Sequence[str], confidence: float
+) -> None:
+    """Read the records, verify those with data, rank the systems, write and show the leaderboard."""
+    data = dict(_data_of(folder, words) for words in verify)
+    board = written(
+        lambda: tieproof.trials.judge.leaderboard(
+            folder, measures=measures or None, confidence=confidence, verify=data
+        ),
+        [Path(word) for words in verify for word in shlex.split(words)],
+        outputs,
+    )
+    if lines:
+        for each in board.standings:
+            rank = "-" if each.rank is None else each.rank
+            say(f"{rank}\t{each.scores[board.measure].lower!r}\t{in_one_line(each.name)}")
+    else:
+        answer(outputs, board)
+    if any(each.record == DIFFERS for each in board.standings):
+        raise click.exceptions.Exit(DISAGREES)
+
+
+def contents(board: Any) -> tuple[str, dict[str, Any]]:
+    """The template of the page of either kind of leaderboard, and the values that it shows."""
+    from tieproof.analyses.leaderboard.page import contents as of_board
+    from tieproof.trials.judge.standings import contents as of_standings
+
+    return of_board(board) if isinstance(board, RankedSystems) else of_standings(board)
+
+
+def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:
+    """Return the name of a record, and its data by the names of the arguments."""
+    try:
+        given = verify_command.make_context("--verify", shlex.split(words)).params
+    except (ValueError, click.UsageError) as error:
+        raise InputError(
+            f"--verify {words!r} needs a record and its data, as after tieproof verify: {error}"
+        ) from error
+    if given.pop("json"):
+        raise InputError(f"--verify {words!r} has the option --json, which only tieproof verify takes.")
+    record = Path(folder) / Path(given.pop("record")).name
+    call = load(record).evaluated.origin.call
+    names = ("qrels", "run") if call == "evaluate_run" else ("embeddings", "labels")
+
+    def by_name(first: Any, second: Any, **options: Any) -> dict[str, Any]:
+        return {names[0]: first, names[1]: second, **options}
+
+    return record.name.removesuffix(EXTENSION), with_data(by_name, call, str(record), [], **given)
