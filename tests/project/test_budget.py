@@ -19,7 +19,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 ROOMS = {
     "inputs": 8_019,
     "distances": 4_326,
-    "engine": 4_953,
+    "engine": 4_958,
     "native": 840,
     "measures": 6_921,
     "show": 1_627,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_356
+LINES_OF_SOURCE = 66_361
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 92_370
 PUBLIC_NAMES = 109
-LINES_OF_TESTS = 63_049
+LINES_OF_TESTS = 63_110
 
 
 def lines_in(folder: Path, *endings: str) -> int:
