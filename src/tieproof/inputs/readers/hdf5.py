@@ -14,7 +14,7 @@ import subprocess
 import sys
 from ast import literal_eval
 from collections.abc import Collection
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from threading import Lock
 from typing import IO, Any
 
@@ -79,7 +79,7 @@ class _Process:
         if self.running is not None:
             process, self.running = self.running, None
             process.kill()
-            with process:
+            with suppress(BrokenPipeError), process:  # a question may be left that was not sent
                 process.wait()
 
 
