@@ -180,7 +180,7 @@ def said() -> dict[str, list[str]]:
             *headline,
             f"order of ties gives {every.reproduced} of the numbers, and {every.outside} lie outside their interval.",
         ],
-        "docs/letters/trec_eval.md": [
+        "release/letters/trec_eval.md": [
             f"Of {deep.numbers} nDCG@10 in the summaries",
             f"{deep.wide} have an interval wider than the last printed digit",
             f"{deep.swaps} of {deep.places} adjacent places could swap on ties alone",
@@ -188,7 +188,7 @@ def said() -> dict[str, list[str]]:
             f"{single} of the {deep.numbers} come only from single precision",
             f"All {deep.reproduced} can be reproduced to the last digit",
         ],
-        "docs/letters/semeval_scorer.md": [
+        "release/letters/semeval_scorer.md": [
             f"all {semeval.reproduced} published MAP can be reproduced to the last digit",
             f"{semeval.wide} of the {semeval.numbers} published numbers have an interval wider than the last",
             f"{semeval.swaps} of {semeval.places} adjacent places could swap on ties alone",
