@@ -8,7 +8,9 @@ import pytest
 from layout import faults
 from tieproof.show import style
 
-torch = pytest.importorskip("torch")
+pytest.importorskip("torch")
+
+import torch
 
 from tieproof.compat.oml import RetrievalResults
 
@@ -16,11 +18,8 @@ pytestmark = pytest.mark.heavy
 
 
 def drawn(distances: list[list[float]], ids: list[list[int]], gt_ids: Any, contents: Any, count: int = 5) -> Any:
-    lists = [[torch.tensor(row) for row in rows] for rows in (distances, ids)]
-    known = None if gt_ids is None else [torch.tensor(row) for row in gt_ids]
-    rr = RetrievalResults(*lists, known)
-    figure = rr.visualize_with_functions([*range(len(ids))], *contents, count)
-    return figure.axes[0]
+    lists = [rows and [torch.tensor(row) for row in rows] for rows in (distances, ids, gt_ids)]
+    return RetrievalResults(*lists).visualize_with_functions([*range(len(ids))], *contents, count).axes[0]
 
 
 def test_rows_with_images_texts_and_ties() -> None:
@@ -34,20 +33,15 @@ def test_rows_with_images_texts_and_ties() -> None:
     assert faults(ax) == []
     texts = [text.get_text() for text in ax.texts]
     assert texts[:4] == ["query 0", "✓ 1: 0.5", "✗ 4: 0.5", "2 of 9 tied"]
-    assert [text for text in texts[4:] if "words" not in text] == [
-        "query 1",
-        *("a text", "✗ 7: 0.125", "a text", "✓ 8: 0.25"),
-    ]
+    rest = ["query 1", "a text", "✗ 7: 0.125", "a text", "✓ 8: 0.25"]
+    assert [text for text in texts[4:] if "words" not in text] == rest
     assert max(text.count("\n") for text in texts) == 5
     assert len(ax.images) == 3
     # Color alone says nothing: frames of wrong items are dashed.
     frames = {(line.get_color(), line.get_linestyle()) for line in ax.lines}
     assert {(style.GREEN, "-"), (style.VERMILION, "--")} <= frames
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == [
-        "✓ relevant",
-        "✗ not relevant",
-        "tied: any order",
-    ]
+    legend = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert legend == ["✓ relevant", "✗ not relevant", "tied: any order"]
 
 
 def test_images_keep_their_proportions_and_unknown_items_are_gray() -> None:

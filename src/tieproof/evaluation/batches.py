@@ -83,6 +83,8 @@ class Evaluator:
         precision: str | None = None,
         noise: float | str | None = None,
     ) -> None:
+        options = {**locals()}  # all that `evaluate` is given
+        del options["self"]
         if isinstance(distance, str):
             our_name(distance)
         parse_measures(measures)
@@ -97,17 +99,7 @@ class Evaluator:
                 "again do not come batch by batch. Pass both arrays to evaluate.",
                 "noise",
             )
-        self._options: dict[str, Any] = {
-            "distance": distance,
-            "measures": measures,
-            "average": average,
-            "empty": empty,
-            "memory": memory,
-            "threads": threads,
-            "bits": bits,
-            "precision": precision,
-            "noise": noise,
-        }
+        self._options: dict[str, Any] = options
         self.reset()
 
     def __len__(self) -> int:
