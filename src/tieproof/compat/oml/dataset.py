@@ -197,11 +197,9 @@ def split_of_two(embeddings: Any, gallery_embeddings: Any, dataset: Any, gallery
     """The split of two data sets, the queries and the gallery; only items of the query's sequence are excluded."""
     queries = _as_vectors(embeddings, dataset, "queries")
     gallery = _as_vectors(gallery_embeddings, gallery_dataset, "gallery embeddings")
-    labels, gallery_labels = _labels_of(dataset), _labels_of(gallery_dataset)
-    sequences, gallery_sequences = (
-        extra_of(dataset, SEQUENCE, "sequences"),
-        extra_of(gallery_dataset, SEQUENCE, "sequences"),
-    )
+    both = dataset, gallery_dataset
+    labels, gallery_labels = map(_labels_of, both)
+    sequences, gallery_sequences = (extra_of(each, SEQUENCE, "sequences") for each in both)
     for one, other, what in ((labels, gallery_labels, "labels"), (sequences, gallery_sequences, "sequences")):
         if (one is None) != (other is None):
             raise InputError(f"Only one of the two data sets has {what}. Pass two data sets with {what}, or neither.")

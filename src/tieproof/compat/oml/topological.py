@@ -60,13 +60,13 @@ def calc_topological_metrics(
     vectors = as_embeddings(embeddings)
     if not len(pcf_variance):
         return {}
-    if categories is None:
-        return _of_rows(vectors, pcf_variance, "embeddings")
-    own = as_labels(categories, len(vectors), "categories", "embeddings", columns=False)
-    names = sorted(set(own.tolist()))
     whole = _of_rows(vectors, pcf_variance, "embeddings")
+    if categories is None:
+        return whole
+    own = as_labels(categories, len(vectors), "categories", "embeddings", columns=False)
     return {OVERALL: whole} | {
-        name: _of_rows(vectors[own == name], pcf_variance, f"embeddings of category {name!r}") for name in names
+        name: _of_rows(vectors[own == name], pcf_variance, f"embeddings of category {name!r}")
+        for name in sorted(set(own.tolist()))
     }
 
 
@@ -76,13 +76,7 @@ def _of_rows(vectors: Embeddings, pcf_variance: tuple[float, ...], name: str) ->
         warnings.warn(
             f"The {name} do not vary, so no component explains any variance, and their pcf is NaN.", stacklevel=3
         )
-        return {"pcf": {share: torch.tensor(float("nan")) for share in pcf_variance}}
-    return {
-        "pcf": dict(
-            zip(
-                pcf_variance,
-                map(torch.tensor, pcf(vectors, shares_of(pcf_variance, "pcf_variance")).tolist()),
-                strict=True,
-            )
-        )
-    }
+        values = [float("nan")] * len(pcf_variance)
+    else:
+        values = pcf(vectors, shares_of(pcf_variance, "pcf_variance")).tolist()
+    return {"pcf": dict(zip(pcf_variance, map(torch.tensor, values), strict=True))}
