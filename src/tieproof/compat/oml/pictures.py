@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.compat.oml.neighbors import ShownNeighbors, with_equal_ones
+from tieproof.compat.oml.dataset import ShownNeighbors, with_equal_ones
 from tieproof.errors import InputError
 from tieproof.kit import as_array, in_one_line, style
 from tieproof.show.style import columns, cut, families
