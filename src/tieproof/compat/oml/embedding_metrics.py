@@ -1,4 +1,4 @@
-"""`EmbeddingMetrics`: collect embeddings batch by batch, and compute all their metrics; metrics of embeddings alone."""
+"""`EmbeddingMetrics`, which collects embeddings batch by batch, and the metrics of embeddings alone."""
 
 import inspect
 import sys
