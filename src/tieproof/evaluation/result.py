@@ -117,13 +117,8 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            shown = {} if self.printed is None else {"printed": self.printed}
-            return frame(
-                [
-                    {"measure": name, **by_name(self[name]), **{each: of[name] for each, of in shown.items()}}
-                    for name in self.measures
-                ]
-            )
+            means = frame([{"measure": name, **by_name(self[name])} for name in self.measures])
+            return means if self.printed is None else means.assign(printed=list(self.printed.values()))
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
