@@ -118,13 +118,11 @@ def evaluate_answers(
     setting = Setting(reported(distance), items is None, len(own), len(of_items), own.shape[1], empty)
     problem = None
     if answered.any() and item_answered.sum() > (items is None):
-        sides = [ArgumentSide(own[answered], of_queries[answered], grouped and grouped[0][answered])]
-        sides += (
-            [ArgumentSide(None)]
-            if items is None
-            else [ArgumentSide(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered])]
-        )
-        problem = in_memory(make_problem(*sides, distance, as_budget(memory, threads)))
+        side = ArgumentSide(own[answered], of_queries[answered], grouped and grouped[0][answered])
+        other = ArgumentSide(None)
+        if items is not None:
+            other = ArgumentSide(items[item_answered], of_items[item_answered], grouped and grouped[1][item_answered])
+        problem = in_memory(make_problem(side, other, distance, as_budget(memory, threads)))
     ranked = partial(_ranked, (of_queries, of_items), grouped, items is None)
     counts = ranked(np.ones(len(of_items), dtype=np.bool_)), ranked(~item_answered)
     rankings = RankingDigests(len(own))
