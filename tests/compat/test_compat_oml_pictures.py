@@ -19,7 +19,8 @@ pytestmark = pytest.mark.heavy
 
 def drawn(distances: list[list[float]], ids: list[list[int]], gt_ids: Any, contents: Any, count: int = 5) -> Any:
     lists = [rows and [torch.tensor(row) for row in rows] for rows in (distances, ids, gt_ids)]
-    return RetrievalResults(*lists).visualize_with_functions([*range(len(ids))], *contents, count).axes[0]
+    queries = [*range(len(ids))]
+    return RetrievalResults(*lists).visualize_with_functions(queries, contents[0], contents[1], count).axes[0]
 
 
 def test_rows_with_images_texts_and_ties() -> None:
@@ -31,8 +32,7 @@ def test_rows_with_images_texts_and_ties() -> None:
     texts = [text.get_text() for text in ax.texts]
     assert texts[:4] == ["query 0", "✓ 1: 0.5", "✗ 4: 0.5", "2 of 9 tied"]
     assert texts[5:] == ["query 1", "a text", "✗ 7: 0.125", "a text", "✓ 8: 0.25"]
-    assert max(text.count("\n") for text in texts) == 5
-    assert len(ax.images) == 3
+    assert (max(text.count("\n") for text in texts), len(ax.images)) == (5, 3)
     # Color alone says nothing: frames of wrong items are dashed.
     assert {(style.GREEN, "-"), (style.VERMILION, "--")} <= {(x.get_color(), x.get_linestyle()) for x in ax.lines}
     legend = [text.get_text() for text in ax.get_legend().get_texts()]
