@@ -17,24 +17,24 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_239,
+    "inputs": 8_236,
     "distances": 4_326,
     "engine": 4_958,
     "native": 840,
-    "measures": 6_969,
+    "measures": 6_899,
     "show": 1_627,
-    "evaluation": 8_027,
-    "analyses": 9_632,
+    "evaluation": 7_930,
+    "analyses": 9_622,
     "trials": 13_110,
-    "compat": 3_005,
-    "integrations": 2_530,
+    "compat": 2_877,
+    "integrations": 2_519,
     "cli": 3_306,
     "data": 22,
     "tieproof": 875,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 67_466
+LINES_OF_SOURCE = 67_147
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_418
 PUBLIC_NAMES = 113

@@ -61,23 +61,6 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise precision"
-
-CALLS = {
-    "embeddings": (
-        "evaluate",
-        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
-        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
-    ),
-    "run": (
-        "evaluate_run",
-        "qrels run measures level categories average missing empty truncated n_items noise precision",
-    ),
-    "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
-    "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
-}
-"""The argument that identifies the evaluation, the name of its function, and the names of all its arguments."""
-
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
     """Return the ten nearest items of some queries of a result, with their ties.
@@ -98,7 +81,7 @@ def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) ->
     """
     kind, given = data_of(result, evaluated)
     with unchanged({path for value in given.values() for path in paths_of(value)}):
-        return list(SOURCES[kind](result, places, given))
+        return list(CALLS[kind][2](result, places, given))
 
 
 def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -114,7 +97,7 @@ def data_of(result: Measured, evaluated: Mapping[str, Any]) -> tuple[str, dict[s
             f"One of the arguments {', '.join(CALLS)} is needed, but {', '.join(given) or 'nothing'} was passed. "
             "Pass the arguments of the evaluation again, by their names."
         )
-    call, arguments = CALLS[kind]
+    call, arguments, _ = CALLS[kind]
     strange = [name for name in given if name not in arguments.split()]
     if strange:
         raise InputError(
@@ -265,13 +248,24 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     return nearest_items._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-SOURCES: dict[str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]] = {
-    "embeddings": _in_embeddings,
-    "run": _in_run,
-    "scores": _in_lists,
-    "distances": _in_lists,
+_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise precision"
+
+CALLS: dict[str, tuple[str, str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]]] = {
+    "embeddings": (
+        "evaluate",
+        "embeddings labels gallery gallery_labels distance measures relevance groups gallery_groups exclude "
+        "categories average confidence empty memory threads progress bits precision noise cluster checkpoint",
+        _in_embeddings,
+    ),
+    "run": (
+        "evaluate_run",
+        "qrels run measures level categories average missing empty truncated n_items noise precision",
+        _in_run,
+    ),
+    "scores": ("evaluate_scores", f"scores {_OF_LISTS}", _in_lists),
+    "distances": ("evaluate_distances", f"distances {_OF_LISTS}", _in_lists),
 }
-"""For each argument that identifies an evaluation, the function that finds the nearest items."""
+"""The argument that identifies an evaluation, its function and arguments, and what finds the nearest items."""
 
 
 def _check_numbers(result: Measured, places: IntArray, n_queries: int) -> None:

@@ -77,9 +77,7 @@ def plot_measures(result: Measured, ax: Any = None) -> Any:
     ax.tick_params(axis="y", length=0)
     style.short_numbers(ax.xaxis)
     ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, pad=22, parse_math=False)
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 def _lines(result: Measured) -> Iterator[tuple[str, Estimate[float] | None]]:
@@ -166,9 +164,7 @@ def plot_precision_recall(result: Measured, ax: Any = None) -> Any:
     ax.plot(recall, expected, color=style.BLUE, marker="o", markersize=4, label="expected")
     ax.set(xlim=(-0.02, 1.02), ylim=(0, 1.02), xlabel="recall", ylabel="interpolated precision")
     ax.set_title(style.wrapped(evaluated(result)), loc="left", fontsize=10, parse_math=False)
-    style.legend_below(ax, 2)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=2)
 
 
 PICTURES = pictures(plot_measures, height)

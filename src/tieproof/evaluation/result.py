@@ -69,14 +69,12 @@ class Result(Measured, Shown, AsFrame):
         """
         whole = {
             "setting": asdict(self.setting),
-            "measures": {str(measure): asdict(value) for measure, value in self._means.items()},
-            "ties": asdict(self.ties),
-            "empty": len(self.empty_ids),
+            **_numbers_of(self),
             "skipped": {reason: len(ids) for reason, ids in self.skipped.items()},
         }
         if self.search is not None:
             whole["search"] = self.search
-        if self._evaluated.not_in_run is not None:
+        if self.evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
@@ -87,7 +85,7 @@ class Result(Measured, Shown, AsFrame):
         if self._categories is None:
             return whole
         return whole | {
-            "categories": {str(name): _of_category(self.category(name)) for name in self.categories},
+            "categories": {str(name): _numbers_of(self.category(name)) for name in self.categories},
             "categories_left_out": list(map(str, self.categories_left_out)),
         }
 
@@ -119,13 +117,8 @@ class Result(Measured, Shown, AsFrame):
         if per == "query":
             return frame(self.columns())
         if per == "measure":
-            shown = {} if self.printed is None else {"printed": self.printed}
-            return frame(
-                [
-                    {"measure": name, **by_name(self[name]), **{each: of[name] for each, of in shown.items()}}
-                    for name in self.measures
-                ]
-            )
+            means = frame([{"measure": name, **by_name(self[name])} for name in self.measures])
+            return means if self.printed is None else means.assign(printed=list(self.printed.values()))
         parts = {name: self.category(name) for name in self.categories or (None,)}
         rows = [
             {"category": name, "measure": measure, **by_name(part[measure]), "queries": part.ties.queries}
@@ -207,7 +200,7 @@ class Result(Measured, Shown, AsFrame):
         """
         from tieproof.evaluation.printed import printed  # rarely needed
 
-        return type(self)(self._evaluated, self.ci, printed(self, rule, evaluated))
+        return type(self)(self.evaluated, self.ci, printed(self, rule, evaluated))
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
@@ -274,8 +267,8 @@ def flat_name(measure: str) -> str:
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 
-def _of_category(result: Result) -> dict[str, Any]:
-    """The entry of one category in `Result.to_dict`."""
+def _numbers_of(result: Result) -> dict[str, Any]:
+    """What `Result.to_dict` has of all queries, and of each category."""
     return {
         "measures": {name: asdict(result[name]) for name in result.measures},
         "ties": asdict(result.ties),

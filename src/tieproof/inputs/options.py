@@ -1,15 +1,16 @@
-"""Parses and checks options: words, whole numbers, shares, memory, threads and number formats."""
+"""Parses and checks options: words, whole numbers, shares, memory, threads, number formats and optional libraries."""
 
 import os
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, MissingExtraError
 from tieproof.ties import Array
 
 FACTORS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
@@ -21,6 +22,14 @@ MOST_MEMORY = 2.0**62
 
 MOST_THREADS = 2**16
 """More threads than any machine runs at once."""
+
+
+def needed(module: str, what: str, extra: str) -> Any:
+    """Import a module of an optional library, without which `what` is refused, with the extra that installs it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(what, extra) from error
 
 
 def check_choice(name: str, value: Any, known: Iterable[str]) -> None:

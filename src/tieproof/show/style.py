@@ -96,9 +96,12 @@ def silent() -> None:
     """What a notebook calls to show axes: their figure is shown already."""
 
 
-def tidy(ax: Any) -> None:
-    """Hide the top and right lines of the axes."""
+def tidy(ax: Any, legend: int = 0) -> Any:
+    """Return the axes without their top and right lines, and with a legend of so many columns below, if any."""
     ax.spines[["top", "right"]].set_visible(False)
+    if legend:
+        legend_below(ax, legend)
+    return ax
 
 
 def ink() -> str:
@@ -158,8 +161,7 @@ def legend_below(ax: Any, columns: int, **options: Any) -> Any:
     """Draw a legend below the label of the x axis, where it hides nothing."""
     from matplotlib.transforms import ScaledTranslation
 
-    figure = ax.figure.figure  # the whole figure, also of axes in a subfigure
-    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, figure.dpi_scale_trans)
+    below = ax.transAxes + ScaledTranslation(0, -_BELOW / 72, ax.figure.figure.dpi_scale_trans)  # not a subfigure's
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below}
     return ax.legend(**place, ncols=columns, frameon=False, fontsize=9, borderaxespad=0, **options)
 

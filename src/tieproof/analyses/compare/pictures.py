@@ -72,9 +72,7 @@ def plot_comparison(found: "Comparison", ax: Any = None) -> Any:
     ax.tick_params(axis="y", length=0)
     style.short_numbers(ax.xaxis)
     ax.set_title(style.wrapped(_title(found)), loc="left", fontsize=10)
-    style.legend_below(ax, 4)
-    style.tidy(ax)
-    return ax
+    return style.tidy(ax, legend=4)
 
 
 def _draw_differences(ax: Any, places: Sequence[int], differences: Sequence[Difference], confidence: float) -> None:

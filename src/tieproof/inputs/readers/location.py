@@ -12,11 +12,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from tieproof.errors import InputError, MissingExtraError
+from tieproof.inputs.options import needed
 
 OWN = "file://"
 """The URLs of local files, which are read without fsspec."""
@@ -179,10 +179,7 @@ def state_of(file: File) -> tuple[int, str]:
 
 def storage_of(url: str) -> tuple[Any, str]:
     """Return the storage of a URL, which does not cache listings, and the path in it."""
-    try:
-        fsspec = import_module("fsspec")
-    except ImportError as error:
-        raise MissingExtraError(f"Reading {url}", "remote") from error
+    fsspec = needed("fsspec", f"Reading {url}", "remote")
     try:
         storage, path = fsspec.core.url_to_fs(url, use_listings_cache=False)
     except ImportError as error:  # the message of fsspec names the library for such URLs
@@ -330,7 +327,4 @@ def broken(path: File | Piped, kind: str, beginning: bytes | None = None) -> str
 
 def library(name: str, path: File, extra: str) -> Any:
     """Import an optional library that is needed to read `path`."""
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingExtraError(f"Reading {path}", extra) from error
+    return needed(name, f"Reading {path}", extra)
