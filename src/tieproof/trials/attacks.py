@@ -2,15 +2,26 @@
 
 import math
 import textwrap
+import tomllib
 from abc import abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from tieproof.errors import InputError
 from tieproof.kit import in_one_line
 from tieproof.show.shown import AsJson
+
+TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text("utf-8"))
+"""The words of attacks and verdicts, and the settings of attacks; the table itself explains its keys."""
+
+
+def told(name: str, by: str = "audit") -> dict[str, Any]:
+    """What the table tells of an attack of an audit, or of a check, as arguments by name."""
+    said = TABLE[by][name]
+    return said | {"why": TABLE["sentences"].get(said["why"], said["why"])}
 
 
 class Named(Protocol):
@@ -63,34 +74,12 @@ class Verdict(StrEnum):
     @property
     def meaning(self) -> str:
         """What the verdict means, in a sentence."""
-        return MEANINGS[self]
+        return str(TABLE["verdicts"][self])
 
     @property
     def harmless(self) -> bool:
         """Whether the verdict means that nothing is wrong."""
         return self in (Verdict.HELD, Verdict.REFUSED, Verdict.NOT_A_MEAN)
-
-
-MEANINGS = {
-    Verdict.HELD: "The attack gains nothing, or the change of the data changes the number by no more than rounding.",
-    Verdict.REFUSED: "The evaluator refuses the input with an error that has a message.",
-    Verdict.NOT_A_MEAN: "The number is not the mean of the values of single queries, nor declared to be one.",
-    Verdict.WRITES: "The evaluator changes the data that it is given, so that its caller goes on with other data.",
-    Verdict.DEPENDS_ON_ORDER: "The same data in another order gives another number.",
-    Verdict.CHANGES: "A change of the data that must not matter changes the number.",
-    Verdict.ALWAYS_THE_SAME: "All random embeddings have the same score, so that nothing can be compared with them.",
-    Verdict.OUTSIDE: "No ordering of the tied items gives this number.",
-    Verdict.NOT_A_NUMBER: "The evaluator returns NaN.",
-    Verdict.CRASHED: "The evaluator fails without refusing the input, returns no number, or ends its process.",
-    Verdict.TIMED_OUT: "The evaluator takes longer than the time limit.",
-    Verdict.TOO_MUCH_OUTPUT: "The evaluator prints or returns more than the audit accepts.",
-    Verdict.OUT_OF_RANGE: "The number is outside the limits of the measure.",
-    Verdict.GAINS_A_LITTLE: "A blind system gains more than luck explains, but no more than a single random "
-    "embedding may gain, or no more than the kind of average explains. Or items that are farther than the neighbors "
-    "count as neighbors, but only where rounding in float32 might have made them farther.",
-    Verdict.EXPLOITABLE: "A system that never looks at its input scores more than random embeddings do, or lists of "
-    "found items have a larger recall than the neighbors among them allow.",
-}
 
 
 def rank_of(verdict: Verdict) -> int:

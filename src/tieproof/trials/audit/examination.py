@@ -308,7 +308,23 @@ def data_case(examination: Examination, name: str, sizes: tuple[int, int] | None
 
 
 AttackKind = Literal["blind", "order", "must not matter", "truth", "recall"]
-PAPER = "Nicolaou et al. 2018"
+
+WHERE: dict[str, Callable[[Convention, Options], bool]] = {
+    "everywhere": lambda convention, options: True,
+    "vectors": lambda convention, options: convention.kind != "scores",
+    "queries": lambda convention, options: convention.kind != "leave-one-out",
+    "arrays": lambda convention, options: not convention.written,
+    "written": lambda convention, options: convention.written,
+    "files": lambda convention, options: convention.files,
+    "means": lambda convention, options: (
+        convention.kind != "leave-one-out" and not options.pooled and options.average in (None, "mean")
+    ),
+    "no thresholds": lambda convention, options: not options.thresholds,
+    "measure": lambda convention, options: options.measure is not None,
+    "vary": lambda convention, options: bool(options.vary),
+    "isolate": lambda convention, options: options.isolate,
+}
+"""Where attacks apply, by the names that attacks.toml has for it."""
 
 
 class Attack(NamedTuple):
@@ -319,9 +335,9 @@ class Attack(NamedTuple):
         must not, is the number within the true interval, or is a recall right
     does : the input that it passes, or the change that it makes
     why : the reason why this must gain or change nothing
-    source : where such an evaluator was reported
     run : computes the findings, at least one for each measure
-    applies : whether the attack applies to a convention and options
+    source : where such an evaluator was reported
+    only : the name in `WHERE` of the evaluators and options that the attack applies to
     thorough : whether only thorough audits make the attack, unless it is named
     rows : the rows that a blind system hands in, if they are as wide as asked for; None for other attacks
     fixed : whether these rows contain no random numbers
@@ -331,9 +347,13 @@ class Attack(NamedTuple):
     kind: AttackKind
     does: str
     why: str
-    source: str
     run: Callable[[Examination], Iterator[Finding]]
-    applies: Callable[[Convention, Options], bool] = lambda convention, options: True
+    source: str = ""
+    only: str = "everywhere"
     rows: BlindSystem | None = None
     fixed: bool = False
     thorough: bool = False
+
+    def applies(self, convention: Convention, options: Options) -> bool:
+        """Whether the attack applies to an evaluator."""
+        return WHERE[self.only](convention, options)

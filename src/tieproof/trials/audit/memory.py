@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from tieproof.kit import Array
-from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
 from tieproof.trials.audit.examination import Attack, Board, Dice, Examination, filled
 from tieproof.trials.audit.judgment import BlindTrial, examine
@@ -22,8 +22,6 @@ RANDOM_AFTER, MIDDLE = "random vectors after a good system", "zeros in the middl
 
 EDGE = 3
 """The number of rows and columns at each end of a large array that its `repr` shows."""
-
-EARLIER_CALLS = "A score must not depend on earlier calls."
 
 
 def _zeros(name: str, examination: Examination, board: Board) -> Case:
@@ -96,39 +94,9 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
 
 
 ATTACKS = [
-    Attack(
-        ANEW,
-        "blind",
-        "all zeros, in the first call of a process",
-        EARLIER_CALLS,
-        "",
-        _in_a_new_process,
-        lambda convention, options: options.isolate,
-    ),
-    Attack(
-        AFTER,
-        "blind",
-        "all zeros, right after a system that knows the labels",
-        EARLIER_CALLS,
-        "",
-        partial(_after_a_good_system, AFTER, _zeros),
-    ),
-    Attack(
-        RANDOM_AFTER,
-        "blind",
-        "random vectors, right after a system that knows the labels",
-        EARLIER_CALLS,
-        "",
-        partial(_after_a_good_system, RANDOM_AFTER, _at_random),
-    ),
-    Attack(
-        MIDDLE,
-        "must not matter",
-        "the middle of a good system, which becomes zero right after the system was scored",
-        EARLIER_CALLS,
-        "",
-        _in_the_middle,
-        lambda convention, options: not convention.written,
-    ),
+    Attack(ANEW, "blind", run=_in_a_new_process, **told(ANEW)),
+    Attack(AFTER, "blind", run=partial(_after_a_good_system, AFTER, _zeros), **told(AFTER)),
+    Attack(RANDOM_AFTER, "blind", run=partial(_after_a_good_system, RANDOM_AFTER, _at_random), **told(RANDOM_AFTER)),
+    Attack(MIDDLE, "must not matter", run=_in_the_middle, **told(MIDDLE)),
 ]
 """The attacks on memory, in the order in which they run."""

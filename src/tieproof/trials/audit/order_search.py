@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.kit import IntArray
-from tieproof.trials.attacks import Finding, Verdict
+from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import DIMENSIONS, LAYOUTS, Case, by_class
-from tieproof.trials.audit.examination import AGAIN, PAPER, Attack, Examination
+from tieproof.trials.audit.examination import AGAIN, Attack, Examination
 from tieproof.trials.audit.outcomes import Outcome
 
 NAME = "order search"
@@ -130,14 +130,5 @@ def _judged(
     yield Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 
 
-ATTACKS = [
-    Attack(
-        NAME,
-        "order",
-        "zeros (scores of 0.5), in the order of the data for which the evaluator prints the best number",
-        "Data in another order is the same data.",
-        f"{PAPER}, section 5.2 and figure 5",
-        _search,
-    ),
-]
+ATTACKS = [Attack(NAME, "order", run=_search, **told(NAME))]
 """The search for the best order of the data."""

@@ -118,14 +118,14 @@ def attack(
         for trial in trials(deck(examination, name)):
             yield from _judged(examination, name, trial)
 
-    return Attack(name, RECALL, does, why, source, run)
+    return Attack(name, RECALL, does, why, run, source)
 
 
 Pairs = Callable[[Deck], Iterator[tuple[str, RecallLists, RecallLists]]]
 """A function that yields pairs of lists that must have the same score, with the change in words."""
 
 
-def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source: str = "") -> Attack:
+def same(name: str, pairs: Pairs, does: str, why: str, source: str = "", verdict: str = Verdict.CHANGES) -> Attack:
     """An attack by a change that must not matter, with the verdict if it does."""
 
     def run(examination: Examination) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def same(name: str, pairs: Pairs, verdict: Verdict, does: str, why: str, source:
             for measure, value in before.values.items():
                 changed = after.value(measure)
                 detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
-                reached = verdict if differ(value, changed) else Verdict.HELD
+                reached = Verdict(verdict) if differ(value, changed) else Verdict.HELD
                 yield Finding(name, measure, reached, changed, detail=detail)
 
-    return Attack(name, RECALL, does, why, source, run)
+    return Attack(name, RECALL, does, why, run, source)
