@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from tieproof.errors import InputError
-from tieproof.kit import in_one_line
+from tieproof.kit import count, in_one_line
 from tieproof.show.shown import AsJson
 
 TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attacks.toml").read_text("utf-8"))
@@ -20,8 +20,12 @@ TABLE: dict[str, dict[str, Any]] = tomllib.loads(Path(__file__).with_name("attac
 
 def told(name: str, by: str = "audit") -> dict[str, Any]:
     """What the table tells of an attack of an audit, or of a check, as arguments by name."""
-    said = TABLE[by][name]
+    said: dict[str, Any] = TABLE[by][name]
     return said | {"why": TABLE["sentences"].get(said["why"], said["why"])}
+
+
+BASELINE = "random embeddings"
+"""The name of findings on the scores of random embeddings themselves, which are not an attack."""
 
 
 class Named(Protocol):
@@ -142,6 +146,11 @@ def bad(findings: Iterable[Finding]) -> list[Finding]:
     return sorted(harmful, key=lambda finding: -rank_of(finding.verdict))
 
 
+def attacks_of(findings: Iterable[Finding]) -> set[str]:
+    """The names of the attacks that findings are about; random embeddings are not an attack."""
+    return {finding.attack for finding in findings} - {BASELINE}
+
+
 def wrapped(text: str, width: int) -> str:
     """The text wrapped as a paragraph; long words such as paths are not broken."""
     return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)
@@ -178,3 +187,28 @@ class Report(AsJson):
         """The name of what was attacked, and the number of bad findings."""
         about, harmful = getattr(self, self._ABOUT), bad(self.findings)
         return f"<{type(self).__name__} of {about}: {len(harmful)} of {len(self.findings)} findings are bad>"
+
+
+def found_by(report: Report, attack: str, measure: str | None = None) -> list[Finding]:
+    """The findings on an attack, on one measure or task or on all of them; InputError if there are none."""
+    findings = [each for each in report.findings if each.attack == attack and measure in (None, each.measure)]
+    if not findings:
+        names = ", ".join(dict.fromkeys(finding.attack for finding in report.findings))
+        on = "" if measure is None else f" on {measure!r}"
+        raise InputError(f"This report has no attack '{attack}'{on}; it has {names}.")
+    return findings
+
+
+def in_a_sentence(report: Report, exploited: str, found: str, held: str) -> str:
+    """All findings in a sentence, by its ends for an exploit, for another problem, and if every attack held."""
+    exploits = attacks_of(finding for finding in report.findings if finding.verdict is Verdict.EXPLOITABLE)
+    attacks = count(len(attacks_of(report.findings)), "attack")
+    if exploits:
+        return (
+            f"EXPLOITABLE: {len(exploits)} of {attacks} {exploited.format('shows' if len(exploits) == 1 else 'show')}"
+        )
+    if report.held:
+        return f"Held: {held.format(attacks)}"
+    finders = len(attacks_of(bad(report.findings)))
+    problem = f"{finders} of {attacks} found a problem" if finders else "random embeddings show a problem"
+    return f"Not held: {problem}{found}"

@@ -5,7 +5,7 @@ Rows that differ are assigned to items at random; otherwise the order of the ite
 Other blind systems differ in the documents that a run lists; those of memory.py in the calls before them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -69,14 +69,14 @@ def blind(
     def run(examination: Examination) -> Iterator[Finding]:
         """Hand in the rows on every layout, or, with much data, on the two layouts whose order gains most."""
 
-        def dealing(rows: BlindSystem, *key: str) -> Callable[[Board], Case]:
-            return lambda board: examination.blind_case(board, rows, examination.random(name, *key, *board.key))
+        def case(board: Board) -> Case:
+            return examination.dealt(board, rows, name)
 
         def other(board: Board) -> Outcome:
             assert beside is not None
-            return examination.score(dealing(beside, "beside")(board))
+            return examination.score(examination.dealt(board, beside, name, "beside"))
 
-        trial = BlindTrial(name, dealing(rows), examination.score, fixed, beside=other if beside else None)
+        trial = BlindTrial(name, case, examination.score, fixed, beside=other if beside else None)
         if times == 1:
             return examine(examination, trial, LAYOUTS.values())
         trial = trial._replace(times=times, draws=FEW_DRAWS, looks=LOOKS[:2])

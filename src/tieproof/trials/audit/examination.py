@@ -68,8 +68,8 @@ class Board(NamedTuple):
     key: tuple[str | int, ...]
     labels: IntArray
     query_labels: IntArray | None
-    groups: IntArray | None
-    query_groups: IntArray | None
+    groups: IntArray | None = None
+    query_groups: IntArray | None = None
 
     @property
     def asked(self) -> int:
@@ -225,6 +225,10 @@ class Examination:
             return Case(system(dice, count, asked), board.labels, None, board.query_labels)
         both = system(dice, count + asked, DIMENSIONS)
         return Case(both[:count], board.labels, both[count:], board.query_labels, board.groups, board.query_groups)
+
+    def dealt(self, board: Board, system: BlindSystem, *key: str | int) -> Case:
+        """The case of a blind system on a board, with random numbers of the board and of a key."""
+        return self.blind_case(board, system, self.random(*key, *board.key))
 
     def random_case(self, board: Board, draw: int = 0) -> Case:
         """Random embeddings on a board."""

@@ -5,14 +5,14 @@ not blind: an array that differs from that of a good system only in its middle, 
 changes of invariances.py score the same data again after other systems.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
 from tieproof.kit import Array
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Attack, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Attack, BlindSystem, Board, Dice, Examination, filled
 from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
@@ -24,25 +24,19 @@ EDGE = 3
 """The number of rows and columns at each end of a large array that its `repr` shows."""
 
 
-def _zeros(name: str, examination: Examination, board: Board) -> Case:
-    return examination.blind_case(board, filled(0.0), examination.random(name, *board.key))
-
-
-def _at_random(name: str, examination: Examination, board: Board) -> Case:
-    return examination.blind_case(board, Dice.plain, examination.random(name, *board.key))
-
-
 def _in_a_new_process(examination: Examination) -> Iterator[Finding]:
     """Findings on zeros scored in processes that have scored nothing before."""
     assert examination.anew is not None
     anew = examination.anew
-    trial = BlindTrial(ANEW, partial(_zeros, ANEW, examination), lambda case: anew(case, {}), True, looks=LOOKS[:2])
+
+    def zeros(board: Board) -> Case:
+        return examination.dealt(board, filled(0.0), ANEW)
+
+    trial = BlindTrial(ANEW, zeros, lambda case: anew(case, {}), True, looks=LOOKS[:2])
     return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
 
 
-def _after_a_good_system(
-    name: str, case_of: Callable[[str, Examination, Board], Case], examination: Examination
-) -> Iterator[Finding]:
+def _after_a_good_system(name: str, system: BlindSystem, examination: Examination) -> Iterator[Finding]:
     """Findings on a blind system scored right after one that knows the labels, on labels not met before.
 
     It must gain over the same system without the other before it, too, or it would gain in any case.
@@ -52,7 +46,9 @@ def _after_a_good_system(
         examination.score(examination.perfect_case(case))
         return examination.score(case)
 
-    make = partial(case_of, name, examination)
+    def make(board: Board) -> Case:
+        return examination.dealt(board, system, name)
+
     trial = BlindTrial(
         name, make, score, False, looks=LOOKS[:2], own=True, beside=lambda board: examination.score(make(board))
     )
@@ -76,7 +72,7 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
     The same data in another order looks different at its edges, so its number shows that the first was remembered.
     """
     board = examination.board(LAYOUTS["shuffled"], 0, one_more=True)
-    good = examination.perfect_case(_at_random(MIDDLE, examination, board))
+    good = examination.perfect_case(examination.dealt(board, Dice.plain, MIDDLE))
     emptied = _with_zeros_inside(good)
     order = examination.random(MIDDLE, "order").permutation(len(board.labels))
     known, after, permuted = map(examination.score, (good, emptied, emptied.take_items(order)))
@@ -95,8 +91,8 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
 
 ATTACKS = [
     Attack(ANEW, "blind", run=_in_a_new_process, **told(ANEW)),
-    Attack(AFTER, "blind", run=partial(_after_a_good_system, AFTER, _zeros), **told(AFTER)),
-    Attack(RANDOM_AFTER, "blind", run=partial(_after_a_good_system, RANDOM_AFTER, _at_random), **told(RANDOM_AFTER)),
+    Attack(AFTER, "blind", run=partial(_after_a_good_system, AFTER, filled(0.0)), **told(AFTER)),
+    Attack(RANDOM_AFTER, "blind", run=partial(_after_a_good_system, RANDOM_AFTER, Dice.plain), **told(RANDOM_AFTER)),
     Attack(MIDDLE, "must not matter", run=_in_the_middle, **told(MIDDLE)),
 ]
 """The attacks on memory, in the order in which they run."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from tieproof.kit import IntArray
 from tieproof.trials.attacks import Finding, Verdict, told
-from tieproof.trials.audit.cases import DIMENSIONS, LAYOUTS, Case, by_class
-from tieproof.trials.audit.examination import AGAIN, Attack, Examination
+from tieproof.trials.audit.cases import LAYOUTS, Case, by_class
+from tieproof.trials.audit.examination import AGAIN, Attack, Board, Examination, filled
 from tieproof.trials.audit.outcomes import Outcome
 
 NAME = "order search"
@@ -74,15 +74,10 @@ def _scoring(examination: Examination, places: IntArray) -> tuple[Scoring, str]:
 
 def _equal_items(examination: Examination) -> Case:
     """A case of equal items, sorted by class."""
-    kind, items, queries = examination.convention.kind, examination.options.items, examination.options.queries
-    labels = by_class(items)
-    if kind == "leave-one-out":
-        case = Case(np.zeros((items, DIMENSIONS), dtype=np.float32), labels)
-    elif kind == "scores":  # not zero, which some evaluators read as "no score"
-        case = Case(np.full((items, queries), 0.5, dtype=np.float32), labels, query_labels=by_class(queries))
-    else:
-        zeros = np.zeros((items + queries, DIMENSIONS), dtype=np.float32)
-        case = Case(zeros[:items], labels, zeros[items:], by_class(queries))
+    kind, options, random = examination.convention.kind, examination.options, examination.random(NAME)
+    asked = None if kind == "leave-one-out" else by_class(options.queries)
+    value = 0.5 if kind == "scores" else 0.0  # a score of zero some evaluators read as "no score"
+    case = examination.blind_case(Board((NAME,), by_class(options.items), asked), filled(value), random)
     return case.with_groups(examination.random(NAME, "groups")) if examination.convention.grouped else case
 
 

@@ -28,8 +28,8 @@ from tieproof.trials.competition.submissions import (
     SubmissionError,
     SubmissionLimits,
     check_file,
-    check_vectors,
     file_in,
+    in_order,
     named_few,
     read_vectors,
     rows_of,
@@ -229,8 +229,8 @@ def on_kaggle(scoring: Scoring, solution: Any, submission: Any, row_id: str) -> 
     known = {name: [str(each) for each in solution[name]] for name in COLUMNS if name in solution.columns}
     truth = Truth.of(known | {ID: ids}, "The solution").in_order()
     vectors = submission.drop(columns=row_id).to_numpy()
-    check_vectors(vectors, given, "The submission", scoring.limits)
-    return _first_of(scoring, _of_vectors(scoring, truth, vectors[rows_of(given, truth.ids, "The submission")]))
+    ordered = in_order(vectors, given, truth.ids, "The submission", scoring.limits)
+    return _first_of(scoring, _of_vectors(scoring, truth, ordered))
 
 
 def _of_lists(scoring: Scoring, relevant: Mapping[str, str], queries: list[str], submission: Any) -> Result:
@@ -278,9 +278,8 @@ def on_grand_challenge(
         else:
             truth_table = read_truth(known)
             names = [name for name, _ in jobs]
-            vectors = _as_matrix(jobs)
-            check_vectors(vectors, names, "The submission", scoring.limits)
-            result = _of_vectors(scoring, truth_table, vectors[rows_of(names, truth_table.ids, "The submission")])
+            vectors = in_order(_as_matrix(jobs), names, truth_table.ids, "The submission", scoring.limits)
+            result = _of_vectors(scoring, truth_table, vectors)
         metrics = {"aggregates": shown(scoring, result)}
         Path(made, "metrics.json").write_text(json.dumps(metrics, indent=4), encoding="utf-8")
 
