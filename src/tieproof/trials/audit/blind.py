@@ -8,37 +8,13 @@ Other blind systems differ in the documents that a run lists; those of memory.py
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-
 from tieproof.trials.attacks import Finding, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Attack, BlindSystem, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Attack, Board, Examination
 from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
-from tieproof.trials.audit.systems import (
-    CONSTANT,
-    REPEATS,
-    Listing,
-    dealt,
-    documents,
-    either_infinity,
-    equidistant,
-    first_queries,
-    half_in_a_cluster,
-    hubs,
-    in_groups,
-    isolated_pairs,
-    larger,
-    listed_last,
-    mostly_equal,
-    one_ulp,
-    opposed,
-    scaled,
-    some,
-    subnormal,
-    the_same_documents,
-)
+from tieproof.trials.audit.systems import BESIDE, LISTINGS, SYSTEMS, BlindSystem, Dice, Listing
 
 FEW_DRAWS = 4
 """The number of random embeddings that the first score on much data is compared with."""
@@ -101,49 +77,6 @@ def listing(name: str, listed: Listing, does: str, why: str, only: str = "writte
 
     return Attack(name, "blind", does, why, run, only=only)
 
-
-SYSTEMS: dict[str, BlindSystem] = {
-    "zeros": filled(0.0),
-    "constant": filled(float(CONSTANT)),
-    "nan": filled(np.nan),
-    "some nan": some(np.nan),
-    "mostly nan": some(np.nan, 0.95),
-    "infinity": filled(np.inf),
-    "negative infinity": filled(-np.inf),
-    "either infinity": either_infinity,
-    "some infinity": some(np.inf),
-    "overflow": scaled(1e300),
-    "underflow": scaled(1e-200),
-    "huge norms": scaled(1e30, np.float32),
-    "denormals": subnormal,
-    "one ulp": one_ulp,
-    "two vectors": dealt(2),
-    "three vectors": dealt(3),
-    "four vectors": dealt(4),
-    "six vectors": dealt(6),
-    "ten vectors": dealt(10),
-    "duplicates": in_groups(2),
-    "groups of four": in_groups(4),
-    "groups of eight": in_groups(8),
-    "isolated pairs": isolated_pairs,
-    "equidistant vectors": equidistant,
-    "negative similarities": opposed,
-    "one hub": hubs(1),
-    "eleven hubs": hubs(11),
-    "mostly equal": mostly_equal,
-    "half in a cluster": half_in_a_cluster,
-    "empty": lambda dice, count, width: np.zeros((count, 0), dtype=np.float32),
-    "zeros of much data": filled(0.0),
-}
-BESIDE: dict[str, BlindSystem] = {"overflow": larger, "huge norms": larger}
-LISTINGS: dict[str, Listing] = {
-    "one document": documents(1),
-    "ten documents": documents(10),
-    "the same documents": the_same_documents(11),
-    "first queries": first_queries,
-    "empty lists": listed_last,
-    "repeated documents": lambda random, count, asked: REPEATS * documents(1)(random, count, asked),
-}
 
 ATTACKS = [
     *(blind(name, rows, beside=BESIDE.get(name), **told(name)) for name, rows in SYSTEMS.items()),

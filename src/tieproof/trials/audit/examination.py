@@ -11,7 +11,7 @@ from tieproof.kit import Array, IntArray
 from tieproof.measures import Measure
 from tieproof.trials.attacks import Finding, Verdict
 from tieproof.trials.audit.cases import CLASSES, DATA, DIMENSIONS, Case, ClassLayout, groups_of
-from tieproof.trials.audit.conventions import Convention, Kind
+from tieproof.trials.audit.conventions import Convention
 from tieproof.trials.audit.luck import (
     DRAWS,
     LEVEL,
@@ -22,41 +22,12 @@ from tieproof.trials.audit.luck import (
     step_of,
 )
 from tieproof.trials.audit.outcomes import SINGLE, Outcome
+from tieproof.trials.audit.systems import BlindSystem, Dice
 
 Call = Callable[[Case, Mapping[str, Any]], Outcome]
 Average = Literal["mean", "macro", "other"]
 """How a number is computed from the values of single queries: as their mean, the mean of class means, or neither."""
 AVERAGES: tuple[Average, ...] = get_args(Average)
-
-
-class Dice(NamedTuple):
-    """The source of a blind system's numbers.
-
-    random : a generator of random numbers
-    kind : the kind of the evaluator's convention
-    items : the number of items, whose rows come before those of queries
-    ascending : whether smaller scores are nearer
-    """
-
-    random: np.random.Generator
-    kind: Kind
-    items: int
-    ascending: bool = False
-
-    def plain(self, count: int, width: int) -> Array:
-        """The numbers that blind systems are compared with: normal vectors, or scores in [0, 1), (count, width)."""
-        if self.kind == "scores":
-            return self.random.random((count, width))
-        return self.random.normal(size=(count, width)).astype(np.float32)
-
-
-BlindSystem = Callable[[Dice, int, int], Array]
-"""A function that returns numbers (count, width) made without any input: item vectors, or scores for all queries."""
-
-
-def filled(value: float) -> BlindSystem:
-    """A blind system all of whose numbers are `value`."""
-    return lambda dice, count, width: np.full((count, width), value, dtype=np.float32)
 
 
 class Board(NamedTuple):

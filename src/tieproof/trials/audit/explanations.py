@@ -9,8 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.trials.audit.cases import DIMENSIONS, Case
-from tieproof.trials.audit.examination import BlindSystem, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.luck import Luck, rounding
+from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
 EXPLAINED = 0.5
 """The largest gain that another average may explain, as a share of a perfect system's gain over random embeddings."""

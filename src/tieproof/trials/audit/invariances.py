@@ -9,26 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from tieproof.trials.attacks import Finding, Verdict, rank_of, told
 from tieproof.trials.audit.cases import DATA, Case
-from tieproof.trials.audit.changes import (
-    REPEATS,
-    Variants,
-    add_zero_columns,
-    after_others,
-    again,
-    by,
-    elsewhere,
-    halves,
-    in_memory,
-    in_pairs,
-    other_settings,
-    permute_all,
-    permute_items,
-    permute_queries,
-    relabeled,
-    rescale,
-    rewrite,
-    watched,
-)
+from tieproof.trials.audit.changes import CHANGES, OTHER_SIZES, REPEATS, SPLITTING, Variants, in_pairs
 from tieproof.trials.audit.examination import AGAIN, Attack, Examination, data_case
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
@@ -48,7 +29,6 @@ def sets_in_pairs(examination: Examination) -> dict[str, Case]:
     return {name: case.take_queries(in_pairs(case)) for name, case in usual_sets(examination).items()}
 
 
-OTHER_SIZES, SPLITTING = "permuting at other sizes", "splitting queries"
 SIZES = ((257, 60), (1601, 60), (100, 257), (100, 1601))
 MORE_SIZES = ((1025, 60), (100, 1025))
 """Numbers of items and queries, which leave one over in batches of 2 to 256, and of 100, 200, 400 and 800; in a
@@ -183,25 +163,6 @@ def _confirmed(
     return Verdict.HELD if explained else verdict, said
 
 
-CHANGES: dict[str, Variants] = {
-    AGAIN: again,
-    "other systems before": after_others,
-    "a new process": elsewhere,
-    "writing into arguments": watched,
-    "permuting items": by(permute_items, "with permuted items"),
-    "permuting queries": by(permute_queries, "with permuted queries"),
-    "permuting both": by(permute_all, "with permuted items and queries"),
-    OTHER_SIZES: by(permute_all, "with permuted items and queries", 3),
-    "memory layout": in_memory,
-    "scaling": by(rescale, "with all numbers multiplied by a power of two"),
-    "zero columns": by(add_zero_columns, "with three zero columns"),
-    SPLITTING: halves,
-    "relabelling": relabeled,
-    "settings": other_settings,
-    "renaming documents": by(rewrite(names=None), "with renamed documents"),
-    "order of lines": by(rewrite(lines=None), "with shuffled lines"),
-    "rank column": by(rewrite(ranks=True), "with reversed ranks"),
-}
 SETS = {OTHER_SIZES: sets_of_other_sizes, SPLITTING: sets_in_pairs}
 """The data sets of the attacks that need other ones than usual."""
 

@@ -12,10 +12,11 @@ from functools import partial
 from tieproof.kit import Array
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case
-from tieproof.trials.audit.examination import Attack, BlindSystem, Board, Dice, Examination, filled
+from tieproof.trials.audit.examination import Attack, Board, Examination
 from tieproof.trials.audit.judgment import BlindTrial, examine
 from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
 AFTER, ANEW = "zeros after a good system", "zeros in a new process"
 RANDOM_AFTER, MIDDLE = "random vectors after a good system", "zeros in the middle of a good system"

@@ -15,8 +15,9 @@ import numpy as np
 from tieproof.kit import IntArray
 from tieproof.trials.attacks import Finding, Verdict, told
 from tieproof.trials.audit.cases import LAYOUTS, Case, by_class
-from tieproof.trials.audit.examination import AGAIN, Attack, Board, Examination, filled
+from tieproof.trials.audit.examination import AGAIN, Attack, Board, Examination
 from tieproof.trials.audit.outcomes import Outcome
+from tieproof.trials.audit.systems import filled
 
 NAME = "order search"
 SHUFFLES = 4

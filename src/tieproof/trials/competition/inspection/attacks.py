@@ -18,7 +18,7 @@ import numpy as np
 from tieproof.kit import Array, FloatArray
 from tieproof.trials.attacks import told
 from tieproof.trials.audit import ATTACKS as AUDITED
-from tieproof.trials.audit.examination import BlindSystem, Dice
+from tieproof.trials.audit.systems import BlindSystem, Dice
 from tieproof.trials.competition.inspection.forms import SubmissionForm
 
 Kind = Literal["blind", "leak", "damage", "same", "guessing", "climbing"]
