@@ -50,8 +50,9 @@ class Packable:
     def pack(self) -> bytes:
         """The fields as bytes, which contain only arrays and nothing that could be executed."""
         given = {field.name: getattr(self, field.name) for field in fields(self)}
+        arrays: dict[str, Any] = {name: np.asarray(value) for name, value in given.items() if value is not None}
         packed = BytesIO()
-        np.savez(packed, **{name: np.asarray(value) for name, value in given.items() if value is not None})
+        np.savez(packed, **arrays)
         return packed.getvalue()
 
     @classmethod
