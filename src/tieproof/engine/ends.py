@@ -12,9 +12,9 @@ from threading import Lock
 import numpy as np
 
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.engine.plan import cut
 from tieproof.engine.ranked import Ranked
 from tieproof.engine.structures import CONTINUED, Undecided
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 CHUNK = 2**13

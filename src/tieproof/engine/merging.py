@@ -12,11 +12,12 @@ import numpy as np
 
 from tieproof.distances.exact.bounds import single_threaded
 from tieproof.engine.listed import NOBODY, Admit, NearestLists, RowMembers, TiedRows, listed
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Search
 from tieproof.engine.ranked import RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.inputs.relevance import ranges
+from tieproof.native.threads import cut
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 ProblemOf = Callable[[IntArray, IntArray], Search]

@@ -12,14 +12,14 @@ from tieproof.distances.space import FLOAT64, Entries, Space
 from tieproof.engine.counting import transposed
 from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_codes, narrow_all, nearer
 from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
-from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest, cut
+from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest
 from tieproof.engine.problem import Progress, Search, Watch
 from tieproof.engine.ranked import LeftOut, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Targets, Tile
 from tieproof.inputs.unjudged import Unjudged
-from tieproof.native.threads import for_each, in_order
+from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 SHARE = 0.15

@@ -15,12 +15,13 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.space import KeyScale, Space
 from tieproof.engine.counting import Area, count_others
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.problem import Budget, Problem, Progress
 from tieproof.engine.ranked import Block, Ranked
 from tieproof.engine.ranking import rank
 from tieproof.engine.structures import CONTINUED
 from tieproof.inputs.relevance import ranges
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray, Ties
 
 Others = npt.NDArray[np.int64]

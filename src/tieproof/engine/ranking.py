@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.distances.space import Space
-from tieproof.engine.plan import Plan, cut
+from tieproof.engine.plan import Plan
 from tieproof.engine.ranked import (
     Block,
     Masks,
@@ -29,7 +29,7 @@ from tieproof.engine.ranked import (
 from tieproof.engine.structures import Counts, Targets, Thresholds, Undecided
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import in_order
+from tieproof.native.threads import cut, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray, SmallIntArray
 
 if TYPE_CHECKING:

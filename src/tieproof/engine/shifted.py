@@ -15,12 +15,12 @@ from tieproof.distances.exact.bounds import EXACT_INTEGERS, SAFETY
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import Space
 from tieproof.engine.ends import CHUNK, Ends, Together
-from tieproof.engine.plan import cut
 from tieproof.engine.problem import Noise
 from tieproof.engine.ranked import Ranked, RoomToSort, fill_guides, room_for_guides
 from tieproof.engine.structures import CONTINUED, Counts, Thresholds, Undecided
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
+from tieproof.native.threads import cut
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 STEPS = 32

@@ -7,6 +7,10 @@ from itertools import chain, islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
+from tieproof.ties import IntArray
+
 if TYPE_CHECKING:
     from concurrent.futures import Future
 
@@ -94,6 +98,22 @@ def stripes(start: int, stop: int, size: int) -> Iterator[slice]:
     """
     for first in range(start, stop, size):
         yield slice(first, min(first + size, stop))
+
+
+def cut(pairs: IntArray, size: int) -> Iterator[slice]:
+    """Yield slices of consecutive queries with about `size` of their `pairs` each, and with at least one query each.
+
+    >>> list(cut(np.array([3, 0, 9, 1]), 5))
+    [slice(0, 2, None), slice(2, 3, None), slice(3, 4, None)]
+    """
+    # Queries without pairs need some memory, too.
+    ends = np.cumsum(pairs + 1)
+    start = 0
+    while start < len(pairs):
+        done = ends[start - 1] if start else 0
+        stop = max(start + 1, int(np.searchsorted(ends, done + size, side="right")))
+        yield slice(start, stop)
+        start = stop
 
 
 def close(items: Iterable[Any]) -> None:

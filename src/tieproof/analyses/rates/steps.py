@@ -66,9 +66,9 @@ def _windows(pool: Pool, progress: Progress) -> tuple[FloatArray, FloatArray]:
     """The ends of the windows around the values of relevant pairs, the smallest first."""
 
     def values(stripe: Stripe) -> FloatArray:
-        block = pool.gauge.wide_values(stripe, pool.columns(stripe))
-        progress(block.size)
-        found = [block[row, column] for row, column, _ in pool.not_others(stripe, relevant_only=True)]
+        found = [values for *_, values in pool.relevant_values(stripe)]
+        columns = pool.columns(stripe)
+        progress((stripe.stop - stripe.start) * (columns.stop - columns.start))
         return np.concatenate([np.empty(0), *found])
 
     distinct = np.unique(np.concatenate(list(pool.each(values))))
