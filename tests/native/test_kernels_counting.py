@@ -113,7 +113,7 @@ def make(
     return Made(
         Tile(entries, form, 40, 100),
         error,
-        Targets(row + 40, *masks_of(query.copy(), item + 100, len(row))),
+        masks_of(query.copy(), item + 100, len(row))._replace(row=row + 40),
         guided(stop - length, stop, key, reach, margin),
         np.where(starts, 0, CONTINUED).astype(np.int32),
     )

@@ -16,7 +16,7 @@ from thresholds import guided, masks_of
 from tieproof.distances.exact.bounds import ARITHMETIC, UNIT_ROUNDOFF
 from tieproof.distances.space import Error, NearnessForm
 from tieproof.engine import counting, pieces, resolve
-from tieproof.engine.ranked import Masks, join
+from tieproof.engine.ranked import join
 from tieproof.engine.ranking import runs_of
 from tieproof.engine.structures import (
     CONTINUED,
@@ -70,7 +70,7 @@ class Case:
         query, item = np.array(pairs, dtype=np.int64).reshape(-1, 2).T.copy()
         thresholds = guided(stop - length, stop, np.array(key, dtype=np.float64), self.reach, self.margin)
         return Work(
-            Targets(np.array(self.row) + WHERE[0], *masks_of(query, item, self.queries)),
+            masks_of(query, item, self.queries)._replace(row=np.array(self.row) + WHERE[0]),
             thresholds,
             counting.limits_of(thresholds, self.tile.form.ratio, self.tile.entries.dtype),
             Counts(np.array(gap, dtype=np.int32), np.zeros(len(gap), dtype=np.int32)),
@@ -425,7 +425,7 @@ def test_crowded_is_a_share_of_items_as_near_as_the_last_threshold() -> None:
 def some_masks(random: Random) -> tuple[Targets, list[set[int]]]:
     masked = [set(np.flatnonzero(random.random(90) < share).tolist()) for share in (0.0, 0.03, 0.5, 1.0, 0.9)]
     query, item = np.array([(q, i) for q, items in enumerate(masked) for i in sorted(items)]).T.copy()
-    return Targets(np.arange(5), *masks_of(query, item, 5)), masked
+    return masks_of(query, item, 5), masked
 
 
 def test_masks_in_every_part_of_the_items() -> None:
@@ -451,7 +451,7 @@ def test_runs_are_what_they_were_made_of() -> None:
     assert runs_of(np.array([0, 1, 5])).tolist() == [[0, 2], [5, 6]]
 
 
-def items_of(parts: Masks, q: int) -> list[int]:
+def items_of(parts: Targets, q: int) -> list[int]:
     return [i for first, last in parts.run[parts.first[q] : parts.last[q]].tolist() for i in range(first, last)]
 
 

@@ -17,7 +17,7 @@ from tieproof.engine.plan import whole_rankings
 from tieproof.engine.problem import Problem, Watch
 from tieproof.engine.ranking import spans_of_runs
 from tieproof.native.calls import Output, native
-from tieproof.native.threads import in_order
+from tieproof.native.threads import borrowed, in_order
 from tieproof.ties import FloatArray, IntArray, SmallIntArray, WordArray
 
 States = npt.NDArray[np.int8]
@@ -179,7 +179,7 @@ def decide(gauge: Gauge, rows: IntArray, values: FloatArray, order: IntArray, st
         number = np.repeat(np.arange(len(start)), length)
         place = np.arange(len(number)) + np.repeat(start - np.cumsum(length) + length, length)
         flat_order, flat_states, flat_values = order.reshape(-1), states.reshape(-1), values.reshape(-1)
-        for span in spans_of_runs(number):
+        for span in spans_of_runs(length):
             some, chain = place[span], number[span]
             links = Links(rows[some // order.shape[1]], flat_order[some], flat_values[some], chain)
             decided = step(gauge, links, epsilon)
@@ -286,11 +286,8 @@ def collisions_of(problem: Problem, epsilon: float, watch: Watch) -> Generator[F
 
     @single_threaded()
     def ties_of(stripe: int) -> FoundTies:
-        desk = desks.pop()
-        try:
+        with borrowed(desks) as desk:
             return ties_at(desk, stripe)
-        finally:
-            desks.append(desk)
 
     def ties_at(desk: CollisionDesk, stripe: int) -> FoundTies:
         span = spans[stripe]

@@ -35,7 +35,7 @@ from tieproof.engine.structures import (
     Work,
 )
 from tieproof.native.calls import Output, native, packed
-from tieproof.native.threads import for_each, stripes
+from tieproof.native.threads import borrowed, for_each, stripes
 from tieproof.ties import Array, FloatArray
 
 LIST = 2**11
@@ -188,15 +188,12 @@ class TileLoop:
         """Count one tile for its rows and, if its columns are another stripe, for its columns."""
         if self.stop.is_set():
             return
-        desk = self.desks.pop()
-        try:
+        with borrowed(self.desks) as desk:
             if not self.sift(stripe, columns, other, desk):
                 entries = self.space.tile(stripe.rows, columns)
                 self.count_rows(stripe, columns, entries, desk)
                 if other is not None:
                     self.count_columns(other, stripe.rows, entries, desk)
-        finally:
-            self.desks.append(desk)
         size = (stripe.rows.stop - stripe.rows.start) * (columns.stop - columns.start)
         self.progress(size * (1 if other is None else 2))
 
@@ -248,7 +245,7 @@ class TileLoop:
     def settle(self, stripe: RowStripe, counted: Iterator[int], work: Work) -> None:
         """Resolve the undecided items of a tile, in the batches that counting yields."""
         for used in counted:
-            resolve(self.space, self.ranked, Undecided(*(part[:used] for part in work.undecided)), stripe.lock)
+            resolve(self.space, self.ranked, work.undecided.where(slice(0, used)), stripe.lock)
             if self.stop.is_set():
                 return
 

@@ -132,6 +132,5 @@ class Together(Ranked):
             with lock:
                 np.add.at(part.counts.gap, begin[inside], weight[inside].astype(np.int32))
             own = part.thresholds.start[query]
-            columns = (query, item, weight, begin - own, end - own)
-            divided.append(Undecided(*(column[~decided] for column in columns)))
+            divided.append(Undecided(query, item, weight, begin - own, end - own).where(~decided))
         return divided[0], divided[1]

@@ -5,7 +5,7 @@ it is among the k nearest there, or in the tie at rank k. Distances are rounded 
 item. Items of equal rounded distance are compared exactly, one of each tie.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,15 +94,12 @@ def _exactly_tied(tied: TiedRows, open_: IntArray, item: IntArray, problem_of: P
 
     item : an item of each row, by its number
     """
-    query, row, starts_tie, weight = tied.query, tied.row.copy(), tied.starts_tie.copy(), tied.weight.copy()
-    for part in cut(np.bincount(query[open_]), most):
-        places = open_[np.searchsorted(query[open_], part.start) : np.searchsorted(query[open_], part.stop)]
-        if not len(places):
-            continue
-        order, starts = _exact_order(query[places], item[row[places]], problem_of)
+    row, starts_tie, weight = tied.row.copy(), tied.starts_tie.copy(), tied.weight.copy()
+    for part, order, starts in _exact_orders(tied.query[open_], item[tied.row[open_]], problem_of, most):
+        places = open_[part]
         row[places], weight[places] = row[places[order]], weight[places[order]]
         starts_tie[places] |= starts
-    return TiedRows(query, row, starts_tie, weight)
+    return TiedRows(tied.query, row, starts_tie, weight)
 
 
 def places_of_pairs(query: IntArray, item: IntArray, problem_of: ProblemOf, most: int) -> IntArray:
@@ -111,12 +108,19 @@ def places_of_pairs(query: IntArray, item: IntArray, problem_of: ProblemOf, most
     Places increase with the exact distance. About `most` pairs are compared at a time.
     """
     places = np.empty(len(query), dtype=np.int64)
+    for part, order, starts in _exact_orders(query, item, problem_of, most):
+        places[part.start + order] = np.cumsum(starts)
+    return places
+
+
+def _exact_orders(
+    query: IntArray, item: IntArray, problem_of: ProblemOf, most: int
+) -> Iterator[tuple[slice, IntArray, BoolArray]]:
+    """Yield slices of pairs with about `most` pairs each, and what `_exact_order` returns for them."""
     for part in cut(np.bincount(query), most):
         some = slice(*np.searchsorted(query, [part.start, part.stop]).tolist())
         if some.start < some.stop:
-            order, starts = _exact_order(query[some], item[some], problem_of)
-            places[some.start + order] = np.cumsum(starts)
-    return places
+            yield some, *_exact_order(query[some], item[some], problem_of)
 
 
 def _exact_order(query: IntArray, item: IntArray, problem_of: ProblemOf) -> tuple[IntArray, BoolArray]:

@@ -17,7 +17,7 @@ from tieproof.engine.problem import Progress, Search, Watch
 from tieproof.engine.ranked import LeftOut, RoomToSort
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
-from tieproof.engine.structures import Targets, Tile
+from tieproof.engine.structures import Tile
 from tieproof.inputs.unjudged import Unjudged
 from tieproof.native.threads import cut, for_each, in_order
 from tieproof.ties import BoolArray, FloatArray, IntArray
@@ -161,8 +161,8 @@ class QueryStripe:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
         self.block = search.excluded.block(queries)
-        self.left_out = LeftOut.of(self.space, self.block)
-        self.targets = Targets(self.rows, *self.left_out.masks)
+        self.left_out = LeftOut.of(self.space, self.rows, self.block)
+        self.targets = self.left_out.targets
         self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
         height = self.span.stop - self.span.start
         fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)

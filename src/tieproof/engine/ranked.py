@@ -35,31 +35,20 @@ class RoomToSort(NamedTuple):
         )
 
 
-class Masks(NamedTuple):
-    """The distinct items that queries leave out of the count, as runs of consecutive rows.
-
-    Query q leaves out run[i, 0] … run[i, 1]-1 for i = first[q] … last[q]-1.
-    """
-
-    first: IntArray
-    last: IntArray
-    run: SmallIntArray
-
-
 class LeftOut(NamedTuple):
     """The rows of which queries rank no items, or fewer than all.
 
-    masks : the rows of which a query ranks no items
+    targets : the queries, and the rows of which they rank no items
     partial : pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
         many items these are
     """
 
-    masks: Masks
+    targets: Targets
     partial: tuple[IntArray, IntArray]
 
     @classmethod
-    def of(cls, space: Space, block: RelevantBlock) -> "LeftOut":
-        """The rows of the items that are excluded."""
+    def of(cls, space: Space, rows: IntArray, block: RelevantBlock) -> "LeftOut":
+        """The rows of the items that are excluded by queries with these rows."""
         count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
         position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
         pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
@@ -70,7 +59,7 @@ class LeftOut(NamedTuple):
         first, length = whole[starts], np.diff(np.append(starts, len(whole)))
         run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
         ends = pointers(first // n_rows, count)
-        return cls(Masks(ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
+        return cls(Targets(rows, ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
 
 
 class Pairs(NamedTuple):
@@ -95,7 +84,7 @@ class Paired(NamedTuple):
 
     pairs: Pairs
     of_item: IntArray
-    masks: Masks
+    targets: Targets
     partial: Undecided
 
 
@@ -123,8 +112,8 @@ def room_for(relevant: RelevantBlock) -> RoomToSort:
     return RoomToSort.of(max(int((pointer[1:] - pointer[:-1]).max(initial=0)) for pointer in pointers))
 
 
-def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Paired:
-    """The distinct items that queries rank and leave out."""
+def paired_rows(space: Space, rows: IntArray, relevant: RelevantBlock, room: RoomToSort) -> Paired:
+    """The distinct items that queries with these rows rank and leave out."""
     n_relevant, n_left_out, count = len(relevant.items), len(relevant.excluded), len(relevant.pointer) - 1
     pairs, partial = np.empty((4, n_relevant), dtype=np.int64), np.empty((5, n_left_out), dtype=np.int64)
     of_item = np.empty(0 if relevant.grades is None else n_relevant, dtype=np.int64)
@@ -134,7 +123,7 @@ def paired_rows(space: Space, relevant: RelevantBlock, room: RoomToSort) -> Pair
     return Paired(
         Pairs(*pairs[:, : written.pairs]),
         of_item,
-        Masks(ends[:-1], ends[1:], run[: written.runs]),
+        Targets(rows, ends[:-1], ends[1:], run[: written.runs]),
         Undecided(*partial[:, : written.partial]),
     )
 
@@ -157,14 +146,14 @@ def pair_up(
     """
 
 
-def join(parts: list[Masks]) -> Masks:
-    """The masks of consecutive queries as one."""
-    before = np.cumsum([0, *(len(part.run) for part in parts)])
-    return Masks(
-        np.concatenate([part.first + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.last + shift for part, shift in zip(parts, before, strict=False)]),
-        np.concatenate([part.run for part in parts]),
-    )
+def join(parts: Sequence[Targets]) -> Targets:
+    """Consecutive queries as one group."""
+    before = np.cumsum([0, *(len(part.run) for part in parts)]).tolist()
+    moved = [
+        Targets(row, first + shift, last + shift, run)
+        for (row, first, last, run), shift in zip(parts, before, strict=False)
+    ]
+    return Targets(*map(np.concatenate, zip(*moved, strict=True)))
 
 
 class Block(NamedTuple):
@@ -203,6 +192,16 @@ class Block(NamedTuple):
             guide=table,
             scale=scale,
         )
+
+    @property
+    def counts(self) -> Counts:
+        """The counts of the entries."""
+        return Counts(self.gap, self.equal)
+
+    def thresholds(self) -> Thresholds:
+        """The entries as thresholds without margins."""
+        margin = np.zeros(len(self.start))
+        return Thresholds(self.start, self.stop, self.key, self.reach, margin, self.guide, self.scale)
 
     def make_guide(self, places: IntArray) -> None:
         """Write the guides of the queries at `places`, whose keys have been written."""

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import chain, islice
 from threading import Event
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -88,6 +88,16 @@ def for_each(
                 pass
     finally:
         close(items)
+
+
+@contextmanager
+def borrowed(desks: deque[Item]) -> Iterator[Item]:
+    """Take one of the desks, of which there are as many as threads, and return it in the end."""
+    desk = desks.pop()
+    try:
+        yield desk
+    finally:
+        desks.append(desk)
 
 
 def stripes(start: int, stop: int, size: int) -> Iterator[slice]:
