@@ -27,6 +27,11 @@ def any_numbers(values: Any, name: str, bits: int | None) -> Embeddings:
     return as_embeddings(values, name)
 
 
+def sum_of_entries(first: float, second: float, dimensions: int) -> float:
+    """A bound of the sum of |x - y| of rows whose entries are at most `first` and `second`."""
+    return dimensions * (first + second)
+
+
 @dataclass(frozen=True)
 class Distance:
     """The record of a distance.
@@ -37,6 +42,7 @@ class Distance:
     other_names : other common names of exactly this distance, in lower case with "_" between words
     up_to_factor : whether rows that are positive multiples of each other are equal
     bits : whether the embeddings are codes of bits, whose number may be given
+    extent : a bound of the absolute distances of rows, given the bounds of both sides' entries and their dimensions
     takes : checks embeddings, given their name and `bits`, and converts them to the form that the space ranks
     """
 
@@ -46,6 +52,7 @@ class Distance:
     other_names: tuple[str, ...] = ()
     up_to_factor: bool = False
     bits: bool = False
+    extent: Callable[[float, float, int], float] = sum_of_entries
     takes: Callable[[Any, str, int | None], Embeddings] = any_numbers
 
 

@@ -32,7 +32,7 @@ from tieproof.distances.exact.twofold import (
     sum_error,
     twofold_products,
 )
-from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, minus, widened
+from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_cosine
 from tieproof.distances.space import (
@@ -41,7 +41,6 @@ from tieproof.distances.space import (
     KeyScale,
     NearnessForm,
     Resources,
-    Space,
     make_error,
 )
 from tieproof.ties import FloatArray, IntArray
@@ -52,6 +51,9 @@ RATIO_EXACT = 2.0**50
 
 class Cosine(InnerSpace):
     """Keys: integers s, n give sign(s) s^2 / n with s = x.y and n = |y|^2; else the similarity itself."""
+
+    of_near_duplicates = by_cosine
+    key_length = staticmethod(ratio_length)
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides = (queries,) if queries is items else (queries, items)
@@ -70,10 +72,6 @@ class Cosine(InnerSpace):
             self.ratio_error = 0.0 if largest <= RATIO_EXACT else bounds.ARITHMETIC
         self.scale = KeyScale(("integers", self.ratio) if integers else ("similarity",))
         self.choose_tiles(resources)
-
-    def of_near_duplicates(self) -> Space:
-        """Return a space of differences, if the rows are near each other."""
-        return by_cosine(self)
 
     def make_form(self) -> NearnessForm:
         """Return the form of the similarity itself, or of s / |y| for integers whose norms differ."""
@@ -131,10 +129,6 @@ class Cosine(InnerSpace):
         keys, errors = (np.concatenate(parts) for parts in zip(*of_batches, strict=True))
         return keys, errors
 
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key, which is a ratio."""
-        return ratio_length(exact)
-
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """The exact keys of a batch, as digits of ratios of integers."""
         return ratios(exact, batch)
@@ -171,7 +165,7 @@ class CosineGauge(SpaceGauge):
 
     def values(self, rows: slice | IntArray, columns: slice | IntArray) -> FloatArray:
         """Minus the cosine similarities, in float64."""
-        values = minus(self.space.tile(rows, columns))
+        values = super().values(rows, columns)
         if self.space.integers:
             values *= np.abs(values)
             values /= self.squares[0][rows][:, None] * self.squares[1][columns]
@@ -270,11 +264,6 @@ class CosineGauge(SpaceGauge):
         square = self.space.queries.square[rows]
         return square if self.space.ratio else np.sqrt(square * self.space.items.square.max())
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return the largest distance."""
-        return 2.0
-
     def curve(self) -> Curve:
         """Return the curve 1 + v; for integers, v is first computed from minus the signed square of the cosine."""
         return curve(SIGNED_SQUARE if self.space.integers else SIMILARITY)
@@ -316,6 +305,7 @@ COSINE = Distance(
     meaning="x.y / (|x| |y|), larger is nearer",
     space=Cosine,
     gauge=CosineGauge,
+    extent=lambda first, second, dimensions: 2.0,
     other_names=("cos", "cosine_distance", "cosine_similarity"),
     up_to_factor=True,
 )

@@ -23,7 +23,7 @@ from tieproof.distances.exact.twofold import (
     sum_error,
     twofold_squares,
 )
-from tieproof.distances.exact.words import SumOfWords, squares_of_words
+from tieproof.distances.exact.words import squares_of_words
 from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import centered
@@ -40,6 +40,8 @@ from tieproof.ties import FloatArray, IntArray
 
 class Euclidean(InnerSpace):
     """Keys: 2 x.y - |y|^2, with both sides divided by the same number."""
+
+    sum_of_words = staticmethod(squares_of_words)
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides: tuple[Rows, ...] = (queries,) if queries is items else (queries, items)
@@ -105,10 +107,6 @@ class Euclidean(InnerSpace):
         error = 2 * self.pair_error * bounds.SAFETY * lengths
         error += square * self.square_error + 2 * bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + bounds.ARITHMETIC * np.abs(keys)
-
-    def sum_of_words(self) -> SumOfWords:
-        """Return minus the squared distance."""
-        return squares_of_words
 
     def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
         """Return 2 x.y - |y|^2 of rows minus the common row, which changes no distance."""
@@ -191,11 +189,6 @@ class SquaredEuclideanGauge(SpaceGauge):
         """Return the error of computed |x|^2, and of adding to them."""
         return square * (SLACK if self.space.integers else self.space.square_error + SLACK)
 
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the squared distances."""
-        return dimensions * (first + second) * (first + second)
-
 
 class EuclideanGauge(SquaredEuclideanGauge):
     """The Euclidean distance, whose keys are squares."""
@@ -208,11 +201,6 @@ class EuclideanGauge(SquaredEuclideanGauge):
     def key_range(self, rows: IntArray, distances: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the keys of the squares; a negative distance has the key of minus a square."""
         return super().key_range(rows, distances * np.abs(distances))
-
-    @staticmethod
-    def extent(first: float, second: float, dimensions: int) -> float:
-        """Return a bound of the distances."""
-        return math.sqrt(dimensions) * (first + second)
 
     def distance(self, key: Real, rounding: Rounding = rounded) -> float:
         """The distance of a key: its square root."""
@@ -255,12 +243,17 @@ class EuclideanGauge(SquaredEuclideanGauge):
 
 
 EUCLIDEAN = Distance(
-    meaning="sqrt(sum (x - y)^2)", space=Euclidean, gauge=EuclideanGauge, other_names=("l2", "euclid")
+    meaning="sqrt(sum (x - y)^2)",
+    space=Euclidean,
+    gauge=EuclideanGauge,
+    extent=lambda first, second, dimensions: math.sqrt(dimensions) * (first + second),
+    other_names=("l2", "euclid"),
 )
 
 SQEUCLIDEAN = Distance(
     meaning="sum (x - y)^2, the same order as euclidean",
     space=Euclidean,
     gauge=SquaredEuclideanGauge,
+    extent=lambda first, second, dimensions: dimensions * (first + second) * (first + second),
     other_names=("l2sq", "squared_l2", "squared_euclidean"),
 )

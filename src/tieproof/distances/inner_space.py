@@ -1,6 +1,5 @@
 """`InnerSpace`: the common base of the distances whose tiles are products, of floats, of codes or of bits."""
 
-from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from typing import Any
@@ -10,11 +9,8 @@ import numpy as np
 from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
-from tieproof.distances.exact import bounds, reals, words
-from tieproof.distances.exact.reals import Digits
+from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows
-from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.words import SumOfWords
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import FloatArray, IntArray
 
@@ -65,26 +61,17 @@ class InnerSpace(Space):
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""
         self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
-
-        def bits_of(rows: Rows) -> Bits:
-            return Bits(rows, self.tile_type, self.resources.keep_bytes, self.resources.threads)
-
-        items = bits_of(self.items)
-        self.bits = items if self.symmetric else bits_of(self.queries), items
+        own = self.resources
+        self.bits = self.of_sides(lambda rows: Bits(rows, self.tile_type, own.keep_bytes, own.threads))
 
     def choose_codes(self) -> None:
         """Compute tiles from codes, exactly if the rows are integers."""
         self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
-
-        def codes_of(rows: Rows) -> Codes:
-            keep_bytes = self.resources.keep_bytes
-            return Codes(rows, self.tile_type, self.normalize, self.integers, keep_bytes, self.resources.threads)
-
-        items = codes_of(self.items)
-        self.codes = items if self.symmetric else codes_of(self.queries), items
+        kinds, own = (self.tile_type, self.normalize, self.integers), self.resources
+        self.codes = self.of_sides(lambda rows: Codes(rows, *kinds, own.keep_bytes, own.threads))
         self.code_error = codes.product_errors(*self.codes)
         self.product_error = float(self.code_error.max())
-        if not self.integers and items.keeps and self.codes[0].keeps:
+        if not self.integers and all(side.keeps for side in self.codes):
             finer = copy(self)
             finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
             finer.describe_tiles()
@@ -137,27 +124,6 @@ class InnerSpace(Space):
             keys -= form.shift[columns]
         bound = error.row[rows] * error.column[columns] + error.constant[columns]
         return keys, bound + error.relative * np.abs(keys)
-
-    def key_length(self, exact: ExactRows) -> int:
-        """Return the number of digits of an exact key."""
-        return reals.digit_count(exact.product_bits)
-
-    def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Digits of integers made of exact inner products."""
-        exact = self.exact_rows
-        if (sum_of_words := self.sum_of_words()) is not None and words.are_short(exact):
-            return words.exact_keys(exact, rows, columns, sum_of_words)
-        batches = exact.batches(rows, columns, self.key_length(exact))
-        keys = [self.keys_of_batch(exact, batch) for batch in batches]
-        return keys[0] if len(keys) == 1 else np.concatenate(keys)
-
-    def sum_of_words(self) -> SumOfWords | None:
-        """Return the sum of short integers that has the order of the exact keys; None if there is no such sum."""
-        return None
-
-    @abstractmethod
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """Return the exact keys of the pairs of a batch."""
 
 
 def _largest(rows: Rows) -> float:

@@ -14,9 +14,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tieproof.distances.exact import bounds
-from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
-from tieproof.distances.exact.slices import ExactRows, PairBatch
+from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space, make_error
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
@@ -137,10 +136,6 @@ class NearDuplicates(InnerSpace):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the rows as passed."""
         return self.whole.exact_keys(rows, columns)
-
-    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
-        """Return the exact keys of the rows as passed."""
-        return self.whole.keys_of_batch(exact, batch)
 
 
 def _never(*_: object) -> bool:

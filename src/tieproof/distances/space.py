@@ -1,17 +1,21 @@
 """`Space`: the interface between the engine and a distance, from float32 tiles down to exact integers."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile
+from tieproof.distances.exact import reals, words
 from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, spans
-from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows
+from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
+from tieproof.distances.exact.words import SumOfWords
 from tieproof.native.threads import for_each
 from tieproof.ties import Array, FloatArray, IntArray, SmallIntArray
 
@@ -119,6 +123,9 @@ class KeyScale(NamedTuple):
         return cls(("floats",), sum(int(np.frexp(divisor)[1]) for divisor in divisors))
 
 
+Side = TypeVar("Side")
+
+
 class Space(ABC):
     """A distance over distinct query rows and distinct gallery rows.
 
@@ -139,6 +146,7 @@ class Space(ABC):
     unrounded: "Space | None" = None  # the same distances before rounding, whose tiles may take less time
     before_rounding = False  # tiles are of distances before rounding, keys of ranked items of rounded ones
     bits: tuple[Bits, Bits] | None = None  # of queries and items, from which tiles are computed, if any
+    sum_of_words: SumOfWords | None = None  # of short integers, in the order of exact keys, if there is such a sum
     prepared: tuple["Prepared", ...] = ()  # the prepared rows from which tiles are computed, if any
     form: NearnessForm  # the conversion of entries to nearness
     entries_are_nearness: bool  # the form changes no entry
@@ -155,11 +163,12 @@ class Space(ABC):
 
     def prepare_rows(self, normalize: bool = False) -> None:
         """Set `prepared`, the rows from which tiles are computed, normalized to norm 1 if `normalize`."""
-        items = Prepared(self.items, self.tile_type, normalize, self.resources)
-        self.prepared = (
-            items if self.symmetric else Prepared(self.queries, self.tile_type, normalize, self.resources),
-            items,
-        )
+        self.prepared = self.of_sides(lambda rows: Prepared(rows, self.tile_type, normalize, self.resources))
+
+    def of_sides(self, make: Callable[[Rows], Side]) -> tuple[Side, Side]:
+        """Return what is made of the queries, and of the items; only once if they are the same rows."""
+        items = make(self.items)
+        return items if self.symmetric else make(self.queries), items
 
     def describe_tiles(self) -> None:
         """Set what `form` and `error` say of all entries, the last step of `choose_tiles`."""
@@ -304,12 +313,26 @@ class Space(ABC):
         """
         return None
 
-    @abstractmethod
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
-        """Return digits (m, k) as in digits.py; among pairs of one row they are in the order of exact nearness.
+        """Return digits (m, k) as in reals.py; among pairs of one row they are in the order of exact nearness.
 
         A pair has the same digits in all calls, and only tied pairs have equal digits.
         """
+        exact = self.exact_rows
+        if self.sum_of_words is not None and words.are_short(exact):
+            return words.exact_keys(exact, rows, columns, self.sum_of_words)
+        batches = exact.batches(rows, columns, self.key_length(exact))
+        keys = [self.keys_of_batch(exact, batch) for batch in batches]
+        return keys[0] if len(keys) == 1 else np.concatenate(keys)
+
+    @staticmethod
+    def key_length(exact: ExactRows) -> int:
+        """Return the number of digits of an exact key."""
+        return reals.digit_count(exact.product_bits)
+
+    def keys_of_batch(self, exact: ExactRows, batch: PairBatch) -> Digits:
+        """Return the exact keys of the pairs of a batch."""
+        raise NotImplementedError
 
 
 class Prepared:

@@ -98,7 +98,7 @@ class RoundedSpace(Space):
     @property
     def zero_vectors(self) -> int:
         """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
-        return self.gauge.zero_vectors
+        return self.gauge.space.zero_vectors
 
     def error(self, rows: slice, columns: slice) -> Error:
         """The errors of a tile, which are zero because places are whole numbers."""
