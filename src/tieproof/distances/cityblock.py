@@ -20,7 +20,6 @@ from tieproof.distances.space import (
     KeyScale,
     Resources,
     Space,
-    make_error,
 )
 from tieproof.native.calls import Output, native
 from tieproof.ties import Array, FloatArray, IntArray
@@ -87,12 +86,12 @@ class CityBlock(Space):
             absolute += 8 * self.items.dimensions * bounds.UNIT_ROUNDOFF[FLOAT64]
         return bounds.sum_of_distances(self.items.dimensions, dtype) * bounds.SAFETY, absolute
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """An error in proportion to the distance."""
         if self.integers:
-            return make_error(rows, columns)
+            return self.make_error()
         relative, absolute = self.inexact(self.tile_type)
-        return make_error(rows, columns, relative=relative, constant=absolute)
+        return self.make_error(relative=relative, constant=absolute)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the distance in float64."""

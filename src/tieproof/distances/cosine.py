@@ -41,7 +41,6 @@ from tieproof.distances.space import (
     KeyScale,
     NearnessForm,
     Resources,
-    make_error,
 )
 from tieproof.ties import FloatArray, IntArray
 
@@ -86,22 +85,18 @@ class Cosine(InnerSpace):
         """Return the numbers for inner products, unless norms differ."""
         return None if self.ratio else super().level_offset()
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return one error for all pairs of vectors that are not zero; for integers it is usually 0."""
         if self.integers:
-            return make_error(rows, columns, relative=self.ratio_error if self.ratio else 0.0)
+            return self.make_error(relative=self.ratio_error if self.ratio else 0.0)
         if self.relative and self.codes is None:
             error = self.product_error + self.norm_error
-            return make_error(rows, columns, relative=error / (1 - error))
-        errors = (
-            self.product_error_of(rows) + self.norm_error + bounds.underflow(self.items.dimensions, self.tile_type)
-        )
-        return make_error(
-            rows,
-            columns,
+            return self.make_error(relative=error / (1 - error))
+        errors = self.product_errors + self.norm_error + bounds.underflow(self.items.dimensions, self.tile_type)
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=(errors + bounds.underflow(self.items.dimensions, self.tile_type)) * (self.queries.norm[rows] > 0),
-            column=(self.items.norm[columns] > 0).astype(np.float64),
+            row=(errors + bounds.underflow(self.items.dimensions, self.tile_type)) * (self.queries.norm > 0),
+            column=(self.items.norm > 0).astype(np.float64),
         )
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -16,7 +16,7 @@ from tieproof.distances.exact.words import products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
-from tieproof.distances.space import FLOAT64, Error, KeyScale, Resources, make_error
+from tieproof.distances.space import FLOAT64, Error, KeyScale, Resources
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -59,19 +59,17 @@ class Dot(InnerSpace):
         self.scale = KeyScale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """An error in proportion to both norms."""
         if self.integers:
-            return make_error(rows, columns)
+            return self.make_error()
         if self.relative and self.codes is None:
             error = self.product_error * bounds.SAFETY
-            return make_error(rows, columns, relative=error / (1 - error))
-        return make_error(
-            rows,
-            columns,
+            return self.make_error(relative=error / (1 - error))
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=self.product_error_of(rows) * bounds.SAFETY * self.queries.norm[rows],
-            column=self.items.norm[columns],
+            row=self.product_errors * bounds.SAFETY * self.queries.norm,
+            column=self.items.norm,
             constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )
 

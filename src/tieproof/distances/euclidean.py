@@ -33,7 +33,6 @@ from tieproof.distances.space import (
     KeyScale,
     NearnessForm,
     Resources,
-    make_error,
 )
 from tieproof.ties import FloatArray, IntArray
 
@@ -79,21 +78,19 @@ class Euclidean(InnerSpace):
         form = super().make_form()
         return form._replace(factor=2 * form.factor, shift=self.items.square.astype(self.tile_type))
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return twice the error of the product, plus the error of the squared norm."""
         if self.integers:
-            return make_error(rows, columns)
-        square = self.items.square[columns]
+            return self.make_error()
+        square = self.items.square
         # Rounding |y|^2 and the difference to the tile's type adds at most 2 u (2 |x| |y| + |y|^2).
         rounding = 4 * bounds.UNIT_ROUNDOFF[self.tile_type]
-        error = 2 * self.product_error_of(rows) + rounding
+        error = 2 * self.product_errors + rounding
         underflow = 2 * bounds.underflow(self.items.dimensions, self.tile_type)
-        return make_error(
-            rows,
-            columns,
+        return self.make_error(
             relative=bounds.ARITHMETIC,
-            row=error * bounds.SAFETY * self.queries.norm[rows],
-            column=self.items.norm[columns],
+            row=error * bounds.SAFETY * self.queries.norm,
+            column=self.items.norm,
             constant=square * (self.square_error + rounding) + underflow,
         )
 

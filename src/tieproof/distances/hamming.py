@@ -15,11 +15,9 @@ from tieproof.distances.space import (
     FLOAT32,
     FLOAT64,
     Entries,
-    Error,
     KeyScale,
     Resources,
     Space,
-    make_error,
 )
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
@@ -51,10 +49,6 @@ class Hamming(Space):
         out = np.empty((len(x), len(y)), dtype=self.tile_type)
         differing_tile(x, of_rows, arranged(y, 0), of_items, 0, 1.0, FASTEST_WAY, out)
         return out
-
-    def error(self, rows: slice, columns: slice) -> Error:
-        """No error: numbers of bits are exact in the tile."""
-        return make_error(rows, columns)
 
     def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
         """Minus the Hamming distances, which are exact."""

@@ -23,7 +23,7 @@ class InnerSpace(Space):
 
     codes: tuple[Codes, Codes] | None  # of queries and items, from which tiles are computed, if any
     product_error: float  # the bound of |computed - x.y| / (|x| |y|)
-    code_error: FloatArray  # the same bound for each query, if tiles are computed from codes
+    product_errors: float | FloatArray  # the same bound for each query, if tiles are computed from codes
 
     def __init__(
         self,
@@ -54,13 +54,14 @@ class InnerSpace(Space):
         else:
             self.tile_type = self.integer_type if self.integers else resources.dtype
             self.chunk = self.items.dimensions if self.integers else min(resources.chunk, self.items.dimensions)
-            self.product_error = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.product_errors = bounds.inner_product(self.items.dimensions, self.chunk, self.tile_type)
+            self.product_error = self.product_errors
             self.prepare_rows(self.normalize)
         self.describe_tiles()
 
     def choose_bits(self) -> None:
         """Compute tiles from the bits of rows of two values."""
-        self.tile_type, self.prepared, self.product_error = self.integer_type, (), 0.0
+        self.tile_type, self.prepared, self.product_error, self.product_errors = self.integer_type, (), 0.0, 0.0
         own = self.resources
         self.bits = self.of_sides(lambda rows: Bits(rows, self.tile_type, own.keep_bytes, own.threads))
 
@@ -69,21 +70,17 @@ class InnerSpace(Space):
         self.tile_type, self.prepared = self.integer_type if self.integers else FLOAT32, ()
         kinds, own = (self.tile_type, self.normalize, self.integers), self.resources
         self.codes = self.of_sides(lambda rows: Codes(rows, *kinds, own.keep_bytes, own.threads))
-        self.code_error = codes.product_errors(*self.codes)
-        self.product_error = float(self.code_error.max())
+        self.product_errors = codes.product_errors(*self.codes)
+        self.product_error = float(self.product_errors.max())
         if not self.integers and all(side.keeps for side in self.codes):
             finer = copy(self)
-            finer.tile_type, finer.code_error = FLOAT64, codes.pair_errors(*self.codes)
+            finer.tile_type, finer.product_errors = FLOAT64, codes.pair_errors(*self.codes)
             finer.describe_tiles()
             self.finer = finer
 
     def level_offset(self) -> FloatArray | None:
         """Return minus the squared norms of bits, since x.y = (|x|^2 + |y|^2 - |x - y|^2) / 2."""
         return None if self.bits is None else -self.items.square
-
-    def product_error_of(self, rows: slice | IntArray) -> float | FloatArray:
-        """Return the bound of |computed - x.y| / (|x| |y|) of some queries."""
-        return self.product_error if self.codes is None else self.code_error[rows]
 
     def keep_rows(self) -> None:
         """Prepare the rows, their bits or their codes."""

@@ -17,7 +17,7 @@ from tieproof.distances.exact import bounds
 from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
 from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
-from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space, make_error
+from tieproof.distances.space import FLOAT64, Error, KeyScale, NearnessForm, Space
 from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 
 FIRST_ROWS = 16
@@ -99,18 +99,16 @@ class NearDuplicates(InnerSpace):
         factor, shift = self.lines.factor.astype(self.tile_type), self.lines.shift.astype(self.tile_type)
         return form._replace(factor=factor, shift=shift)
 
-    def error(self, rows: slice, columns: slice) -> Error:
+    def error(self) -> Error:
         """Return the error of the product, and of lines that are rounded to the tile's type."""
         rounding = 8 * bounds.UNIT_ROUNDOFF[self.tile_type]
         lines = self.lines
-        row = (self.product_error_of(rows) + rounding) * bounds.SAFETY**2 * self.queries.norm[rows]
-        constant = lines.error[columns] + rounding * np.abs(lines.shift[columns])
-        return make_error(
-            rows,
-            columns,
+        row = (self.product_errors + rounding) * bounds.SAFETY**2 * self.queries.norm
+        constant = lines.error + rounding * np.abs(lines.shift)
+        return self.make_error(
             relative=bounds.ARITHMETIC + lines.relative,
             row=row,
-            column=self.items.norm[columns] * lines.factor[columns],
+            column=self.items.norm * lines.factor,
             constant=constant * bounds.SAFETY + bounds.underflow(self.items.dimensions, self.tile_type),
         )
 

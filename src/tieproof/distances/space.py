@@ -43,31 +43,6 @@ class Error(NamedTuple):
         return Error(self.relative, self.row[rows], self.column[columns], self.constant[columns], self.certain)
 
 
-def make_error(
-    rows: slice,
-    columns: slice,
-    *,
-    relative: float = 0.0,
-    row: Array | None = None,
-    column: FloatArray | None = None,
-    constant: FloatArray | float = 0.0,
-) -> Error:
-    """Return the error of a tile of `rows` and `columns`; terms that are not given are 0.
-
-    No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
-    """
-    height, width = rows.stop - rows.start, columns.stop - columns.start
-    if not 0.0 <= relative < 0.5:
-        raise AssertionError(f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64")
-    return Error(
-        relative=relative,
-        row=np.zeros(height) if row is None else _infinite_if_unknown(row),
-        column=np.zeros(width) if column is None else _infinite_if_unknown(column),
-        constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
-        certain=relative == 0.0 and row is None and not np.any(constant),
-    )
-
-
 def _infinite_if_unknown(bound: Array) -> FloatArray:
     """Replace NaN in a bound by infinity."""
     return np.asarray(np.fmin(bound, np.inf))  # which prefers a number to NaN
@@ -174,7 +149,7 @@ class Space(ABC):
         """Set what `form` and `error` say of all entries, the last step of `choose_tiles`."""
         self.form = form = self.make_form()
         self.entries_are_nearness = not (form.ratio or (form.factor != 1).any() or form.shift.any())
-        self.all_errors = self.error(slice(0, len(self.queries)), slice(0, len(self.items)))
+        self.all_errors = self.error()
 
     def keep_rows(self) -> None:
         """Prepare the rows once, if memory allows; otherwise they are prepared for each tile.
@@ -229,9 +204,33 @@ class Space(ABC):
             weight=self.items.weight.astype(np.int32),
         )
 
-    @abstractmethod
-    def error(self, rows: slice, columns: slice) -> Error:
-        """Return bounds on the error of the nearness in that tile."""
+    def error(self) -> Error:
+        """Return bounds on the errors of the nearness of all pairs in tiles; by default, there are none."""
+        return self.make_error()
+
+    def make_error(
+        self,
+        relative: float = 0.0,
+        row: Array | None = None,
+        column: FloatArray | None = None,
+        constant: FloatArray | float = 0.0,
+    ) -> Error:
+        """Return the error with these terms; those that are not given are 0.
+
+        No bound is NaN: a bound that cannot be computed is infinite, so that it decides nothing.
+        """
+        height, width = len(self.queries), len(self.items)
+        if not 0.0 <= relative < 0.5:
+            raise AssertionError(
+                f"a relative error of {relative} bounds nothing; sum in shorter chunks or in float64"
+            )
+        return Error(
+            relative=relative,
+            row=np.zeros(height) if row is None else _infinite_if_unknown(row),
+            column=np.zeros(width) if column is None else _infinite_if_unknown(column),
+            constant=_infinite_if_unknown(np.full(width, constant, dtype=np.float64)),
+            certain=relative == 0.0 and row is None and not np.any(constant),
+        )
 
     def margins(self, rows: IntArray, largest: FloatArray) -> FloatArray:
         """Return how far entries of the rows may be from exact entries of at most `largest`.

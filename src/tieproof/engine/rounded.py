@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale, Resources, Space, make_error
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
 from tieproof.inputs.relevance import ranges
 from tieproof.native.calls import Output, native
@@ -100,10 +100,6 @@ class RoundedSpace(Space):
         """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
         return self.gauge.space.zero_vectors
 
-    def error(self, rows: slice, columns: slice) -> Error:
-        """The errors of a tile, which are zero because places are whole numbers."""
-        return make_error(rows, columns)
-
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the places of the rounded distances of a tile."""
         values = self.gauge.values(rows, columns)
@@ -185,10 +181,6 @@ class Unrounded(Space):
     def keep_rows(self) -> None:
         """Prepare the rows of the space of real distances."""
         self.space.keep_rows()
-
-    def error(self, rows: slice, columns: slice) -> Error:
-        """The errors of a tile of real distances."""
-        return self.space.error(rows, columns)
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """A tile of real distances."""
