@@ -7,22 +7,14 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact import bounds, slices, words
-from tieproof.distances.exact.bounds import city_block_distances
+from tieproof.distances.exact.bounds import Intervals, city_block_distances
 from tieproof.distances.exact.reals import Digits, Sums
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import (
-    FLOAT32,
-    FLOAT64,
-    Entries,
-    Error,
-    KeyScale,
-    Resources,
-    Space,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, Error, KeyScale, Resources, Space
 from tieproof.native.calls import Output, native
-from tieproof.ties import Array, FloatArray, IntArray
+from tieproof.ties import Array, IntArray
 
 LARGEST_RELATIVE = 0.25
 """The largest useful relative error of float32; beyond it, at millions of dimensions, float64 is used."""
@@ -93,7 +85,7 @@ class CityBlock(Space):
         relative, absolute = self.inexact(self.tile_type)
         return self.make_error(relative=relative, constant=absolute)
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the distance in float64."""
         distances = city_block_distances(self.queries, self.items, rows, columns)
         if self.integers:

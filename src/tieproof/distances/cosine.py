@@ -18,7 +18,7 @@ from tieproof.distances.cosine_sums import (
 from tieproof.distances.curves import SIGNED_SQUARE, SIMILARITY, SINE, Curve, curve
 from tieproof.distances.dot import fits, minus_products
 from tieproof.distances.exact import bounds
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Real, Rounding, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -35,13 +35,7 @@ from tieproof.distances.exact.twofold import (
 from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_cosine
-from tieproof.distances.space import (
-    FLOAT64,
-    Error,
-    KeyScale,
-    NearnessForm,
-    Resources,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
 RATIO_EXACT = 2.0**50
@@ -60,7 +54,7 @@ class Cosine(InnerSpace):
         integers = whole is not None and fits(whole[0], whole[-1], FLOAT64)
         if whole is not None and integers:
             queries, items = whole[0], whole[-1]
-        super().__init__(queries, items, integers, not integers, fits)
+        super().__init__(queries, items, integers, not integers, fits(queries, items, FLOAT32))
         self.norm_error = 2 * bounds.norm(items.dimensions)  # of two computed norms, relative to the similarity
         self.ratio = False
         if integers:
@@ -99,7 +93,7 @@ class Cosine(InnerSpace):
             column=(self.items.norm > 0).astype(np.float64),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The similarity, or the ratio of integers."""
         products = inner_products(self.queries, self.items, rows, columns)
         if self.integers and not self.ratio:
@@ -115,7 +109,7 @@ class Cosine(InnerSpace):
         error += bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, np.where(lengths > 0, error, 0.0)
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Minus the squared sine, from exact differences."""
         exact = self.exact_rows
         if not exact.can_round:
@@ -152,9 +146,7 @@ class CosineGauge(SpaceGauge):
             if not space.relative:
                 self.absolute = error + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return the similarities; those of integers are ratios."""
         return None if self.space.integers else (1 - distance, width + NEAR)
 
@@ -186,7 +178,7 @@ class CosineGauge(SpaceGauge):
         sign = -1 if key < 0 else 1
         return sign * rounded_of_root(Fraction(key * sign), lambda root: root)
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return squared sines from exact differences; beyond a right angle, 2 minus the squared sine."""
         sharp = self.space.sharp_keys(rows, columns)
         return None if sharp is None else (-sharp[0], sharp[1])

@@ -7,7 +7,7 @@ import numpy as np
 
 from tieproof.distances import Distance
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Sums, rounded
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -16,7 +16,7 @@ from tieproof.distances.exact.words import products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import by_dot
-from tieproof.distances.space import FLOAT64, Error, KeyScale, Resources
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, Resources
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -55,7 +55,7 @@ class Dot(InnerSpace):
         else:
             (shared,) = share_divisor(queries)
             queries, items = shared, shared if symmetric else share_divisor(items)[0]
-        super().__init__(queries, items, integers, False, fits)
+        super().__init__(queries, items, integers, False, fits(queries, items, FLOAT32))
         self.scale = KeyScale.of(integers, float(queries.divisor[0]), float(items.divisor[0]))
         self.choose_tiles(resources)
 
@@ -73,7 +73,7 @@ class Dot(InnerSpace):
             constant=bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The inner products in float64, and bounds on their errors."""
         keys = inner_products(self.queries, self.items, rows, columns)
         if self.integers:
@@ -118,9 +118,7 @@ class DotGauge(SpaceGauge):
         number = -of_pairs(twofold_products, (queries, items), rows, columns)
         return number, sum_error(items.dimensions) * bounds.SAFETY * norms
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return the products of divided rows, for divisors whose product is a float."""
         scale = rounded(self.scale)
         if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:

@@ -10,7 +10,7 @@ from tieproof.distances import Distance
 from tieproof.distances.curves import ROOT, Curve, curve
 from tieproof.distances.dot import LARGEST_SCALE
 from tieproof.distances.exact import bounds, slices
-from tieproof.distances.exact.bounds import inner_products
+from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Real, Rounding, Sums, root_is_less, rounded, rounded_of_root
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -27,13 +27,7 @@ from tieproof.distances.exact.words import squares_of_words
 from tieproof.distances.gauge import NEAR, SLACK, SpaceGauge, widened
 from tieproof.distances.inner_space import InnerSpace
 from tieproof.distances.near_duplicates import centered
-from tieproof.distances.space import (
-    FLOAT64,
-    Error,
-    KeyScale,
-    NearnessForm,
-    Resources,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Error, KeyScale, NearnessForm, Resources
 from tieproof.ties import FloatArray, IntArray
 
 
@@ -44,24 +38,19 @@ class Euclidean(InnerSpace):
 
     def __init__(self, queries: Rows, items: Rows, resources: Resources) -> None:
         sides: tuple[Rows, ...] = (queries,) if queries is items else (queries, items)
-        self._zero_vectors = sum(int(side.weight[side.largest == 0].sum()) for side in sides)
         center = b""
         if (differences := centered(sides, resources.keep_bytes, resources.threads)) is not None:
             sides, center = differences[0], differences[1].tobytes()
         whole = as_integers(*sides, per_row=False, threads=resources.threads)
         integers = whole is not None and self.fit(whole[0], whole[-1], FLOAT64)
         divided = whole if whole is not None and integers else share_divisor(*sides)
-        super().__init__(divided[0], divided[-1], integers, False, self.fit)
+        queries, items = divided[0], divided[-1]
+        super().__init__(queries, items, integers, False, self.fit(queries, items, FLOAT32))
         divisor = float(self.items.divisor[0])
         own = KeyScale.of(integers, divisor, divisor)
         self.scale = KeyScale((*own.kind, center), own.exponent)  # keys depend on the center
         self.square_error = 4 * bounds.norm(items.dimensions)  # relative, of the squared norms
         self.choose_tiles(resources)
-
-    @property
-    def zero_vectors(self) -> int:
-        """The number of rows that are all zero, of which one might be the center."""
-        return self._zero_vectors
 
     @staticmethod
     def fit(queries: Rows, items: Rows, dtype: np.dtype[Any]) -> bool:
@@ -94,7 +83,7 @@ class Euclidean(InnerSpace):
             constant=square * (self.square_error + rounding) + underflow,
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness 2 x.y - |y|^2 in float64, and bounds on its errors."""
         square = self.items.square[columns]
         keys = 2 * inner_products(self.queries, self.items, rows, columns) - square
@@ -135,9 +124,7 @@ class SquaredEuclideanGauge(SpaceGauge):
         """|x - y|^2 = |a|^2 + |b|^2 - 2 a.b."""
         return batch.sums(slices.dots(*batch), -2, slices.squares(batch.x), slices.squares(batch.y))
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return |x|^2 minus the squared distance of divided rows."""
         scale = rounded(self.scale)
         if self.space.integers or not 1 / LARGEST_SCALE <= scale <= LARGEST_SCALE:
@@ -203,9 +190,7 @@ class EuclideanGauge(SquaredEuclideanGauge):
         """The distance of a key: its square root."""
         return rounded_of_root(Fraction(key), lambda root: root, rounding)
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Return |x|^2 minus the square of the distance of divided rows."""
         return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
 from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
@@ -42,10 +43,6 @@ FUNCTION_ROWS, FUNCTION_COLUMNS, FUNCTION_ENTRIES = 256, 4096, 2**24
 def resources_of_gauge(keep_bytes: int) -> Resources:
     """Return the resources of the space of a gauge, whose values are always float64."""
     return Resources(keep_bytes=keep_bytes, dtype=FLOAT64, chunk=LONGEST_SUM)
-
-
-Intervals = tuple[FloatArray, FloatArray]
-"""The centers of intervals, and half of their lengths."""
 
 
 class Gauge(ABC):
@@ -96,7 +93,7 @@ class Gauge(ABC):
         """Return the value of a key, with a relative error of at most `NEAR`."""
         return rounded(key / self.scale)
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return exact keys of pairs rounded to float64, and their errors; None if they are not available.
 
         They may be on another scale (`sharp_curve`), on which near pairs have small keys.
@@ -166,16 +163,14 @@ class SpaceGauge(Gauge):
         keys: FloatArray = self.space.keys(rows, columns)[0]
         return np.negative(keys, out=keys)
 
-    def nearness(
-        self, distance: FloatArray, width: FloatArray, rows: IntArray
-    ) -> tuple[FloatArray, FloatArray] | None:
+    def nearness(self, distance: FloatArray, width: FloatArray, rows: IntArray) -> Intervals | None:
         """Intervals of the nearness, in the space, of items whose distances from the rows are off by at most `width`.
 
         None: they are not known.
         """
         return None
 
-    def sharp(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The exact keys, rounded."""
         return slices.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
 

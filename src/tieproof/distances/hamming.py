@@ -8,17 +8,10 @@ import numpy.typing as npt
 from tieproof.distances import Distance
 from tieproof.distances.bits import differing_tile
 from tieproof.distances.codes import FASTEST_WAY, arranged
-from tieproof.distances.exact.bounds import EXACT_INTEGERS
+from tieproof.distances.exact.bounds import EXACT_INTEGERS, Intervals
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.gauge import SpaceGauge
-from tieproof.distances.space import (
-    FLOAT32,
-    FLOAT64,
-    Entries,
-    KeyScale,
-    Resources,
-    Space,
-)
+from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_array, as_embeddings, type_name
 from tieproof.ties import FloatArray, IntArray, WordArray
@@ -50,7 +43,7 @@ class Hamming(Space):
         differing_tile(x, of_rows, arranged(y, 0), of_items, 0, 1.0, FASTEST_WAY, out)
         return out
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the Hamming distances, which are exact."""
         queries, items = self.words
         differing = np.bitwise_count(queries[rows] ^ items[columns])

@@ -1,8 +1,6 @@
 """`InnerSpace`: the common base of the distances whose tiles are products, of floats, of codes or of bits."""
 
-from collections.abc import Callable
 from copy import copy
-from typing import Any
 
 import numpy as np
 
@@ -10,6 +8,7 @@ from tieproof.distances import bits, codes, short_sums
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile, Codes
 from tieproof.distances.exact import bounds
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows
 from tieproof.distances.space import FLOAT32, FLOAT64, INT8, Entries, Resources, Space
 from tieproof.ties import FloatArray, IntArray
@@ -25,16 +24,10 @@ class InnerSpace(Space):
     product_error: float  # the bound of |computed - x.y| / (|x| |y|)
     product_errors: float | FloatArray  # the same bound for each query, if tiles are computed from codes
 
-    def __init__(
-        self,
-        queries: Rows,
-        items: Rows,
-        integers: bool,
-        normalize: bool,
-        fit: Callable[[Rows, Rows, np.dtype[Any]], bool],
-    ) -> None:
+    def __init__(self, queries: Rows, items: Rows, integers: bool, normalize: bool, in_float32: bool) -> None:
+        """Prepare what all kinds of tiles share; `in_float32`: sums of products of the integers are exact there."""
         self.queries, self.items, self.integers, self.normalize = queries, items, integers, normalize
-        self.integer_type = FLOAT32 if integers and fit(queries, items, FLOAT32) else FLOAT64
+        self.integer_type = FLOAT32 if integers and in_float32 else FLOAT64
         self.has_codes = items.dimensions <= codes.MOST_DIMENSIONS and codes.multiplies_codes()
         self.are_codes = integers and self.has_codes and max(_largest(queries), _largest(items)) <= codes.LARGEST_CODE
         self.each_bit = bits.two_values(queries, items) if integers else None
@@ -110,7 +103,7 @@ class InnerSpace(Space):
         """Return the codes of some rows."""
         return None if self.codes is None else codes.coded_tile(*self.codes, rows, columns)
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return keys from codes and finer codes."""
         if self.codes is None or self.finer is None:
             return None

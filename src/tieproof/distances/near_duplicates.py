@@ -9,11 +9,13 @@ README, 13).
 """
 
 from copy import copy
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from tieproof.distances.exact import bounds
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.rows import Rows, describe, scan, share_divisor, spans
 from tieproof.distances.exact.slices import ExactRows
 from tieproof.distances.inner_space import InnerSpace
@@ -58,7 +60,8 @@ def centered(sides: tuple[Rows, ...], keep_bytes: int, threads: int) -> tuple[tu
 def _minus(side: Rows, center: Array, threads: int) -> Rows:
     """The rows minus the center, with new statistics."""
     embeddings = np.subtract(side.embeddings, center)
-    return describe(embeddings, side.identity, side.first, scan(embeddings, "embeddings", False, threads))
+    rows = describe(embeddings, side.identity, side.first, scan(embeddings, "embeddings", False, threads))
+    return replace(rows, zero_vectors=side.zero_vectors)
 
 
 class Lines(NamedTuple):
@@ -79,7 +82,7 @@ class NearDuplicates(InnerSpace):
 
     def __init__(self, whole: InnerSpace, sides: tuple[Rows, ...], lines: Lines, scale: KeyScale) -> None:
         self.whole, self.lines, self.scale = whole, lines, scale
-        super().__init__(sides[0], sides[-1], False, False, _never)
+        super().__init__(sides[0], sides[-1], False, False, False)
         self.relative = False  # to the products: it would not be relative to the nearness
         self.choose_tiles(whole.resources)
 
@@ -87,11 +90,6 @@ class NearDuplicates(InnerSpace):
     def as_passed(self) -> Space:
         """The space of the rows as they were passed."""
         return self.whole
-
-    @property
-    def zero_vectors(self) -> int:
-        """The number of rows that are all zero as passed."""
-        return self.whole.zero_vectors
 
     def make_form(self) -> NearnessForm:
         """Return the lines in the tile's type."""
@@ -112,7 +110,7 @@ class NearDuplicates(InnerSpace):
             constant=constant * bounds.SAFETY + bounds.underflow(self.items.dimensions, self.tile_type),
         )
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness in float64, and bounds on its errors."""
         lines, rounding = self.lines, 8 * bounds.UNIT_ROUNDOFF[FLOAT64]
         factor, shift = lines.factor[columns], lines.shift[columns]
@@ -122,7 +120,7 @@ class NearDuplicates(InnerSpace):
         error = error * bounds.SAFETY**2 + bounds.underflow(self.items.dimensions, FLOAT64)
         return keys, error + (bounds.ARITHMETIC + lines.relative) * np.abs(keys)
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The sharp keys of the rows as passed."""
         return self.whole.sharp_keys(rows, columns)
 
@@ -134,11 +132,6 @@ class NearDuplicates(InnerSpace):
     def exact_keys(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the rows as passed."""
         return self.whole.exact_keys(rows, columns)
-
-
-def _never(*_: object) -> bool:
-    """Differences count as floats, whether they are integers or not."""
-    return False
 
 
 def by_dot(whole: InnerSpace) -> Space:
@@ -239,6 +232,6 @@ def _projected(rows: Rows, center: FloatArray, square: float, ratio: float, thre
     ones = np.ones(len(rows))
     norm = projected.norm * np.where(projected.largest > 0, projected.divisor, 0.0)
     projected = copy(projected)
-    projected.identity, projected.weight = rows.identity, rows.weight
+    projected.identity, projected.weight, projected.zero_vectors = rows.identity, rows.weight, rows.zero_vectors
     projected.divisor, projected.norm, projected.square = ones, norm, norm**2
     return projected

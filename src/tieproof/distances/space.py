@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tieproof.distances.bits import Bits
 from tieproof.distances.codes import CodedTile
 from tieproof.distances.exact import reals, words
-from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF
+from tieproof.distances.exact.bounds import SAFETY, UNIT_ROUNDOFF, Intervals
 from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.rows import Rows, spans
 from tieproof.distances.exact.slices import LARGEST_BATCH, ExactRows, PairBatch
@@ -182,7 +182,7 @@ class Space(ABC):
     def zero_vectors(self) -> int:
         """The number of rows, of queries and gallery together, that are all zero."""
         sides = [self.queries] if self.symmetric else [self.queries, self.items]
-        return sum(int(side.weight[side.largest == 0].sum()) for side in sides)
+        return sum(side.zero_vectors for side in sides)
 
     @abstractmethod
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
@@ -279,7 +279,7 @@ class Space(ABC):
         variant.choose_tiles(own._replace(dtype=dtype, chunk=chunk))
         return variant
 
-    def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> tuple[FloatArray, FloatArray]:
+    def key_block(self, rows: slice | IntArray, columns: slice | IntArray) -> Intervals:
         """Return `keys` of all pairs of some rows and columns, from a tile, and one error bound for each row."""
         keys = self.tile(rows, columns).astype(np.float64)
         if self.form.ratio:
@@ -295,17 +295,17 @@ class Space(ABC):
         return keys, bound + error.row[rows] * error.column[columns].max() + error.constant[columns].max()
 
     @abstractmethod
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Return the nearness of pairs (rows[i], columns[i]) in float64, and its error bounds."""
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return `keys` with larger errors, but in less time.
 
         None: there is no faster way than `keys`.
         """
         return None
 
-    def sharp_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def sharp_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """Return keys on another scale, with errors small enough to separate near-duplicates.
 
         None: exact keys are as fast to compute.

@@ -14,7 +14,7 @@ from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_co
 from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest
 from tieproof.engine.problem import Progress, Search, Watch
-from tieproof.engine.ranked import LeftOut, RoomToSort
+from tieproof.engine.ranked import LeftOut
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
@@ -283,8 +283,7 @@ class QueryStripe:
         """The candidates of each query, nearest first, and whether a tie starts at each of them."""
         if not len(found.query):
             return found, np.zeros(0, dtype=np.bool_)
-        room = RoomToSort.of(int(np.bincount(found.query).max()))
-        ordered = exact_order(self.space, self.rows, found.query, found.item, room)
+        ordered = exact_order(self.space, self.rows, found.query, found.item)
         starts_tie = ordered.starts_tie | (np.diff(found.query, prepend=-1) > 0)
         return found.where(ordered.order), starts_tie
 

@@ -234,7 +234,7 @@ def _rank_pairs(
         known.hand_over(queries[~new], block, places[~new])
         pairs = of_queries(pairs, new)
     if new.any():
-        ordered = exact_order(space, rows[new], pairs.query, pairs.item, room)
+        ordered = exact_order(space, rows[new], pairs.query, pairs.item)
         put_entries(pairs, ordered, room, places[new], block)
         if block.grades is not None and relevant.grades is not None and len(relevant.items):
             block.grades[block.places_of(places)] = _grades_by_tie(relevant.grades, paired.of_item, ordered)
@@ -251,9 +251,8 @@ def within(window: "CountedWindow", places: IntArray, paired: Paired) -> Paired:
 
 def _ranked_items(space: Space, rows: IntArray, relevant: RelevantBlock) -> IntArray:
     """The distinct items of the entries that `_rank_pairs` writes, one query after the other."""
-    room = room_for(relevant)
-    pairs = paired_rows(space, rows, relevant, room).pairs
-    order = exact_order(space, rows, pairs.query, pairs.item, room).order
+    pairs = paired_rows(space, rows, relevant, room_for(relevant)).pairs
+    order = exact_order(space, rows, pairs.query, pairs.item).order
     return np.repeat(pairs.item[order], pairs.relevant[order])
 
 
@@ -275,11 +274,12 @@ def _grades_by_tie(grades: FloatArray, of_item: IntArray, ordered: Ordered) -> F
     return grades[np.lexsort((-grades, tie[of_item]))]
 
 
-def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray, room: RoomToSort) -> Ordered:
-    """Sort pairs (query ascending, item) by exact nearness within each query; `room` fits the pairs of any query."""
+def exact_order(space: Space, rows: IntArray, query: IntArray, item: IntArray) -> Ordered:
+    """Sort pairs (query ascending, item) by exact nearness within each query."""
     keys, errors = space.keys(rows[query], item)
     count = len(query)
     ordered = Ordered(np.empty_like(query), np.empty(count), np.empty(count), np.empty(count, dtype=np.bool_))
+    room = RoomToSort.of(int(np.bincount(query).max(initial=0)))
     if sort_by_key(query, keys, errors, room, ordered):
         _rank_runs(space, rows, query, item, ordered)
     return ordered

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.curves import LINEAR, Curve, curve
+from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.distances.space import FLOAT32, FLOAT64, Entries, KeyScale, Resources, Space
 from tieproof.inputs.options import BinaryFormat
@@ -110,7 +111,7 @@ class RoundedSpace(Space):
                 nearness[row, column] = self.of_pairs(values[row, column], of_row[row], of_column[column])
         return nearness
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """Minus the places of the rounded distances of pairs, and their errors, which are zero."""
         values = self.gauge.values_of_pairs(rows, columns)
         nearness = np.empty_like(values)
@@ -186,11 +187,11 @@ class Unrounded(Space):
         """A tile of real distances."""
         return self.space.tile(rows, columns)
 
-    def keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+    def keys(self, rows: IntArray, columns: IntArray) -> Intervals:
         """The nearness by real distances."""
         return self.space.keys(rows, columns)
 
-    def quick_keys(self, rows: IntArray, columns: IntArray) -> tuple[FloatArray, FloatArray] | None:
+    def quick_keys(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The nearness by real distances, from finer codes."""
         return self.space.quick_keys(rows, columns)
 

@@ -72,22 +72,10 @@ def for_each(
     stop: Event | None = None,
     ahead: int = 1,
 ) -> None:
-    """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working.
-
-    A single item is handled in the caller's thread.
-    """
-    try:
-        waiting = iter(items)
-        first = list(islice(waiting, 2))
-        if len(first) < 2:
-            for item in first:
-                function(item)
-            return
-        with closing(in_order(function, chain(first, waiting), threads, stop, ahead)) as done:
-            for _ in done:
-                pass
-    finally:
-        close(items)
+    """Call function(item) for each item, as `in_order` does; however this ends, no thread is still working."""
+    with closing(in_order(function, items, threads, stop, ahead)) as done:
+        for _ in done:
+            pass
 
 
 @contextmanager

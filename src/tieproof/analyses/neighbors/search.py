@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.analyses.neighbors.certificate import from_stored, stored_arrays
-from tieproof.analyses.neighbors.nearest import Admission, neighbors_of, room_for
+from tieproof.analyses.neighbors.nearest import Admission, gathered, neighbors_of
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
@@ -245,22 +245,15 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
             size = _size_of(search, max(part.pairs for part in some), seconds)
             if runner.workers > 1 and (seconds >= STEADY or size == before):
                 several = len(left)
-    arrays, indptr = room_for(len(search.problem.queries), search.k), [np.zeros(1, dtype=np.int64)]
-    ties: list[IntArray] = []
-    for block in search.blocks(search.known(found), search.size):
-        merged = _merged(search, block, (found[Part(block, piece)] for piece in search.pieces))
-        for name, array in arrays.items():
-            array[slice(*block)] = getattr(merged, name)
-        indptr.append(merged.tie_indptr[1:] + indptr[-1][-1])
-        ties.append(merged.tie_ids)
-    return Neighbors(
-        **arrays,
-        tie_indptr=np.concatenate(indptr),
-        tie_ids=np.concatenate(ties),
-        duplicates=duplicates,
-        k=search.k,
-        n_items=len(search.problem.items),
-        distance=search.problem.whole.called,
+    blocks = search.blocks(search.known(found), search.size)
+    merged = (_merged(search, block, (found[Part(block, piece)] for piece in search.pieces)) for block in blocks)
+    return gathered(
+        ((np.arange(*block), part) for block, part in zip(blocks, merged, strict=True)),
+        len(search.problem.queries),
+        search.k,
+        len(search.problem.items),
+        search.problem.whole.called,
+        duplicates,
     )
 
 

@@ -45,6 +45,7 @@ class Rows:
     norm, square : (u,) the Euclidean norm after that division, with a relative error of `bounds.norm`, and its
         square, with twice that error; the square of integers is exact
     negative : whether any entry is negative
+    zero_vectors : the number of rows that are all zero, as they were passed
     dimensions : the length of a row
     direct : whether products may be computed from the array in memory without conversion
     """
@@ -59,6 +60,7 @@ class Rows:
     norm: FloatArray
     square: FloatArray
     negative: bool
+    zero_vectors: int
     dimensions: int = field(init=False)
     direct: bool = field(init=False)
 
@@ -196,18 +198,19 @@ def distinct_rows(
 
 def describe(embeddings: Embeddings, identity: IntArray, first: IntArray, statistics: Statistics) -> Rows:
     """The distinct rows with these statistics; every row is divided by its own power of two."""
-    largest = statistics.largest[first]
+    largest, weight = statistics.largest[first], np.bincount(identity)
     return Rows(
         embeddings=embeddings,
         identity=identity,
         first=first,
-        weight=np.bincount(identity),
+        weight=weight,
         largest=largest,
         smallest=statistics.smallest[first],
         divisor=_power_of_two_below(largest),
         norm=np.sqrt(statistics.square[first]),
         square=statistics.square[first],
         negative=bool(statistics.negative.any()),
+        zero_vectors=int(weight[largest == 0].sum()),
     )
 
 

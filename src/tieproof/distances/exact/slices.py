@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.distances.exact import bounds, reals
-from tieproof.distances.exact.bounds import distinct, products
+from tieproof.distances.exact.bounds import Intervals, distinct, products
 from tieproof.distances.exact.reals import Digits, Sums
 from tieproof.distances.exact.rows import Rows
 from tieproof.native.calls import Output, native
@@ -174,7 +174,7 @@ class Summands(NamedTuple):
         add_places(self, total)
         return total
 
-    def rounded(self, bits: int) -> tuple[FloatArray, FloatArray]:
+    def rounded(self, bits: int) -> Intervals:
         """The sums in float64, with error bounds; a place has `bits` bits."""
         value, size = np.empty(len(self.where)), np.empty(len(self.where))
         round_places(self, self.places, bits, value, size)
@@ -317,9 +317,7 @@ def keys_of_pairs(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: 
     return [key for batch in key_batches(exact, rows, columns) for key in as_integers(sums(exact, batch), exact.bits)]
 
 
-def rounded_keys(
-    sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray
-) -> tuple[FloatArray, FloatArray] | None:
+def rounded_keys(sums: SumsOfBatch, exact: ExactRows, rows: IntArray, columns: IntArray) -> Intervals | None:
     """The keys in float64, with error bounds; None if they might overflow."""
     if not exact.can_round:
         return None
