@@ -146,7 +146,10 @@ def by_rows(case: Case, dense: float) -> Callable[[Work], Iterator[int]]:
         with patched(counting, "DENSE", dense):
             limits = counting.limits_of(work.thresholds, case.tile.form.ratio, case.tile.entries.dtype)
         work, room = work._replace(limits=limits), room_of(case.tile, work)
-        yield from pieces.count_rows(case.tile, case.error, work, 0, case.queries, room, Lock())
+        yield from pieces.in_pieces(
+            lambda q, undecided: pieces.count_in_rows(case.tile, case.error, work, q, case.queries, undecided, room),
+            *(0, case.queries, case.error, work, room, Lock()),
+        )
 
     return count
 
@@ -157,8 +160,11 @@ def by_columns(case: Case) -> Callable[[Work], Iterator[int]]:
     # In a transposed tile the queries' rows are columns, but `form` and `error` are those of items, `row` that of
     # the queries' first row.
     def count(work: Work) -> Iterator[int]:
-        columns = columns_of(case, work)
-        yield from pieces.count_columns(turned, case.error, work, columns, room_of(turned, work), Lock())
+        columns, room = columns_of(case, work), room_of(turned, work)
+        yield from pieces.in_pieces(
+            lambda item, undecided: pieces.count_in_columns(turned, case.error, work, columns, item, undecided, room),
+            *(0, len(turned.entries), case.error, work, room, Lock()),
+        )
 
     return count
 
@@ -507,7 +513,9 @@ def test_the_guide_leads_to_the_first_key_that_is_not_nearer(
         counts, expected = (Counts(*np.zeros((2, stop[-1]), dtype=np.int32)) for _ in range(2))
         work = Work(targets, thresholds, limits, counts, counting.room_for_items(10**4))
         room = counting.make_room(len(near), 4, thresholds, np.float64)
-        assert not list(pieces.count_rows(tile, certain(1, len(near)), work, q, q + 1, room, Lock()))
+        counted = pieces.count_in_rows(tile, certain(1, len(near)), work, q, q + 1, 0, room)
+        assert (counted.next, counted.undecided) == (q + 1, 0)
+        pieces.add_up(work, room, counted.tallied, counted.placed, True)
         for value, weight in zip(near, form.weight, strict=True):
             nearer, equal = np.count_nonzero(part > value), np.count_nonzero(part == value)
             if nearer + equal < len(part):
