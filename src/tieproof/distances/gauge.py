@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tieproof.distances.curves import LINEAR, Curve, curve
-from tieproof.distances.exact import bounds, slices
+from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
@@ -172,11 +172,18 @@ class SpaceGauge(Gauge):
 
     def sharp(self, rows: IntArray, columns: IntArray) -> Intervals | None:
         """The exact keys, rounded."""
-        return slices.rounded_keys(self.sums, self.space.exact_rows, rows, columns)
+        exact = self.space.exact_rows
+        if not exact.can_round:
+            return None
+        sums = (self.sums(exact, batch) for batch in slices.key_batches(exact, rows, columns))
+        values = np.concatenate([reals.rounded_digits(exact.digits(each)) for each in sums])
+        return values, np.abs(values) * (reals.digit_count(exact.product_bits) * slices.KEY_ERROR)
 
     def exact(self, values: FloatArray, rows: IntArray, columns: IntArray) -> list[Any]:
         """The exact keys of pairs."""
-        return slices.keys_of_pairs(self.sums, self.space.exact_rows, rows, columns)
+        exact = self.space.exact_rows
+        sums = (self.sums(exact, batch) for batch in slices.key_batches(exact, rows, columns))
+        return [key for each in sums for key in slices.as_integers(each, exact.bits)]
 
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The distances of the pairs (rows[i], columns[i]), each rounded once to float64.

@@ -264,11 +264,7 @@ def _read(folder: str | os.PathLike[str]) -> tuple[Certificate, Neighbors]:
 def _contradiction(certificate: Certificate, found: Neighbors) -> str:
     """Return what in the arrays contradicts the certificate or other arrays, or an empty text."""
     n_queries, width, n_items = certificate.queries.rows, certificate.listed, certificate.gallery.rows
-    shapes: dict[str, tuple[int, ...]] = {
-        "ids": (n_queries, width),
-        "distances": (n_queries, width),
-        "nearer": (n_queries, width),
-    }
+    shapes: dict[str, tuple[int, ...]] = dict.fromkeys(("ids", "distances", "nearer"), (n_queries, width))
     shapes |= {"tie_starts": (n_queries,), "n_ties": (n_queries,), "tie_indptr": (n_queries + 1,)}
     for name, shape in shapes.items():
         array = getattr(found, name)

@@ -6,7 +6,7 @@ the rate of the part before, because an interrupted search continues with the pa
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import islice
 from time import monotonic
@@ -21,7 +21,7 @@ from tieproof.analyses.neighbors.sides import spans_between
 from tieproof.engine import NearestLists, merged_lists
 from tieproof.engine.problem import Budget, Progress, Search, Sharded, Watch
 from tieproof.errors import about
-from tieproof.evaluation.cluster import Local, Runner, Span, beside_rows, connected, fits, groups_of, unseen
+from tieproof.evaluation.cluster import Runner, Span, beside_rows, fits, groups_of, unseen
 from tieproof.inputs.arrays import BLOCK_BYTES
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.inputs.shards.source import ArraySource, RankedRows
@@ -212,13 +212,6 @@ def searched(search: SearchInParts, part: Part, progress: Progress = unseen) -> 
     among = search.among(queries, items, budget)
     found = neighbors_of(among, min(search.k, stop - start), lambda _: nullcontext(progress), 0)
     return replace(found, ids=found.ids + start, tie_ids=found.tie_ids + start)
-
-
-@contextmanager
-def runner_of(cluster: str | None, budget: Budget) -> Iterator[Runner]:
-    """Runs tasks here, or on a cluster."""
-    with nullcontext(Local()) if cluster is None else connected(cluster, budget) as runner:
-        yield runner
 
 
 def budget_of(memory: str | int, threads: int | None, cluster: str | None = None) -> Budget:

@@ -14,6 +14,7 @@ from tieproof.analyses.rates.pool import Pool
 from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint
 from tieproof.analyses.rates.steps import steps
 from tieproof.distances import DistanceFunction
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError, about
@@ -119,7 +120,8 @@ def fnmr_at_fmr(
     )
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
     passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
-    with watched(progress)(passes * pool.entries) as advance, pool.products():
+    check_products()
+    with watched(progress)(passes * pool.entries) as advance, single_threaded():
         n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
             check_counts(n_relevant, n_others)

@@ -2,12 +2,10 @@
 
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import numpy as np
 
-from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.gauge import LARGEST_STRIPE, Gauge
 from tieproof.engine.problem import Budget
 from tieproof.inputs.judgments import Judgments
@@ -61,13 +59,6 @@ class Pool:
     def entries(self) -> int:
         """The approximate number of pairs of distinct rows in a pass."""
         return self.height * self.width // (2 if self.mirrored else 1)
-
-    @contextmanager
-    def products(self) -> Iterator[None]:
-        """Limit matrix products to one thread each; refuse products that are less exact than their dtype."""
-        check_products()
-        with single_threaded():
-            yield
 
     def totals(self) -> tuple[int, int]:
         """The numbers of pairs that are relevant, and that are neither relevant nor excluded."""
