@@ -14,7 +14,7 @@ from tieproof.engine.keeping import Candidates, Kept, keep_near, keep_near_of_co
 from tieproof.engine.listed import Admit, NearestLists, RowMembers, TiedRows, listed
 from tieproof.engine.plan import SMALLEST_SIDE, Plan, cheapest_for_nearest
 from tieproof.engine.problem import Progress, Search, Watch
-from tieproof.engine.ranked import LeftOut
+from tieproof.engine.ranked import left_out
 from tieproof.engine.ranking import exact_order
 from tieproof.engine.rounded import RoundedSpace
 from tieproof.engine.structures import Tile
@@ -161,8 +161,7 @@ class QueryStripe:
         self.search, self.space, self.k, self.queries = search, search.space, search.rows, queries
         self.rows = self.space.queries.identity[queries]
         self.block = search.excluded.block(queries)
-        self.left_out = LeftOut.of(self.space, self.rows, self.block)
-        self.targets = self.left_out.targets
+        self.targets, self.partial = left_out(self.space, self.rows, self.block)
         self.span = self.own = slice(int(self.rows[0]), int(self.rows[-1]) + 1)
         height = self.span.stop - self.span.start
         fitting = max(search.bytes // BYTES_PER_NUMBER // self.space.items.dimensions, SMALLEST_SIDE)
@@ -293,7 +292,7 @@ class QueryStripe:
         An excluded item is given as position of the query * number of items + item.
         """
         count = self.space.items.weight[found.item]
-        pair, rest = self.left_out.partial
+        pair, rest = self.partial
         if not len(pair):
             return count, None
         sought = found.query * len(self.space.items) + found.item

@@ -35,31 +35,23 @@ class RoomToSort(NamedTuple):
         )
 
 
-class LeftOut(NamedTuple):
-    """The rows of which queries rank no items, or fewer than all.
+def left_out(space: Space, rows: IntArray, block: RelevantBlock) -> tuple[Targets, tuple[IntArray, IntArray]]:
+    """Queries with these rows, and the rows of items that they leave out, because all of these are excluded.
 
-    targets : the queries, and the rows of which they rank no items
-    partial : pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
-        many items these are
+    Returns also pairs of a query and a row of which it ranks some items, as position * rows + row, ascending, and how
+    many items these are.
     """
-
-    targets: Targets
-    partial: tuple[IntArray, IntArray]
-
-    @classmethod
-    def of(cls, space: Space, rows: IntArray, block: RelevantBlock) -> "LeftOut":
-        """The rows of the items that are excluded by queries with these rows."""
-        count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
-        position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
-        pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
-        rest = space.items.weight[pair % n_rows] - excluded
-        whole = pair[rest == 0]
-        # A run ends where the next row is not left out, or belongs to another query.
-        starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
-        first, length = whole[starts], np.diff(np.append(starts, len(whole)))
-        run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
-        ends = pointers(first // n_rows, count)
-        return cls(Targets(rows, ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0]))
+    count, n_rows = len(block.excluded_pointer) - 1, len(space.items)
+    position = np.repeat(np.arange(count), np.diff(block.excluded_pointer))
+    pair, excluded = np.unique(position * n_rows + space.items.identity[block.excluded], return_counts=True)
+    rest = space.items.weight[pair % n_rows] - excluded
+    whole = pair[rest == 0]
+    # A run ends where the next row is not left out, or belongs to another query.
+    starts = np.flatnonzero((np.diff(whole, prepend=-2) != 1) | (whole % n_rows == 0))
+    first, length = whole[starts], np.diff(np.append(starts, len(whole)))
+    run = np.stack([first % n_rows, first % n_rows + length], axis=1).astype(np.int32)
+    ends = pointers(first // n_rows, count)
+    return Targets(rows, ends[:-1], ends[1:], run), (pair[rest > 0], rest[rest > 0])
 
 
 class Pairs(NamedTuple):
@@ -215,24 +207,6 @@ class Block(NamedTuple):
         return ranges(start, length)[1]
 
 
-class ThresholdItems:
-    """The distinct item of each threshold: stored if it was ranked pair by pair, otherwise found on demand.
-
-    The items are rarely needed. Threads that need them hold the lock of their queries, so no item is found twice.
-    """
-
-    def __init__(self, item: SmallIntArray, known: npt.NDArray[np.bool_], find: Callable[[IntArray], None]) -> None:
-        """`item` (T,) is valid for the queries for which `known` (Q,) is set; `find` fills in both for others."""
-        self.item, self.known, self.find = item, known, find
-
-    def of(self, queries: IntArray) -> SmallIntArray:
-        """The items of all thresholds, which are valid at least for these queries."""
-        unknown = np.unique(queries[~self.known[queries]])
-        if len(unknown):
-            self.find(unknown)
-        return self.item
-
-
 def room_for_guides(keys: int, queries: int) -> tuple[SmallIntArray, FloatArray]:
     """Empty guides for `keys` keys of `queries` queries, and their scales."""
     return np.zeros(keys // KEYS + queries, dtype=np.int32), np.zeros(queries)
@@ -265,6 +239,8 @@ class Ranked:
     grades : the grade of each threshold, descending within a tie; None if all grades are 1
     partial : distinct items of which only some are excluded, which no tile can count
     n_items : (Q,) the number of items ranked for each query
+    items : returns the distinct items of all thresholds, which are valid at least for some queries. They are rarely
+        needed, and found on demand; threads that need them hold the lock of their queries, so none is found twice
     """
 
     targets: Targets
@@ -273,7 +249,7 @@ class Ranked:
     grades: FloatArray | None
     partial: Undecided
     n_items: IntArray
-    items: ThresholdItems
+    items: Callable[[IntArray], SmallIntArray]
 
     @property
     def parts(self) -> "Sequence[Ranked]":

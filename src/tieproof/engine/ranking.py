@@ -19,7 +19,6 @@ from tieproof.engine.ranked import (
     Pairs,
     Ranked,
     RoomToSort,
-    ThresholdItems,
     join,
     of_queries,
     paired_rows,
@@ -90,11 +89,13 @@ def rank(
 
     targets, partial = zip(*in_order(rank_span, range(len(spans)), plan.threads), strict=True)
 
-    def find_items(places: IntArray) -> None:
-        for part in cut(block.stop[places] - block.start[places], plan.undecided):
-            some = places[part]
+    def items_of(places: IntArray) -> SmallIntArray:
+        unknown = np.unique(places[~block.known[places]])
+        for part in cut(block.stop[unknown] - block.start[unknown], plan.undecided):
+            some = unknown[part]
             block.item[block.places_of(some)] = _ranked_items(space, rows[some], relevance.block(queries[some]))
             block.known[some] = True
+        return block.item
 
     return Ranked(
         targets=join(targets),
@@ -103,7 +104,7 @@ def rank(
         grades=block.grades,
         partial=joined(partial),
         n_items=block.n_items,
-        items=ThresholdItems(block.item, block.known, find_items),
+        items=items_of,
     )
 
 

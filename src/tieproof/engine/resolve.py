@@ -96,25 +96,17 @@ def batches(items: Undecided) -> Iterator[Undecided]:
     """Batches of consecutive items that have, with the thresholds that they may meet, about `PAIRS` keys."""
     if not len(items.query):
         return
-    met = _meetings(items)
-    ends = np.append(met.starts[1:], len(items.query))
-    for runs in cut(met.spread + ends - met.starts - 1, PAIRS):
-        yield items.where(slice(met.starts[runs.start], ends[runs.stop - 1]))
+    starts, _, spread = _meetings(items)
+    ends = np.append(starts[1:], len(items.query))
+    for runs in cut(spread + ends - starts - 1, PAIRS):
+        yield items.where(slice(starts[runs.start], ends[runs.stop - 1]))
 
 
-class Meetings(NamedTuple):
-    """Runs of items of one query, and the thresholds that they may meet: lowest … lowest+spread-1 of the query."""
-
-    starts: IntArray
-    lowest: IntArray
-    spread: IntArray
-
-
-def _meetings(items: Undecided) -> Meetings:
-    """The runs of `items`."""
+def _meetings(items: Undecided) -> tuple[IntArray, IntArray, IntArray]:
+    """Where runs of items of one query start, the lowest threshold that each may meet, and how many it may meet."""
     starts = np.flatnonzero(np.append(True, items.query[1:] != items.query[:-1]))
     lowest = np.minimum.reduceat(items.first, starts)
-    return Meetings(starts, lowest, np.maximum.reduceat(items.last, starts) - lowest)
+    return starts, lowest, np.maximum.reduceat(items.last, starts) - lowest
 
 
 class PairsToCompare(NamedTuple):
@@ -140,7 +132,7 @@ def pairs_of(ranked: Ranked, items: Undecided, lock: Lock) -> PairsToCompare:
     of_threshold = np.repeat(query, spread)
     number = np.repeat(ranked.thresholds.start[query] + lowest - begins, spread) + np.arange(len(of_threshold))
     with lock:
-        representative = ranked.items.of(query)[number].astype(np.int64)
+        representative = ranked.items(query)[number].astype(np.int64)
     length = np.diff(np.append(starts, len(items.query)))
     begins += len(items.query)
     return PairsToCompare(

@@ -201,7 +201,7 @@ class _Making(NamedTuple):
             left.append((query[some], place[some], some))
         query, place = (np.concatenate(column) for column in list(zip(*left, strict=True))[:2])
         if len(query):
-            items = self.ranked.items.of(np.unique(query))[place].astype(np.int64)
+            items = self.ranked.items(np.unique(query))[place].astype(np.int64)
             distances, sure = self.gauge.distances(rows[query], items), np.empty((2, len(query)))
             step_ends(distances, distances, self.radius[query], self.steps, sure, np.empty_like(query))
             parts = np.split(sure, np.cumsum([len(some) for *_, some in left])[:-1], axis=1)
@@ -237,7 +237,7 @@ def _apart_from_tiles(ranked: Ranked, length: IntArray, first_of_tie: IntArray) 
     """The items that no tile counts: those that queries exclude in part, and those equal to a relevant item."""
     tied = first_of_tie[ranked.counts.equal[first_of_tie] > 0]
     query = np.searchsorted(ranked.thresholds.start, tied, side="right") - 1
-    items = ranked.items.of(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
+    items = ranked.items(np.unique(query))[tied].astype(np.int64) if len(tied) else tied
     weight = ranked.counts.equal[tied].astype(np.int64)
     of_relevant = Undecided(query, items, weight, np.zeros_like(tied), 2 * length[query])
     partial = ranked.partial._replace(last=2 * length[ranked.partial.query])
