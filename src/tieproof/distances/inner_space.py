@@ -67,7 +67,7 @@ class InnerSpace(Space):
         self.product_error = float(self.product_errors.max())
         if not self.integers and all(side.keeps for side in self.codes):
             finer = copy(self)
-            finer.tile_type, finer.product_errors = FLOAT64, codes.pair_errors(*self.codes)
+            finer.tile_type, finer.product_errors = FLOAT64, codes.product_errors(*self.codes, finer=True)
             finer.describe_tiles()
             self.finer = finer
 

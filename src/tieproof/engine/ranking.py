@@ -13,17 +13,7 @@ import numpy.typing as npt
 from tieproof.distances.exact.bounds import ARITHMETIC, SAFETY
 from tieproof.distances.space import Space
 from tieproof.engine.plan import Plan
-from tieproof.engine.ranked import (
-    Block,
-    Paired,
-    Pairs,
-    Ranked,
-    RoomToSort,
-    join,
-    of_queries,
-    paired_rows,
-    room_for,
-)
+from tieproof.engine.ranked import Block, Paired, Pairs, Ranked, RoomToSort, join, of_queries, paired_rows, room_for
 from tieproof.engine.structures import NOTHING, Targets, Undecided, joined
 from tieproof.inputs.relevance import Relevance, RelevantBlock
 from tieproof.native.calls import Output, native

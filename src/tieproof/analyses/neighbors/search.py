@@ -229,13 +229,15 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
     with watch(search.pairs) as advance:
         advance(search.done(found))
         size, several = min(QUERIES, search.size), runner.workers
+        longest = max(stop - start for start, stop in search.pieces)
         while left := search.left(search.known(found), size):
             some, began = left[:several], monotonic()
             for part, neighbors in runner.each(begin, some, lambda part: part.pairs, advance):
                 found[part] = neighbors
             # Each worker searched one part.
             seconds, before = monotonic() - began, size
-            size = _size_of(search, max(part.pairs for part in some), seconds)
+            rate = max(part.pairs for part in some) / max(seconds, 1e-3)
+            size = min(search.size, max(QUERIES, int(SECONDS * rate / longest)))
             if runner.workers > 1 and (seconds >= STEADY or size == before):
                 several = len(left)
     blocks = search.blocks(search.known(found), search.size)
@@ -248,12 +250,6 @@ def find(search: SearchInParts, runner: Runner, found: FoundParts, watch: Watch,
         search.problem.whole.called,
         duplicates,
     )
-
-
-def _size_of(search: SearchInParts, pairs: int, seconds: float) -> int:
-    """The queries of the next blocks, given how long so many pairs took."""
-    items = max(stop - start for start, stop in search.pieces)
-    return min(search.size, max(QUERIES, int(SECONDS * pairs / max(seconds, 1e-3) / items)))
 
 
 def _merged(search: SearchInParts, block: Span, pieces: Iterator[Neighbors]) -> Neighbors:

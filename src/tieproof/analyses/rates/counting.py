@@ -220,11 +220,9 @@ def histograms(
                     below[each] += histogram(values, rows, columns, *window, window.shift, bins[each])
 
         add(False, block, *pool.weights(stripe))
-        for row, column, weight in pool.not_others(stripe):
-            add(False, block[row, column][None], -one, weight)
-        if any(relevant for _, relevant in wanted):
-            for row, column, weight in pool.not_others(stripe, relevant_only=True):
-                add(True, block[row, column][None], one, weight)
+        for relevant in {relevant for _, relevant in wanted}:
+            for row, column, weight in pool.not_others(stripe, relevant_only=relevant):
+                add(relevant, block[row, column][None], one if relevant else -one, weight)
         progress(block.size)
         return below, bins
 
