@@ -99,7 +99,8 @@ class RoundedSpace(Space):
     @property
     def zero_vectors(self) -> int:
         """The number of zero vectors for the rounded distance; a code of zeros is not counted."""
-        return self.gauge.space.zero_vectors
+        count: int = self.gauge.space.zero_vectors
+        return count
 
     def tile(self, rows: slice | IntArray, columns: slice | IntArray) -> Entries:
         """Minus the places of the rounded distances of a tile."""

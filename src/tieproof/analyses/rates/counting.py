@@ -303,8 +303,8 @@ def tabulated(
         for window in windows:
             kept = weights[window] > 0
             row, column = np.divmod(places[window][kept], block.shape[1])
-            values = floats(block[row, column])
-            tables[window] = pool.table(values, row + stripe.start, column + columns.start, weights[window][kept])
+            pairs = floats(block[row, column]), row + stripe.start, column + columns.start
+            tables[window] = pool.table(*pairs, weights[window][kept])
         progress(block.size)
         return before, tables
 
