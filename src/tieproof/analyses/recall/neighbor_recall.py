@@ -8,7 +8,7 @@ import numpy as np
 
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import FoundLists, Truth, certified, certified_truth, ranked_truth
+from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified, certified_truth, ranked_truth
 from tieproof.distances import DistanceFunction
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
@@ -191,7 +191,9 @@ def _check_found(found: Any) -> None:
         )
 
 
-def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+def _points(
+    truth: TrueNeighbors, lists: FoundLists, cutoffs: Sequence[int], among: int | None
+) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
     # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
     listed = truth.lists

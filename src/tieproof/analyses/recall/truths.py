@@ -69,7 +69,7 @@ class FoundItems(NamedTuple):
         return query, self.ids[query, place]
 
 
-class Truth(NamedTuple):
+class TrueNeighbors(NamedTuple):
     """The true neighbors of all queries.
 
     called : "lists", or the name of the distance by which the neighbors are found
@@ -107,7 +107,7 @@ class ListedTruth(NamedTuple):
     small_is_near: bool
     n_items: int | None
 
-    def truth(self) -> Truth:
+    def truth(self) -> TrueNeighbors:
         """The bounds of recall are over the ties of the lists, and over everything that may continue the last tie."""
         count, width = self.ids.shape
         all_items = None if self.n_items is None else np.full(count, self.n_items)
@@ -118,7 +118,7 @@ class ListedTruth(NamedTuple):
                 self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near
             )
 
-        return Truth("lists", count, self.n_items, width, parts, lists=self)
+        return TrueNeighbors("lists", count, self.n_items, width, parts, lists=self)
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -140,7 +140,7 @@ class ListedTruth(NamedTuple):
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
         ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
-        return ends & (self.n_items != self.ids.shape[1])
+        return ends & (self.n_items != int(self.ids.shape[1]))
 
     def _in_extended_truth(self, found: IntArray, k: int) -> Array:
         """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
@@ -159,7 +159,7 @@ class ListedTruth(NamedTuple):
         )
 
 
-def ranked_truth(search: Search, watch: Watch) -> Truth:
+def ranked_truth(search: Search, watch: Watch) -> TrueNeighbors:
     """The vectors of queries and gallery, among which the engine ranks."""
     n_queries, n_items = search.excluded.n_queries, search.excluded.n_items
 
@@ -171,7 +171,7 @@ def ranked_truth(search: Search, watch: Watch) -> Truth:
         relevance = Judgments.of(triples, n_queries, n_items, leave_one_out=False)
         return ties_of(Problem(**vars(search) | {"excluded": relevance}), watch).parts
 
-    return Truth(search.called, n_queries, n_items, n_items, parts, search.budget)
+    return TrueNeighbors(search.called, n_queries, n_items, n_items, parts, search.budget)
 
 
 def certified(folder: str | os.PathLike[str], n_items: int | None) -> Neighbors:
@@ -186,13 +186,13 @@ def certified(folder: str | os.PathLike[str], n_items: int | None) -> Neighbors:
     return neighbors
 
 
-def certified_truth(near: Neighbors) -> Truth:
+def certified_truth(near: Neighbors) -> TrueNeighbors:
     """The neighbors in a folder that `truth` wrote."""
 
     def parts(found: FoundItems) -> Parts:
         return [(np.arange(near.n_queries), _ties(near, found))]
 
-    return Truth(near.distance, near.n_queries, near.n_items, near.k, parts)
+    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, parts)
 
 
 def _ties(near: Neighbors, found: FoundItems) -> Ties:

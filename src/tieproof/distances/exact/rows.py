@@ -143,7 +143,8 @@ def scan(embeddings: Embeddings, name: str, up_to_factor: bool, threads: int = 1
     count, dimensions = embeddings.shape
     # Random odd multipliers, so that nobody can prepare rows whose checksums collide. They never affect a result.
     multipliers = np.frombuffer(os.urandom(8 * dimensions), dtype=np.uint64) | np.uint64(1)
-    statistics = Statistics(*np.empty((3, count)), np.empty(count, np.bool_), np.empty(count, np.uint64))
+    largest, smallest, square = np.empty((3, count))
+    statistics = Statistics(largest, smallest, square, np.empty(count, np.bool_), np.empty(count, np.uint64))
 
     def look(start: int) -> None:
         block = np.ascontiguousarray(embeddings[start : start + size], dtype=np.float64)
