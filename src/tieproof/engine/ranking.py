@@ -297,7 +297,7 @@ def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, or
     for span in spans_of_runs(length[is_open]):
         chosen = place[span]
         exact = space.exact_keys(rows[query[chosen]], item[order[chosen]])
-        sorting = _nearest_first(exact, number[chosen])
+        sorting = nearest_first(exact, number[chosen])
         for column in (order, keys, errors):
             column[chosen] = column[chosen[sorting]]
         exact = exact[sorting]
@@ -305,7 +305,7 @@ def _rank_runs(space: Space, rows: IntArray, query: IntArray, item: IntArray, or
         starts_tie[chosen[1:]] = (exact[1:] != exact[:-1]).any(axis=1) | new_run
 
 
-def _nearest_first(exact: IntArray, number: IntArray) -> IntArray:
+def nearest_first(exact: IntArray, number: IntArray) -> IntArray:
     """Indices that sort exact keys in descending order within each run, by a few digits if these all differ."""
     # The complement of every digit reverses the lexicographic order.
     varying = [~digit for digit in exact.T if (digit != digit[0]).any()]
