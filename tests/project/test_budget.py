@@ -18,13 +18,13 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 8_236,
-    "distances": 4_326,
-    "engine": 4_958,
-    "native": 840,
+    "distances": 4_133,
+    "engine": 4_799,
+    "native": 858,
     "measures": 6_899,
     "show": 1_627,
     "evaluation": 7_930,
-    "analyses": 9_622,
+    "analyses": 9_521,
     "trials": 12_413,
     "compat": 2_877,
     "integrations": 2_519,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_450
+LINES_OF_SOURCE = 66_015
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_415
 PUBLIC_NAMES = 113
-LINES_OF_TESTS = 63_751
+LINES_OF_TESTS = 63_770
 
 
 def lines_in(folder: Path, *endings: str) -> int:

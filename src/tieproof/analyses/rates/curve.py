@@ -1,6 +1,7 @@
 """`DetCurve`: the detection error tradeoff of a verification system."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from fractions import Fraction
@@ -92,13 +93,15 @@ class DetCurve(Shown):
         """The equal error rate, with its bounds over all orderings of tied pairs."""
         if self._eer is not None:
             return self._eer
-        low, high = 0, len(self.thresholds) - 1
-        while high - low > 1:  # the rates have crossed at `high`, and not at `low`
-            middle = (low + high) // 2
-            matches, misses = int(self.false_matches[middle]), int(self.false_non_matches[middle])
-            crossed = matches * self.relevant_pairs >= misses * self.other_pairs
-            low, high = (low, middle) if crossed else (middle, high)
-        matches, misses = (array[[low, high]].tolist() for array in (self.false_matches, self.false_non_matches))
+
+        def crossed(at: int) -> bool:
+            matches, misses = int(self.false_matches[at]), int(self.false_non_matches[at])
+            return matches * self.relevant_pairs >= misses * self.other_pairs
+
+        last = len(self.thresholds) - 1
+        high = bisect_left(range(last), True, lo=1, key=crossed)
+        ends = slice(high - 1, high + 1)
+        matches, misses = self.false_matches[ends].tolist(), self.false_non_matches[ends].tolist()
         return EqualErrorRate.of_counts(
             float(self.thresholds[high]),
             matches[0],
