@@ -214,9 +214,9 @@ def test_confidences(run: Run) -> None:
     [
         (np.full(40, np.nan), "wrong.npy: The confidences must contain only finite numbers, but contain nan at [0]"),
         (np.zeros(39), "wrong.npy, embeddings.npy: The number of confidences is 39, but the number of queries is 40"),
-        (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
+        (np.zeros((40, 2)), "wrong.npy: The confidences must have shape (n,), not (40, 2)"),
         (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
-        (np.zeros(40, dtype=complex), "wrong.npy contains values of type complex128; confidences are numbers"),
+        (np.zeros(40, dtype=complex), "wrong.npy: The confidences must contain real numbers, not complex128"),
     ],
 )
 def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
@@ -700,7 +700,7 @@ BAD_INPUTS: dict[str, Case] = {
     "nan among labels": (
         {"bad.npy": np.where(LABELS, LABELS, np.nan)},
         "embeddings.npy bad.npy",
-        ["bad.npy has NaN at [0]", "give every item a label"],
+        ["bad.npy must be integers or strings, but row 0 contains nan", "Give every item"],
     ),
     "another width": (
         {"bad.npy": VECTORS[:, :2]},

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.arrays import as_embeddings
 from tieproof.inputs.readers.columns import Entry, choose, dimensions, meant, refuse_labels, warn_of_names
-from tieproof.inputs.readers.contents import stored_confidences, stored_embeddings, stored_labels
+from tieproof.inputs.readers.contents import stored_confidences, stored_labels
 from tieproof.inputs.readers.location import File, Location, RemoteFile, check, split
 from tieproof.ties import Array
 
@@ -113,7 +114,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
         columns = form.entries(where.path, named)
         if all(len(column.shape) == 1 for column in columns):
             taken = dimensions(where.path, columns, named)
-            embeddings = stored_embeddings(form.matrix(where.path, named, taken), where)
+            embeddings = as_embeddings(form.matrix(where.path, named, taken), f"embeddings of {where}")
             if labels is not None:
                 refuse_labels(where.path, [columns[at].name for at in taken], embeddings, labels)
             warn_of_names(where.path, columns, taken)
@@ -124,7 +125,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
             f"{where} is a single column of a table, but every column except for the labels is a dimension of "
             f"embeddings. Give {where.path}, and the labels by a colon and the name of their column."
         )
-    return stored_embeddings(entry.load(), Location(where.path, entry.name))
+    return as_embeddings(entry.load(), f"embeddings of {Location(where.path, entry.name)}")
 
 
 def read_labels(location: PathLike) -> Array:

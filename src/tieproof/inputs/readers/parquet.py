@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from tieproof.errors import InputError
+from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes, from_strings, name_of
+from tieproof.inputs.readers.contents import from_bytes, name_of
 from tieproof.inputs.readers.location import File, Location, library, opened, reading
 from tieproof.ties import Array
 
@@ -202,6 +203,6 @@ def _plain(path: File, column: Any, name: str) -> Array:
         except UnicodeDecodeError:
             binary = library("pyarrow", path, "parquet").large_binary()
             return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
-        return from_strings(strings, Location(path, name))
+        return from_objects(strings, f"labels of {Location(path, name)}")
     array: Array = np.asarray(column)
     return array

@@ -12,9 +12,9 @@ import numpy as np
 
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import type_name
-from tieproof.inputs.labels import check_widths
+from tieproof.inputs.labels import check_widths, integer_type
 from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
-from tieproof.inputs.readers.columns import choose, meant
+from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
 from tieproof.native.threads import in_order
@@ -185,8 +185,7 @@ def _column(shards: Sequence[Shard], wanted: Paths, what: str) -> Array:
     if len(places) not in (1, len(shards)):
         raise InputError(
             f"There are {len(places)} files of {what} for {len(shards)} shards; give one file for each shard, in the "
-            "same order, or one for all.",
-            what,
+            "same order, or one for all."
         )
     if len(places) == len(shards):
         kept = [place for shard, place in zip(shards, places, strict=True) if shard.rows]
@@ -216,8 +215,7 @@ def _usual_labels(shards: Sequence[Shard]) -> Array | None:
     if without:
         labeled = next(shard for shard, place in zip(shards, places, strict=True) if place)
         raise InputError(
-            f"{labeled.file} has labels, but {without[0].file} has none; give labels for all shards, or name them.",
-            "labels",
+            f"{labeled.file} has labels, but {without[0].file} has none; give labels for all shards, or name them."
         )
     return _joined(_read_beside(shards, [place for place in places if place], "labels"), "labels")
 
@@ -238,23 +236,17 @@ def _is_name(wanted: Paths) -> bool:
 def _in_files(shards: Sequence[Shard], name: str, what: str) -> list[tuple[str, Array]]:
     """Return the column of that name of every shard, or the content of the file with that word next to it."""
     folders: dict[str, set[str]] = {}
-
-    def place(shard: Shard) -> Location:
-        if shard.entry:
-            where = Location(shard.file, name)
-            choose(entries_of(where), where, "labels")
-            return where
-        file = file_beside(shard.file, name, folders)
-        if file is None:
+    places = []
+    for shard in shards:
+        file = None if shard.entry else file_beside(shard.file, name, folders)
+        if not shard.entry and file is None:
             stem = PurePosixPath(shard.file.name).stem
             raise InputError(
                 f"{shard.file} contains only vectors, and its folder has no file {stem}.{name}.npy, .txt or another "
-                f"format; write one, or give the files of the {what}.",
-                what,
+                f"format; write one, or give the files of the {what}."
             )
-        return Location(file)
-
-    return _read_beside(shards, [place(shard) for shard in shards], what)
+        places.append(Location(shard.file, name) if file is None else Location(file))
+    return _read_beside(shards, places, what)
 
 
 def _read_beside(shards: Sequence[Shard], places: Sequence[Location], what: str) -> list[tuple[str, Array]]:
@@ -270,8 +262,7 @@ def _check_length(shard: str, rows: int, name: str, values: Array, what: str) ->
         have = "has" if shard.count(" ") == 0 else "have"
         raise InputError(
             f"{shard} {have} {rows:,} rows, but {name} has {len(values):,} {what}; give one for each row, in the "
-            "same order.",
-            what,
+            "same order."
         )
 
 
@@ -282,25 +273,18 @@ def _joined(parts: Sequence[tuple[str, Array]], what: str) -> Array:
         if (values.dtype.kind == "U") != (first.dtype.kind == "U"):
             raise InputError(
                 f"The {what} of {first_name} are {type_name(first.dtype)}, but those of {name} are "
-                f"{type_name(values.dtype)}, which are never equal; write all as integers or all as strings.",
-                what,
+                f"{type_name(values.dtype)}, which are never equal; write all as integers or all as strings."
             )
     for name, values in rest:
         if values.shape[1:] != first.shape[1:]:
             raise InputError(
                 f"The {what} of {first_name} have the shape {first.shape}, but those of {name} have "
-                f"{values.shape}; give all shards the same number of columns.",
-                what,
+                f"{values.shape}; give all shards the same number of columns."
             )
     arrays = [values for _, values in parts]
     if first.dtype.kind == "U":
         check_widths([max(values.ravel().tolist(), key=len) for values in arrays], f"The {what}")
         return np.concatenate(arrays)
     least, most = min(int(values.min()) for values in arrays), max(int(values.max()) for values in arrays)
-    if least < 0 and most >= 2**63:
-        raise InputError(
-            f"The {what} contain integers from {least} to {most}, which do not fit into one type of at most 64 bits; "
-            "number them from 0, or write strings.",
-            what,
-        )
-    return np.concatenate([values.astype(np.int64 if most < 2**63 else np.uint64) for values in arrays])
+    kind = integer_type(least, most, what)
+    return np.concatenate([values.astype(kind) for values in arrays])
