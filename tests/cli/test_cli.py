@@ -680,11 +680,11 @@ BAD_INPUTS: dict[str, Case] = {
         "embeddings.npy labels.npy --groups bad.npy",
         ["bad.npy", "number of groups is 39"],
     ),
-    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(n, d)"]),
-    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(n, d)"]),
+    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(items, dimensions)"]),
+    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(items, dimensions)"]),
     "no rows": ({"bad.npy": VECTORS[:0]}, "bad.npy labels.npy", ["bad.npy", "(0, 3)", "at least one row"]),
     "no columns": ({"bad.npy": VECTORS[:, :0]}, "bad.npy labels.npy", ["bad.npy", "(40, 0)", "column"]),
-    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "save them as float16"]),
+    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "real and imaginary parts"]),
     "objects": ({"bad.npy": npy(OBJECTS)}, "bad.npy labels.npy", ["bad.npy", "Python objects", "save an array"]),
     "missing": ({}, "bad.npy labels.npy", ["bad.npy does not exist", "check the path"]),
     "missing labels": ({}, "embeddings.npy bad.npy", ["bad.npy does not exist", "check the path"]),
@@ -831,7 +831,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "no items": (
         {},
         "qrels.txt run.txt --truncated --n-items 0",
-        "Invalid value for '--n-items': '0' is not a number of at least 1. See: tieproof run --help",
+        "Invalid value for '--n-items': '0' is not a whole number of at least 1. See: tieproof run --help",
     ),
     "items of a whole list": (
         {},

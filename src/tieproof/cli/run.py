@@ -10,6 +10,7 @@ from click.core import ParameterSource
 import tieproof
 from tieproof.cli.exits import say
 from tieproof.cli.options import (
+    ANY_NUMBER,
     COUNT,
     RADIUS,
     TIE_STD,
@@ -94,7 +95,7 @@ EXAMPLES = (
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
         "Default: all grades above 0 are.",
-        OptionKind("GRADE", float),
+        OptionKind("GRADE", ANY_NUMBER),
         ("--level", "-l"),
     ),
     lines=lines(
