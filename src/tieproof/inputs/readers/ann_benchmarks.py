@@ -16,7 +16,7 @@ from tieproof.errors import InputError
 from tieproof.inputs.readers import FILE_FORMATS, PathLike, entries_of
 from tieproof.inputs.readers.columns import Entry, choose, listed
 from tieproof.inputs.readers.contents import holds
-from tieproof.inputs.readers.location import File, Location, broken, check, looks_like, reading, split, state_of
+from tieproof.inputs.readers.location import AGAIN, File, Location, broken, check, reading, split, state_of
 from tieproof.inputs.readers.npy import raw_rows, whole
 from tieproof.ties import Array
 
@@ -35,10 +35,8 @@ def _read_header(path: File, what: str) -> tuple[int, int, int]:
         header = file.read(HEADER)
         size, _ = state_of(path)
     if len(header) < HEADER:
-        raise InputError(
-            f"{path} cannot be read as {BIGANN}: it has {len(header)} bytes, but its header, {what} as uint32, needs "
-            f"{HEADER}; write or copy it again."
-        )
+        why = f"it has {len(header)} bytes, but its header, {what} as uint32, needs {HEADER}; write or copy it again"
+        raise InputError(broken(path, BIGANN, header, why))
     first, second = np.frombuffer(header, dtype="<u4").tolist()
     if first == 0:
         raise InputError(
@@ -51,13 +49,9 @@ def _check_size(path: File, size: int, promised: int, contents: str) -> None:
     """Refuse a file that is not as long as its header promises."""
     if size == promised:
         return
-    if looks_like(path):
-        raise InputError(broken(path, BIGANN))
     state = "cut short" if size < promised else "too long"
-    raise InputError(
-        f"{path} cannot be read as {BIGANN}: it is {state}, or of another kind: it has {size:,} bytes, but its "
-        f"header promises {promised:,}, {contents}; write or copy it again, or give the right file or extension."
-    )
+    has = f"it has {size:,} bytes, but its header promises {promised:,}, {contents}"
+    raise InputError(broken(path, BIGANN, why=f"it is {state}, or of another kind: {has}; {AGAIN}"))
 
 
 def _entry(path: File, name: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Entry:
@@ -106,10 +100,9 @@ def ranges(path: File) -> list[Entry]:
     def limits() -> Array:
         counts = lengths.load().astype(np.int64)
         if (counts < 0).any() or counts.sum() != total:
-            raise InputError(
-                f"{path} cannot be read as {BIGANN}: the lengths of its lists add up to {counts.sum():,} items, the "
-                f"shortest is {counts.min():,}, but its header has {total:,} items; write or copy it again."
-            )
+            add_up = f"add up to {counts.sum():,} items, the shortest is {counts.min():,}"
+            why = f"the lengths of its lists {add_up}, but its header has {total:,} items; write or copy it again"
+            raise InputError(broken(path, BIGANN, why=why))
         return np.append(0, np.cumsum(counts))
 
     return [lengths._replace(load=limits), _entry(path, IDS[0], "<i4", start, (total,))]

@@ -20,10 +20,10 @@ from typing import IO, Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.hdf5_storage import PREFIX
-from tieproof.inputs.readers.location import File, RemoteFile, broken, library, reading
+from tieproof.inputs.readers.location import File, RemoteFile, broken, reading
 from tieproof.ties import Array
 
 HDF5 = "an HDF5 file (.h5)"
@@ -89,7 +89,7 @@ _PROCESSES: dict[int, _Process] = {}
 
 def _ask(path: File, call: str, *arguments: Any) -> Any:
     """The answer to a question about a file; InputError if the file is refused, or the other process crashes."""
-    library("h5py", path, "h5")
+    library("h5py", f"Reading {path}", "h5")
     asked = _PROCESSES.get(os.getpid()) or _PROCESSES.setdefault(os.getpid(), _Process())
     with asked.lock, ExitStack() as stack:
         try:

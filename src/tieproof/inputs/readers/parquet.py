@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import from_bytes, name_of
-from tieproof.inputs.readers.location import File, Location, library, opened, reading
+from tieproof.inputs.readers.location import File, Location, opened, reading
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
@@ -27,7 +27,7 @@ BATCH = 2**21
 
 
 def _opened(path: File) -> AbstractContextManager[Any]:
-    return opened(path, PARQUET, library("pyarrow.parquet", path, "parquet").ParquetFile)
+    return opened(path, PARQUET, library("pyarrow.parquet", f"Reading {path}", "parquet").ParquetFile)
 
 
 class _ListRows:
@@ -144,7 +144,7 @@ def entries(path: File, named: Collection[str] = ()) -> list[Entry]:
 
 
 def _entry(path: File, field: Any, count: int) -> Entry:
-    types = library("pyarrow.types", path, "parquet")
+    types = library("pyarrow.types", f"Reading {path}", "parquet")
     if any(test(field.type) for test in (types.is_list, types.is_large_list, types.is_fixed_size_list)):
         rows = _ListRows(path, field.name)
         whole = (lambda: rows(0, count)) if count else lambda: np.zeros((0, 0))
@@ -194,14 +194,14 @@ def _as_numpy(path: File, column: Any, name: str) -> Array:
 
 def _plain(path: File, column: Any, name: str) -> Array:
     """Return values without nulls."""
-    types = library("pyarrow.types", path, "parquet")
+    types = library("pyarrow.types", f"Reading {path}", "parquet")
     if types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if types.is_string(column.type) or types.is_large_string(column.type):
         try:
             strings = column.to_pylist()
         except UnicodeDecodeError:
-            binary = library("pyarrow", path, "parquet").large_binary()
+            binary = library("pyarrow", f"Reading {path}", "parquet").large_binary()
             return from_bytes(column.cast(binary).to_pylist(), Location(path, name))
         return from_objects(strings, f"labels of {Location(path, name)}")
     array: Array = np.asarray(column)
