@@ -13,6 +13,7 @@ COLUMNS = {
     "subtopic": ("subtopic_id", "subtopic", "iteration"),
     "grade": ("relevance", "label", "grade", "rel", "score"),
     "score": ("score",),
+    "category": ("category",),
 }
 """The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR and
 ir_datasets; the first one found is read."""

@@ -159,7 +159,7 @@ def as_label_array(values: Any, name: str) -> Array:
         stored = stored_type(values, array)
         if is_bfloat16(array):
             array = array.astype(np.float32)
-        check_whole(array, exact_below(stored) if limit is None else limit, name)
+        check_unrounded(array, exact_below(stored) if limit is None else limit, name)
         return array.astype(np.int64)
     if array.dtype.kind not in "iubUS":
         raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}.")
@@ -182,7 +182,7 @@ def with_labels(values: Any, name: str) -> list[Any]:
     return [labels_of(each, place) for place, each in enumerate(values)]
 
 
-def check_whole(array: Array, limit: Any, name: str) -> None:
+def check_unrounded(array: Array, limit: Any, name: str) -> None:
     """Refuse floats as labels if they are not whole numbers, or so large that they may have been rounded."""
     wrong = not_whole(array, limit)
     if not wrong.any():

@@ -92,8 +92,7 @@ def parse_threads(threads: int | None) -> int:
     """Return the number of threads; None means one per processor that this process may use."""
     if threads is None:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(threads, bool) or not isinstance(threads, Integral) or threads < 1:
-        raise InputError(f"The number of threads must be a whole number of at least 1, not {threads!r}.")
+    check_whole("threads", threads, beside=", or None")
     return int(min(threads, MOST_THREADS))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.identities import exact_below
-from tieproof.inputs.labels import MOST_BYTES, as_labels, check_code_points, check_whole, from_objects
+from tieproof.inputs.labels import MOST_BYTES, as_labels, check_code_points, check_unrounded, from_objects
 from tieproof.inputs.readers.location import Location
 from tieproof.ties import Array
 
@@ -42,7 +42,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
     elif array.dtype.kind == "S":
         array = _decoded(array, where)
     elif array.dtype.kind == "f" and stored:
-        check_whole(array, exact_below(stored), name)
+        check_unrounded(array, exact_below(stored), name)
     elif array.dtype.kind not in "biuf":
         raise InputError(f"The {name} must be integers or strings, not {name_of(array.dtype)}. Convert them first.")
     return as_labels(array, array.shape[0] if array.ndim else 0, name, "items")
