@@ -3,12 +3,12 @@
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import tieproof
 from tieproof.cli.exits import is_terminal
 from tieproof.cli.options import Text, check_options
-from tieproof.cli.output import Outputs, written
+from tieproof.cli.output import Answer, Outputs, written
 from tieproof.errors import InputError
 from tieproof.inputs.readers import (
     column_of,
@@ -21,9 +21,6 @@ from tieproof.inputs.readers import (
 )
 from tieproof.inputs.readers.location import Location, split
 from tieproof.inputs.shards.files import are_shards
-
-Answer = TypeVar("Answer")
-
 
 OF_GALLERY = {"embeddings": "gallery", "labels": "gallery_labels", "groups": "gallery_groups"}
 """The arguments for the side of the gallery, by those for the queries."""

@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 
 from tieproof.cli.commands import Argument, CommandWithExamples
 from tieproof.cli.output import Outputs, page_of
+from tieproof.cli.output import Text as Text
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
@@ -24,8 +25,6 @@ from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
-
-Text = str | None
 
 TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
 

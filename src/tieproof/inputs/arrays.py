@@ -16,6 +16,10 @@ Embeddings = Array
 LARGEST = 2.0**53
 """float64 represents every integer up to this size."""
 
+INEXACT_GRADE = (
+    "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller grades."
+)
+
 BLOCK_BYTES = 4 * 2**20
 """Size of a float64 block in a pass over the rows: small enough for a cache, large enough for NumPy."""
 
