@@ -1,17 +1,16 @@
 """Text: labels, one per line (.txt) or as a list (.json), and lines of names with their values."""
 
-import io
 import json
 import os
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import from_text, holds
-from tieproof.inputs.readers.location import File, Location, Piped, broken, check, reading
+from tieproof.inputs.readers.lines import unpacked
+from tieproof.inputs.readers.location import File, Location, Piped, broken, reading
 from tieproof.ties import Array
 
 LINES = "UTF-8 text with one label a line (.txt)"
@@ -72,12 +71,9 @@ def read(location: str | os.PathLike[str] | Piped, name: str, value: str) -> dic
 
     Raises InputError, with the line, if a line has no value, or if a name has two values.
     """
-    path: Path | Piped = location if isinstance(location, Piped) else Path(location)
-    kind = f"UTF-8 text with a {name} and its {value} on each line"
-    if isinstance(path, Path):
-        check(path)
-    with reading(path, kind), path.open("rb") as file, io.TextIOWrapper(file, ENCODING) as text:
-        lines = [line.strip() for line in text]
+    path, content = unpacked(location)
+    with reading(path, f"UTF-8 text with a {name} and its {value} on each line"):
+        lines = [line.strip() for line in content.tobytes().decode(ENCODING).split("\n")]
     values: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
         first, *rest = line.split(None, 1) or [""]
