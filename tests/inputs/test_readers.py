@@ -536,7 +536,7 @@ BAD_EMBEDDINGS = {
     "complex": (np.zeros((2, 2), dtype=complex), "must contain real numbers, not complex128"),
     "strings": (np.array([["a"]]), "must contain real numbers, not strings"),
     "dates": (np.zeros((2, 2), dtype="datetime64[s]"), "datetime64"),
-    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "must contain real numbers, not void32"),
+    "structured": (np.zeros((2, 2), dtype=[("a", "f4")]), "must contain real numbers, not structured values"),
     "structured, named beyond Latin": (np.zeros(2, dtype=[("ж", "f4")]), "structured array; save one array"),
     "long doubles": (np.zeros((2, 2), dtype=np.longdouble), "longdouble"),
 }
@@ -735,7 +735,7 @@ def test_parquet_labels_without_null_and_nan(tmp_path: Path) -> None:
     pq.write_table(pa.table({"label": [1.0, float("nan")]}), path)
     assert "row 1 contains nan" in refusal(read_labels, path)
     pq.write_table(pa.table({"label": [b"a"]}), path)
-    assert "must be integers or strings, not Python objects" in refusal(read_labels, path)
+    assert "must be integers or strings, not objects" in refusal(read_labels, path)
 
 
 @pytest.mark.parametrize("extension", ARCHIVES)

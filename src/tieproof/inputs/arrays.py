@@ -220,7 +220,8 @@ def is_bfloat16(array: Array) -> bool:
 
 def type_name(dtype: np.dtype[Any]) -> str:
     """Return the name of a type for messages; NumPy's names of strings contain their size in bits."""
-    return {"U": "strings", "S": "bytes", "O": "objects"}.get(dtype.kind, dtype.name)
+    names = {"U": "strings", "S": "bytes", "O": "objects"}
+    return "structured values" if dtype.names else names.get(dtype.kind, dtype.name)
 
 
 def as_embeddings(values: Any, name: str = "embeddings") -> Embeddings:

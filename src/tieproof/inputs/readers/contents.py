@@ -18,12 +18,7 @@ MOST_SHOWN = 60
 
 def holds(dtype: np.dtype[Any] | str, shape: Sequence[int]) -> str:
     """Return a type and a shape in words, for messages."""
-    return f"{dtype if isinstance(dtype, str) else name_of(dtype)}, shape {tuple(shape)}"
-
-
-def name_of(dtype: np.dtype[Any]) -> str:
-    """Return the name of an array's type for messages."""
-    return {"V": "structured values", "O": "Python objects"}.get(dtype.kind) or type_name(dtype)
+    return f"{dtype if isinstance(dtype, str) else type_name(dtype)}, shape {tuple(shape)}"
 
 
 def stored_labels(array: Array, where: Location, stored: str | None = None) -> Array:
@@ -44,7 +39,7 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
     elif array.dtype.kind == "f" and stored:
         check_unrounded(array, exact_below(stored), name)
     elif array.dtype.kind not in "biuf":
-        raise InputError(f"The {name} must be integers or strings, not {name_of(array.dtype)}. Convert them first.")
+        raise InputError(f"The {name} must be integers or strings, not {type_name(array.dtype)}. Convert them first.")
     return as_labels(array, array.shape[0] if array.ndim else 0, name, "items")
 
 

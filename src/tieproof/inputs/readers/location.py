@@ -9,8 +9,8 @@ import io
 import os
 import stat
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, NamedTuple
@@ -284,14 +284,6 @@ def reading(path: File | Piped, kind: str) -> Iterator[None]:
             why = f"the byte 0x{byte:02x} is not UTF-8; convert the file to UTF-8"
             raise InputError(broken(path, kind, why=why)) from error
         raise InputError(broken(path, kind)) from error
-
-
-@contextmanager
-def opened(path: File, kind: str, open_file: Callable[[Any], AbstractContextManager[Any]]) -> Iterator[Any]:
-    """Open a file by a function of a library, which gets the path, or of a remote file a stream of its bytes."""
-    with reading(path, kind), ExitStack() as stack:
-        source = path if isinstance(path, Path) else stack.enter_context(path.open("rb"))
-        yield stack.enter_context(open_file(source))
 
 
 def looks_like(path: File | Piped) -> str | None:

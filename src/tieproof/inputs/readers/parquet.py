@@ -3,18 +3,20 @@
 from bisect import bisect_right
 from collections import deque
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import AbstractContextManager
+from contextlib import contextmanager, nullcontext
 from itertools import accumulate
+from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from tieproof.errors import InputError, library
+from tieproof.inputs.arrays import type_name
 from tieproof.inputs.labels import from_objects
 from tieproof.inputs.readers.columns import Entry
-from tieproof.inputs.readers.contents import from_bytes, name_of
-from tieproof.inputs.readers.location import File, Location, opened, reading
+from tieproof.inputs.readers.contents import from_bytes
+from tieproof.inputs.readers.location import File, Location, reading
 from tieproof.ties import Array
 
 PARQUET = "a Parquet file (.parquet)"
@@ -26,8 +28,16 @@ BATCH = 2**21
 """The number of bytes that are decoded at a time."""
 
 
-def _opened(path: File) -> AbstractContextManager[Any]:
-    return opened(path, PARQUET, library("pyarrow.parquet", f"Reading {path}", "parquet").ParquetFile)
+@contextmanager
+def _opened(path: File) -> Iterator[Any]:
+    """Open a file by its path, or a remote one by a stream of its bytes."""
+    parquet = library("pyarrow.parquet", f"Reading {path}", "parquet")
+    with (
+        reading(path, PARQUET),
+        nullcontext(path) if isinstance(path, Path) else path.open("rb") as source,
+        parquet.ParquetFile(source) as file,
+    ):
+        yield file
 
 
 class _ListRows:
@@ -167,7 +177,7 @@ def matrix(path: File, named: Collection[str], taken: Sequence[int]) -> Array:
             column = _as_numpy(path, table.column(at), name)
             if column.dtype.kind not in "biuf":
                 raise InputError(
-                    f"{Location(path, name)} is a column of {name_of(column.dtype)}, where numbers are expected; "
+                    f"{Location(path, name)} is a column of {type_name(column.dtype)}, where numbers are expected; "
                     "leave the column out, or rename it to 'id'."
                 )
             columns.append(column)
