@@ -532,7 +532,6 @@ BAD_EMBEDDINGS = {
     "a number": (np.array(3), "shape ()"),
     "three axes": (np.zeros((2, 2, 2)), "shape (2, 2, 2)"),
     "no rows": (np.zeros((0, 4)), "must have at least one row and one column, not the shape (0, 4)"),
-    "no columns": (np.zeros((4, 0)), "(4, 0)"),
     "complex": (np.zeros((2, 2), dtype=complex), "must contain real numbers, not complex128"),
     "strings": (np.array([["a"]]), "must contain real numbers, not strings"),
     "dates": (np.zeros((2, 2), dtype="datetime64[s]"), "datetime64"),
@@ -556,17 +555,8 @@ def test_bad_embeddings(tmp_path: Path, stored: Array, expected: str) -> None:
 BAD_LABELS = {
     "NaN": ([1.0, np.nan], "must be integers or strings, but row 1 contains nan. Give every item"),
     "fractions": ([1.0, 0.5], "must be integers or strings, but row 1 contains 0.5"),
-    "infinity": ([1.0, np.inf], "row 1 contains inf"),
-    "beyond 2^24 in float32": (
-        np.array([1, 2**24 + 2], dtype=np.float32),
-        "every integer only below 16777216, but row 1 contains 16777218.0",
-    ),
-    "beyond 2^53": ([1.0, 2.0**54], "every integer only below 9007199254740992, but row 1 contains"),
+    "beyond 2^24 in float32": (np.float32([1, 2**24 + 2]), "every integer only below 16777216, but row 1 contains"),
     "classes that count": ([[0, 1], [0, 2]], "have the shape (2, 2): two dimensions mean one 0/1 column per class"),
-    "rows of strings": (
-        [["a", "b"], ["c", "d"]],
-        "have the shape (2, 2): two dimensions mean one 0/1 column per class",
-    ),
     "three axes": (np.zeros((2, 2, 2)), "(2, 2, 2)"),
     "a number": (np.array(3), "must have the shape (items,) or (items, classes), not ()"),
     "none": (np.zeros(0, dtype=int), "contains no labels"),
