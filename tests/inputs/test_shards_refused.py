@@ -314,9 +314,7 @@ def test_labels_of_different_shapes_and_sizes(tmp_path: Path) -> None:
 
 def test_labels_that_no_label_is(tmp_path: Path) -> None:
     save_file({"x": VECTORS, "label": np.full(40, 0.5)}, tmp_path / "a.safetensors")
-    assert "a.safetensors:label must be integers or strings, but row 0 contains 0.5" in refusal(
-        lambda: tp.open(tmp_path), "labels"
-    )
+    assert "a.safetensors:label must be integers or strings, but" in refusal(lambda: tp.open(tmp_path), "labels")
 
 
 # Checks when rows are read.
