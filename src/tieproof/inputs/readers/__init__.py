@@ -128,7 +128,7 @@ def read_embeddings(location: PathLike, *, apart: Iterable[PathLike] = (), label
     return as_embeddings(entry.load(), f"embeddings of {Location(where.path, entry.name)}")
 
 
-def read_labels(location: PathLike) -> Array:
+def read_labels(location: PathLike | Location) -> Array:
     """Read labels, integers or strings of shape (n,), or 0/1 of shape (n, c) for c classes.
 
     location : a file, or a file and one of its entries, as for `read_embeddings`. Without an entry, one called
@@ -144,11 +144,7 @@ def read_labels(location: PathLike) -> Array:
     Raises InputError if the file cannot be read, if a label is missing or NaN, or if its content is not an array of
     labels, and MissingExtraError if the library for its format is not installed.
     """
-    return labels_in(split(location))
-
-
-def labels_in(where: Location) -> Array:
-    """Read the labels at a location as `read_labels` does."""
+    where = split(location)
     entry = choose(entries_of(where), where, "labels")
     return stored_labels(entry.load(), Location(where.path, entry.name), entry.stored)
 

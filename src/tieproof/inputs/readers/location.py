@@ -103,12 +103,14 @@ class Location(NamedTuple):
         return f"{self.path}:{self.entry}" if self.entry else str(self.path)
 
 
-def split(location: str | os.PathLike[str]) -> Location:
+def split(location: "str | os.PathLike[str] | Location") -> Location:
     """Split a location into file and entry, though both may contain colons.
 
     A location that exists as a whole is a file. Otherwise the file is the longest beginning that is a file, or that
     at least has an extension, and the rest after the colon is the entry.
     """
+    if isinstance(location, Location):
+        return location
     whole = os.fsdecode(location)
     if os.path.exists(whole):
         return Location(Path(whole))

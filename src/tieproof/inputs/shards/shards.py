@@ -13,7 +13,7 @@ import numpy as np
 from tieproof.errors import InputError, about
 from tieproof.inputs.arrays import type_name
 from tieproof.inputs.labels import check_widths, integer_type
-from tieproof.inputs.readers import FILE_FORMATS, entries_of, labels_in
+from tieproof.inputs.readers import FILE_FORMATS, entries_of, read_labels
 from tieproof.inputs.readers.columns import meant
 from tieproof.inputs.readers.location import Location
 from tieproof.inputs.shards.files import PATTERN, Paths, Shard, StoredRows, file_beside, located, parted, shard_at
@@ -249,7 +249,7 @@ def _places_called(shards: Sequence[Shard], name: str, what: str) -> list[Locati
 
 def _values(rows: Mapping[str, int], places: Sequence[Location], what: str) -> Array:
     """Read the values at these locations, as many as there are rows, and join them to one array."""
-    arrays = list(in_order(labels_in, places, AT_A_TIME))
+    arrays = list(in_order(read_labels, places, AT_A_TIME))
     first = arrays[0]
     for (has, count), place, values in zip(rows.items(), places, arrays, strict=True):
         if len(values) != count:
