@@ -555,7 +555,10 @@ def test_bad_embeddings(tmp_path: Path, stored: Array, expected: str) -> None:
 BAD_LABELS = {
     "NaN": ([1.0, np.nan], "must be integers or strings, but row 1 contains nan. Give every item"),
     "fractions": ([1.0, 0.5], "must be integers or strings, but row 1 contains 0.5"),
-    "beyond 2^24 in float32": (np.float32([1, 2**24 + 2]), "every integer only below 16777216, but row 1 contains"),
+    "beyond 2^24 in float32": (
+        np.array([1, 2**24 + 2], "f4"),
+        "every integer only below 16777216, but row 1 contains",
+    ),
     "classes that count": ([[0, 1], [0, 2]], "have the shape (2, 2): two dimensions mean one 0/1 column per class"),
     "three axes": (np.zeros((2, 2, 2)), "(2, 2, 2)"),
     "a number": (np.array(3), "must have the shape (items,) or (items, classes), not ()"),
@@ -614,6 +617,9 @@ def test_columns_whose_names_are_no_text(tmp_path: Path) -> None:
 def test_confidences_in_bytes(tmp_path: Path) -> None:
     np.save(tmp_path / "sure.npy", [b"0.5", b"1"])
     assert read_confidences(tmp_path / "sure.npy").tolist() == [0.5, 1]
+    for shape in ((1, 2), (2, 1)):
+        np.save(tmp_path / "sure.npy", np.reshape([0.5, 1], shape))
+        assert read_confidences(tmp_path / "sure.npy").tolist() == [0.5, 1]
     np.save(tmp_path / "sure.npy", [b"0.5", b"\xff"])
     assert "has b'\\xff' at [1]" in refusal(read_confidences, tmp_path / "sure.npy")
 

@@ -44,7 +44,9 @@ def stored_labels(array: Array, where: Location, stored: str | None = None) -> A
 
 
 def stored_confidences(array: Array, where: Location) -> Array:
-    """Return numbers as they are stored; numbers in text become the nearest float64."""
+    """Return numbers as they are stored, a single row or column as one axis; text becomes the nearest float64."""
+    if array.ndim == 2 and 1 in array.shape:
+        array = array.reshape(-1)
     if array.dtype.kind == "S":
         array = _decoded(array, where)
     if array.dtype.kind != "U":
