@@ -85,11 +85,12 @@ def _reader_of(values: Any, role: Role) -> "Reader":
     """Return the function that reads values of this kind, or a file with this extension."""
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         return _from_library
-    if isinstance(values, Piped) and predictions.is_dictionary(values):
-        return _from_json
     if isinstance(values, str | os.PathLike):
         name = values.name if isinstance(values, Piped) else split(values).path.name
-        return next((read for endings, read in FILES.items() if name.lower().endswith(endings)), _from_trec)
+        for endings, read in FILES.items():
+            if name.lower().endswith(endings):
+                return read
+        return _from_json if isinstance(values, Piped) and predictions.is_dictionary(values) else _from_trec
     if isinstance(values, Mapping):
         return _from_dictionary
     if hasattr(values, "columns"):
