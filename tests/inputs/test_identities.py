@@ -62,10 +62,6 @@ def test_wherever_they_name_something(call: Callable[[], object]) -> None:
         call()
 
 
-def test_integers_of_64_bits_are_labels_in_any_order() -> None:
-    assert tp.evaluate(DATA, [1, 2**64 - 1, 2**64 - 2, 2**64 - 1], measures=["AP"]).query_ids.tolist() == [1, 3]
-
-
 @pytest.mark.parametrize("name", ["relevance", "exclude"])
 def test_indices_of_pairs(name: str) -> None:
     many = np.arange(2100.0)[:, None]
