@@ -16,6 +16,7 @@ from click.shell_completion import CompletionItem
 
 from tieproof.cli.commands import Argument, CommandWithExamples
 from tieproof.cli.output import Outputs, page_of
+from tieproof.cli.output import Text as Text
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
@@ -25,55 +26,27 @@ from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
 
-Text = str | None
-
 TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
 
 
-def whole_number(text: str) -> int:
-    """Parse a whole number; the message of an error is ours, the same in all versions of click."""
-    try:
-        return int(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a whole number") from None
+def number(
+    meant: str, fits: Callable[[Any], bool] = lambda value: True, kind: Callable[[str], Any] = float
+) -> Callable[[str], Any]:
+    """Return a parser of numbers; the message of an error is ours, the same in all versions of click.
 
+    meant : what a number must be, in words
+    """
 
-def count(text: str) -> int:
-    """Parse a whole number of at least 1."""
-    number = whole_number(text)
-    if number < 1:
-        raise click.BadParameter(f"{text!r} is not a number of at least 1")
-    return number
+    def parsed(text: str) -> Any:
+        try:
+            value = kind(text)
+        except ValueError:
+            value = None
+        if value is None or not fits(value):
+            raise click.BadParameter(f"{text!r} is not {meant}")
+        return value
 
-
-def share(text: str) -> float:
-    """Parse a number from 0 to 1."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-    if not 0 <= number <= 1:
-        raise click.BadParameter(f"{text!r} is not a number from 0 to 1")
-    return number
-
-
-def radius(text: str) -> float:
-    """Parse a finite number of at least 0."""
-    try:
-        number = float(text)
-    except ValueError:
-        raise click.BadParameter(f"{text!r} is not a number") from None
-    if not 0 <= number < float("inf"):
-        raise click.BadParameter(f"{text!r} is not a finite number of at least 0")
-    return number
-
-
-def between_0_and_1(text: str) -> float:
-    """Parse a number between 0 and 1; 0, 1 and the largest float64 below 1 are refused."""
-    number = share(text)
-    if number == 0 or (1 + number) / 2 == 1:
-        raise click.BadParameter(f"{text!r} is not a number between 0 and 1")
-    return number
+    return parsed
 
 
 def file_path(text: str) -> str:
@@ -114,10 +87,15 @@ class OptionKind(NamedTuple):
 
 FILE, FOLDER = (OptionKind(metavar, file_path, complete_file) for metavar in ("FILE", "FOLDER"))
 NAME = OptionKind("NAME")
-NUMBER, COUNT = OptionKind("NUMBER", whole_number), OptionKind("NUMBER", count)
-SHARE, BETWEEN_0_AND_1 = OptionKind("SHARE", share), OptionKind("SHARE", between_0_and_1)
-SECONDS = OptionKind("SECONDS", float)
-RADIUS = OptionKind("NUMBER", radius)
+ANY_NUMBER, WHOLE = number("a number"), number("a whole number", kind=int)
+NUMBER, SECONDS = OptionKind("NUMBER", WHOLE), OptionKind("SECONDS", ANY_NUMBER)
+COUNT = OptionKind("NUMBER", number("a whole number of at least 1", lambda value: value >= 1, int))
+SHARE = OptionKind("SHARE", number("a number from 0 to 1", lambda value: 0 <= value <= 1))
+RADIUS = OptionKind("NUMBER", number("a finite number of at least 0", lambda value: 0 <= value < float("inf")))
+BETWEEN_0_AND_1 = OptionKind(
+    "SHARE", number("a number between 0 and 1", lambda value: value > 0 and (1 + value) / 2 < 1)
+)
+"""Without 0, 1, and the largest float64 below 1."""
 
 
 def choice(words: Iterable[str]) -> OptionKind:

@@ -18,12 +18,8 @@ from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
 
-SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
-    "--json": (MEANS, lambda what: str(what.to_json())),
-    "--latex": (LATEX, lambda what: str(what.to_latex())),
-    "--markdown": (MARKDOWN, lambda what: str(what.to_markdown())),
-}
-"""For each option whose file may be -, which is standard output: its formats, and what is printed there."""
+SHOWN = {"--json": (MEANS, "to_json"), "--latex": (LATEX, "to_latex"), "--markdown": (MARKDOWN, "to_markdown")}
+"""For each option whose file may be -, which is standard output: its formats, and the method of what is printed."""
 
 Text = str | None
 
@@ -64,9 +60,9 @@ def written(make: Callable[[], Answer], read: Iterable[str | File | None], outpu
     return made
 
 
-def _shown(outputs: Outputs) -> dict[str, Callable[[Any], str]]:
-    """What is printed on standard output in place of the table, by the options that ask for it."""
-    return {f"{option} -": write for option, (known, write) in SHOWN.items() if ("-", known) in outputs}
+def _shown(outputs: Outputs) -> dict[str, str]:
+    """The methods of what is printed on standard output in place of the table, by the options that ask for it."""
+    return {f"{option} -": form for option, (known, form) in SHOWN.items() if ("-", known) in outputs}
 
 
 def check_lines(lines: bool, outputs: Outputs) -> None:
@@ -106,11 +102,10 @@ def _is_standard_output(path: str) -> bool:
 
 def answer(outputs: Outputs, what: Any) -> None:
     """Print the text of a result, or its JSON, LaTeX or Markdown if this is to be written to standard output."""
-    shown = _shown(outputs)  # at most one, as `written` has checked
-    if shown:
-        say(next(iter(shown.values()))(what))
-    else:
-        show(type(what).to_text, what)
+    for form in _shown(outputs).values():  # at most one, as `written` has checked
+        say(getattr(what, form)())
+        return
+    show(type(what).to_text, what)
 
 
 def show(render: Render, what: Any) -> None:

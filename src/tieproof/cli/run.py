@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -10,6 +10,7 @@ from click.core import ParameterSource
 import tieproof
 from tieproof.cli.exits import say
 from tieproof.cli.options import (
+    ANY_NUMBER,
     COUNT,
     RADIUS,
     TIE_STD,
@@ -24,7 +25,7 @@ from tieproof.cli.options import (
     lines,
     shared,
 )
-from tieproof.cli.output import Outputs, answer, check_lines, measures_of, showing, with_page, written
+from tieproof.cli.output import Answer, Outputs, answer, check_lines, measures_of, showing, with_page, written
 from tieproof.cli.ranked_runs import of_runs
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import NOT_JUDGED
@@ -39,8 +40,6 @@ from tieproof.measures.base import Measure, parse, parts_of
 from tieproof.measures.trec_eval import SETS, members
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
-
-Answer = TypeVar("Answer")
 
 
 def _deepest(text: str) -> None:
@@ -94,7 +93,7 @@ EXAMPLES = (
     level=Option(
         "The smallest grade that is relevant, as -l of trec_eval; nDCG, ERR and RBP(gain=linear) read all grades. "
         "Default: all grades above 0 are.",
-        OptionKind("GRADE", float),
+        OptionKind("GRADE", ANY_NUMBER),
         ("--level", "-l"),
     ),
     lines=lines(

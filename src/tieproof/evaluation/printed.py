@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.measured import Measured
@@ -18,7 +18,7 @@ from tieproof.evaluation.scoring import by_policy, reads_judged, score
 from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
 from tieproof.inputs.mapped import paths_of, unchanged
-from tieproof.inputs.options import check_choice, needed
+from tieproof.inputs.options import check_choice
 from tieproof.inputs.sources import Source
 from tieproof.measures import Measure
 from tieproof.ties import Array, FloatArray, IntArray, Parts
@@ -191,7 +191,7 @@ def _places_of_ids(source: Source, values: Array) -> IntArray:
 
 def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
     """Return the place of each document in the list of its query, as ranx sorts it."""
-    ranx, lists = needed("ranx", "The rule 'ranx'", "ranx"), dict[str, dict[str, float]]()
+    ranx, lists = library("ranx", "The rule 'ranx'", "ranx"), dict[str, dict[str, float]]()
     for row, (of_query, value) in enumerate(zip(query.tolist(), values.tolist(), strict=True)):
         lists.setdefault(str(of_query), {})[str(row)] = value  # the ids do not matter to ranx
     places = np.empty(len(values), dtype=np.int64)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.options import rounded
@@ -112,10 +112,7 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
     if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
         if name == "relevance":
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
+            raise InputError(INEXACT_GRADE)
         # float64 would make different integers equal, so ranks, which have the same order, take their place.
         return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
     finite = np.isfinite(block)

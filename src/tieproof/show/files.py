@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.show import style
 from tieproof.ties import Array
 from tieproof.whole_files import naming, unfinished_file
@@ -111,14 +111,12 @@ def _write_csv(result: Any, path: Path) -> None:
 
 
 def _parquet_writer() -> Writer:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtraError("Writing a .parquet file", "parquet") from None
+    pyarrow, parquet = (
+        library(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet")
+    )
 
     def write(result: Any, path: Path) -> None:
-        pyarrow.parquet.write_table(pyarrow.table(_storable(result.columns())), path)
+        parquet.write_table(pyarrow.table(_storable(result.columns())), path)
 
     return write
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
@@ -311,8 +311,4 @@ class Shown(AsJson):
 
 def pandas(what: str) -> Any:
     """The library pandas; MissingExtraError, which names `what` needs it, if it is not installed."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtraError(what, "pandas") from None
-    return pandas
+    return library("pandas", what, "pandas")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import library
 from tieproof.installed import __version__
 from tieproof.show.drawing import in_steps, sort
 from tieproof.show.files import Formats, Writer, output
@@ -180,10 +180,7 @@ def write_page(shown: Any, path: str | os.PathLike[str], contents: Filled) -> No
 
 def _templates() -> Any:
     """The environment of the templates, which escapes all values."""
-    try:
-        import jinja2
-    except ImportError:
-        raise MissingExtraError("Writing a page", "report") from None
+    jinja2 = library("jinja2", "Writing a page", "report")
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("tieproof.show.pages"),
         autoescape=True,
