@@ -15,7 +15,8 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.nearest import data_of, lists_of, run_of
 from tieproof.evaluation.run_ties import join, join_judged, run_parts
 from tieproof.evaluation.scoring import by_policy, reads_judged, score
-from tieproof.inputs.judged_runs import ranked_of
+from tieproof.inputs.documents import DocumentTable
+from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of
 from tieproof.inputs.lists import as_limits
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_choice
@@ -114,9 +115,19 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             differences += further
         else:
             parts, count = _of_lists(result, rule, given)
-        scores = score(parts, used, count)
+        return Printed(rule, without_ties(result, parts, count, dict(zip(measures, used, strict=True))), differences)
+
+
+def without_ties(result: Measured, parts: Parts, count: int, measures: Mapping[Measure, Measure]) -> Measured:
+    """Return the values of the queries of a result in rankings without ties.
+
+    count : the number of queries
+    measures : the measures of the result, each with the one that is computed in its place
+    """
+    scores = score(parts, [*measures.values()], count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
-    nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
+    of_run = result.evaluated.origin.call == "evaluate_run"
+    nothing = np.isin(result.query_ids, result.empty_ids) if of_run else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
     for at in by_policy(measures, result.setting.empty):
         values[at, nothing] = EMPTY[result.setting.empty]
@@ -125,7 +136,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
         for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None)), differences)
+    return Measured(result.evaluated._replace(per_query=per_query, kept=None))
 
 
 def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:
@@ -141,12 +152,25 @@ def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Part
         with np.errstate(over="ignore"):
             values = values.astype(np.float32)
         differences += [SINGLE_PRECISION] if _merges(source, values) else []
+    ranks = _ranks(source, values, rule)
+    return run_in_order(result, (judged, source, table, names), ranks), len(result.query_ids), differences
+
+
+def run_in_order(
+    result: Measured, run: tuple[JudgedDocuments, Source, DocumentTable, list[str]], ranks: FloatArray
+) -> Parts:
+    """Return the rankings of the documents of a run.
+
+    run : the judgments, the run, the table of its documents, and the names of the queries
+    ranks : a number for each document that is the smaller, the earlier it is ranked for its query
+    """
+    judged, source, table, names = run
     place = {name: at for at, name in enumerate(result.query_ids.tolist())}
-    number, count = np.array([place.get(name, -1) for name in names]), len(place)
-    ranked = ranked_of(source._replace(value=-_ranks(source, values, rule)), table, judged)
-    scores = join(judged, ranked, number, count)
+    number = np.array([place.get(name, -1) for name in names])
+    ranked = ranked_of(source._replace(value=-ranks), table, judged)
+    scores = join(judged, ranked, number, len(place))
     alone = join_judged(judged, ranked, number, scores) if reads_judged(result.evaluated.per_query) else None
-    return run_parts(scores, result.query_ids, False, None, alone, with_unjudged=True), count, differences
+    return run_parts(scores, result.query_ids, False, None, alone, with_unjudged=True)
 
 
 def _merges(source: Source, values: Array) -> bool:
@@ -170,8 +194,13 @@ def _ranks(source: Source, values: Array, rule: str) -> FloatArray:
     elif rule != "position":
         key = _places_of_ids(source, values)
         key = key if rule == "ascending" else -key
-    ranks = np.empty(len(values))
-    ranks[np.lexsort((key, -values, query))] = np.arange(len(values))
+    return ranks_by(key, -values, query)
+
+
+def ranks_by(*keys: Array) -> FloatArray:
+    """Return the place of each row in the order of the last key, then of the one before it, and so on."""
+    ranks = np.empty(len(keys[0]))
+    ranks[np.lexsort(keys)] = np.arange(len(ranks))
     return ranks
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 from dataclasses import asdict
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,9 @@ from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
 from tieproof.ties import by_name, columns_of, for_loggers
+
+if TYPE_CHECKING:
+    from tieproof.evaluation.one_order import OneOrderStd
 
 Per = Literal["query", "measure", "category"]
 PER = ("query", "measure", "category")
@@ -208,6 +211,37 @@ class Result(Measured, Shown, AsFrame):
         from tieproof.evaluation.printed import printed  # rarely needed
 
         return type(self)(self._evaluated, self.ci, printed(self, rule, evaluated))
+
+    def std_of_one_order(
+        self, measure: str | Measure, *, draws: int = 100, seed: int = 0, **evaluated: Any
+    ) -> "OneOrderStd":
+        """The standard deviation of a mean if one order of the gallery ranks the tied items of all queries.
+
+        `std`, which tables call "tie std", has the ties of each query broken independently. A program that sorts
+        stably breaks all of them by the order of the data, and another order moves many queries in the same
+        direction. This spread has no closed form: orders are drawn, and the standard error says how well it is known.
+
+        measure : one of the result's measures
+        draws : the number of drawn orders, each of which takes about an evaluation of given distances
+        seed : the seed of the draws; the same seed and data, in the same order, give the same numbers
+        evaluated : the evaluated data, by the names of the arguments, such as `embeddings` and `labels`, `qrels` and
+            `run`, or `scores` and `relevance`; a result does not keep its data
+
+        Returns an `OneOrderStd` with `std`, `standard_error` and `draws`. Embeddings and lists take 24 bytes for each
+        pair of a query and an item. Documents of runs are the same item where they have the same id.
+
+        Raises InputError if the data is not that of the result, for the result of another evaluation or of one
+        category, and for lists that are no matrix.
+
+        >>> import tieproof as tp
+        >>> data = {"scores": [[1, 1], [2, 2], [3, 3]], "relevance": [[1, 0], [1, 0], [1, 0]]}
+        >>> result = tp.evaluate_scores(**data, measures=["RR"])
+        >>> f"{result['RR'].std:.3f}", "{:.3f} ± {:.3f}".format(*result.std_of_one_order("RR", **data)[:2])
+        ('0.144', '0.250 ± 0.002')
+        """
+        from tieproof.evaluation.one_order import std_of_one_order  # rarely needed
+
+        return std_of_one_order(self, self._known(measure), draws, seed, evaluated)
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every measure, and return the axes of matplotlib (extra `plot`)."""
