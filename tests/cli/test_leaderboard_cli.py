@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file, lists in zip(FILES, RUNS.values(), strict=True):
         lines = [f"{query} Q0 {doc} 1 {score} t\n" for query, docs in lists.items() for doc, score in docs.items()]
         Path(file).write_text("".join(lines))
-    Path("published.tsv").write_text("# system\n\nsure\tRR\t0.75\ntied\tRR\t1\nbad\tRR\t0.5\nsure\tAP\t0.1\n")
+    Path("published.tsv").write_text("# system\n\nsure\tRR\t0.75\ntied\tRR\t1\nbad\tRR\t0.5\nsure\tAP\t0.1\nsure\tgm_map\t1\n")
+    Path("nan.tsv").write_text("sure nan\n")
     return tmp_path
 
 
@@ -83,7 +84,11 @@ def test_several_runs_of_the_command_run(folder: Path, capsys: pytest.CaptureFix
         ("leaderboard runs --published published.tsv", "--published is of runs"),
         ("leaderboard runs --csv b.csv", "--csv is of runs"),
         ("leaderboard qrels.txt", "qrels.txt is not a folder"),
-        ("leaderboard qrels.txt runs -m P@1 --published published.tsv", "no published number for P@1"),
+        (
+            "leaderboard qrels.txt runs -m P@1 --published published.tsv",
+            "no published number for P@1; it has numbers for RR, AP, gm_map",
+        ),
+        ("leaderboard qrels.txt runs --published nan.tsv", "the number must be finite"),
         ("leaderboard qrels.txt runs --published qrels.txt", "has 'q1 0 a 1' on line 1"),
         ("leaderboard qrels.txt empty", "is a folder without files"),
     ],

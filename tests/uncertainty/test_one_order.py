@@ -22,7 +22,7 @@ RUN = {f"q{query}": dict(zip(NAMES, map(float, row), strict=True)) for query, ro
 
 
 def average_precision(distances: Sequence[float], grades: Sequence[int], order: Sequence[int]) -> float:
-    """AP of the items whose grade is not below 0, by distance, and where that is equal, by their places in an order."""
+    """AP of the items whose grade is not below 0, by distance, and by their places in an order where that is equal."""
     ranked = sorted((distance, order[at], grades[at]) for at, distance in enumerate(distances) if grades[at] >= 0)
     hits = [rank for rank, (_, _, grade) in enumerate(ranked, 1) if grade > 0]
     return fmean(found / rank for found, rank in enumerate(hits, 1))

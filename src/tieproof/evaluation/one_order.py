@@ -55,8 +55,8 @@ def std_of_one_order(
 def _std_of(values: list[float]) -> tuple[float, float]:
     """Return the standard deviation of drawn values, and its standard error by their fourth moment.
 
-    The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter VI),
-    and the error of its root follows by the derivative.
+    The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
+    VI), and the error of its root follows by the derivative.
 
     >>> _std_of([0.0, 1.0, 0.0, 1.0])
     (0.5773502691896257, 0.06909634979907084)

@@ -147,9 +147,8 @@ class Comparison(Shown, AsFrame):
         a, b, measure = self._known((a, b, measure))
         title, results = f"{measure} of {a} minus {b}", (self.results[a], self.results[b])
         per_query, known = self.per_query(a, b, measure), self.results[a]._known(measure)
-        first = self.results[self.systems[0]]
-        categories = first.category_of_query if first.setting.average == "macro" else None
-        return over_ties(title, known, results, self[a, b, measure], per_query, categories, resolution)
+        groups = self.results[self.systems[0]]._in_groups(per_query.lower)
+        return over_ties(title, known, results, self[a, b, measure], per_query, groups, resolution)
 
     def deciding(self, a: str, b: str, measure: str | Measure, count: int = 10) -> tuple[QueryDifference, ...]:
         """The queries whose expected values differ most between two systems, the largest difference first.

@@ -1,5 +1,6 @@
 """`RankedSystems`: the systems of a leaderboard, with the places that ties and the choice of queries leave open."""
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -8,15 +9,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.analyses.leaderboard.places import can_swap
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
 from tieproof.show.shown import AsFrame, Shown, Table, text
 from tieproof.ties import Array, Estimate
 
-_NAME, _NUMBERS, _PUBLISHED = 24, 66, 20
-"""The most columns of a name, the columns of all numbers, and those of the published ones, in a text."""
+_NAME = 24
+"""The most columns of a name in a text."""
+
+_BETWEEN = 2
+"""The blanks between columns."""
 
 
 class Places(NamedTuple):
@@ -70,27 +73,24 @@ class Place:
 class RankedSystems(Shown, AsFrame):
     """The systems of a leaderboard by their places; `tieproof.leaderboard` returns it.
 
-    systems : the systems; those that share a place are in the order of their names
     measure : the name of the measure
     queries : the number of queries
     confidence : that of all sets of places over the choice of queries together
     ordered_by : "published" or "expected", the number that decides the places
+    systems : the systems; those that share a place are in the order of their names
     notes : whole sentences on what was left out, or was evaluated otherwise
     """
 
-    systems: tuple[Place, ...]
     measure: str
     queries: int
     confidence: float
     ordered_by: str
+    systems: tuple[Place, ...]
     notes: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Place:
         """The system of this name; KeyError if there is none."""
-        for each in self.systems:
-            if each.name == name:
-                return each
-        raise KeyError(name)
+        return {each.name: each for each in self.systems}[name]
 
     def __len__(self) -> int:
         """The number of systems."""
@@ -101,67 +101,66 @@ class RankedSystems(Shown, AsFrame):
         """The neighbors with different places that ties alone can swap."""
         return tuple((one.name, next_.name) for one, next_ in pairwise(self.systems) if one.swaps_with_next)
 
+    @property
+    def _is_published(self) -> bool:
+        return any(each.published is not None for each in self.systems)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        return {
-            "measure": self.measure,
-            "queries": self.queries,
-            "confidence": self.confidence,
-            "ordered_by": self.ordered_by,
-            "systems": [
-                {
-                    **asdict(each),
-                    "by_ties": list(each.by_ties),
-                    "by_queries": list(each.by_queries),
-                    "not_told_apart": list(each.not_told_apart),
-                    "moves": each.moves,
-                    "bias": each.bias,
-                }
-                for each in self.systems
-            ],
-            "notes": list(self.notes),
-        }
+        lists = ("by_ties", "by_queries", "not_told_apart")
+        systems = [
+            asdict(each)
+            | {name: list(getattr(each, name)) for name in lists}
+            | {"moves": each.moves, "bias": each.bias}
+            for each in self.systems
+        ]
+        return {**vars(self), "systems": systems, "notes": list(self.notes)}
 
     def columns(self) -> dict[str, Array]:
         """The columns of the table, as arrays with a row for each system; NaN where no number was published."""
-        each = self.systems
-        return {
-            "place": np.array([one.place for one in each]),
-            "system": np.array([one.name for one in each]),
-            "published": np.array([one.published for one in each], dtype=np.float64),
-            "bias": np.array([one.bias for one in each], dtype=np.float64),
-            **{
-                name: np.array([getattr(one.score, name) for one in each])
-                for name in ("lower", "expected", "upper", "std")
-            },
-            "best_by_ties": np.array([one.by_ties.best for one in each]),
-            "worst_by_ties": np.array([one.by_ties.worst for one in each]),
-            "swaps_with_next": np.array([one.swaps_with_next for one in each]),
-            "best_by_queries": np.array([one.by_queries.best for one in each]),
-            "worst_by_queries": np.array([one.by_queries.worst for one in each]),
-            "not_told_apart": np.array([len(one.not_told_apart) for one in each]),
-        }
-
-    def _table(self) -> Table:
-        level = f"queries {percent(self.confidence)}"
-        printed = any(one.published is not None for one in self.systems)
-        header = ("place", "system", *(("published", "bias") if printed else ()), "lower", "expected", "upper")
-        header = (*header, "ties", "swaps", level, "alike")
         rows = [
-            (
-                f"{one.place}",
-                one.name,
-                *(_published(one) if printed else ()),
-                *map(fixed, (one.score.lower, one.score.expected, one.score.upper)),
-                f"{one.by_ties}",
-                "next" if one.swaps_with_next else "",
-                f"{one.by_queries}",
-                f"{len(one.not_told_apart)}",
-            )
+            {
+                "place": one.place,
+                "system": one.name,
+                "published": math.nan if one.published is None else one.published,
+                "bias": math.nan if one.bias is None else one.bias,
+                **asdict(one.score),
+                "best_by_ties": one.by_ties.best,
+                "worst_by_ties": one.by_ties.worst,
+                "swaps_with_next": one.swaps_with_next,
+                "best_by_queries": one.by_queries.best,
+                "worst_by_queries": one.by_queries.worst,
+                "not_told_apart": len(one.not_told_apart),
+            }
             for one in self.systems
         ]
-        numbers = [name for name in header if name not in ("system", "swaps")]
-        return Table(header, [rows], [*self._sentences()], numbers)
+        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+
+    def _shown(self) -> dict[str, list[str]]:
+        """The columns of the table as texts."""
+        rows = []
+        for one in self.systems:
+            printed = {"published": "", "bias": ""}
+            if one.published is not None and one.bias is not None:
+                printed = {"published": fixed(one.published), "bias": signed(one.bias)}
+            rows.append(
+                {
+                    "place": f"{one.place}",
+                    "system": one.name,
+                    **(printed if self._is_published else {}),
+                    **{name: fixed(getattr(one.score, name)) for name in ("lower", "expected", "upper")},
+                    "ties": f"{one.by_ties}",
+                    "swaps": "next" if one.swaps_with_next else "",
+                    f"queries {percent(self.confidence)}": f"{one.by_queries}",
+                    "alike": f"{len(one.not_told_apart)}",
+                }
+            )
+        return {name: [row[name] for row in rows] for name in rows[0]}
+
+    def _table(self) -> Table:
+        shown = self._shown()
+        numbers = [name for name in shown if name not in ("system", "swaps")]
+        return Table([*shown], [[*zip(*shown.values(), strict=True)]], [*self._sentences()], numbers)
 
     def to_text(self, width: int | None = None, color: bool = False) -> str:
         """The table that the command line shows, wider than `width` if the names would have no room in it.
@@ -169,9 +168,10 @@ class RankedSystems(Shown, AsFrame):
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
         """
-        printed = any(one.published is not None for one in self.systems)
-        name = min(_NAME, max(len(printable(one.name)) for one in self.systems))
-        return text(self._table(), max(width or WIDTH, name + _NUMBERS + (_PUBLISHED if printed else 0)), color)
+        needed = (
+            min(_NAME, max(len(printable(each)) for each in (name, *cells))) for name, cells in self._shown().items()
+        )
+        return text(self._table(), max(width or WIDTH, sum(needed) + _BETWEEN * len(self._shown())), color)
 
     def _sentences(self) -> Iterator[str]:
         """What the columns mean, and how many systems and neighbors ties can move."""
@@ -193,7 +193,7 @@ class RankedSystems(Shown, AsFrame):
             "from a fixed seed (Mogstad, Romano, Shaikh and Wilhelm 2024). 'alike' counts the other systems from "
             "which this one cannot be told apart."
         )
-        if any(one.published is not None for one in self.systems):
+        if self._is_published:
             yield (
                 "'bias' is the published number minus the expected value: what the order of tied items in which the "
                 "number was computed gave or took."
@@ -218,13 +218,3 @@ class RankedSystems(Shown, AsFrame):
         from tieproof.show.pages.page import write_page
 
         write_page(self, path, contents)
-
-
-def _published(one: Place) -> tuple[str, str]:
-    """The published number, and its bias; empty texts if there is none."""
-    return ("", "") if one.published is None or one.bias is None else (fixed(one.published), signed(one.bias))
-
-
-def neighbors_swap(one: Place, following: Place) -> bool:
-    """Whether ties alone can swap two neighbors, which have different places."""
-    return one.place != following.place and can_swap(one.score, following.score)
