@@ -1,4 +1,4 @@
-"""`tieproof leaderboard` ranks runs, and `tieproof run` does so if several are given."""
+"""`tieproof leaderboard` ranks runs, and the records among them."""
 
 import csv
 import json
@@ -61,7 +61,7 @@ def test_page_and_picture(folder: Path) -> None:
     assert [label.get_text() for label in axes.get_yticklabels()] == ["1  input.sure", "1  input.tied", "3  bad"]
 
 
-def test_several_runs_of_the_command_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("leaderboard", "qrels.txt", *FILES, "-q", "--precision", "float32") == 0
     expected = capsys.readouterr().out
     assert [line.split("\t") for line in expected.splitlines()] == [
@@ -69,16 +69,19 @@ def test_several_runs_of_the_command_run(folder: Path, capsys: pytest.CaptureFix
         ["1", "0.5", "input.tied"],
         ["3", "0.5", "bad"],
     ]
-    assert run("run", "qrels.txt", *FILES, "-q", "--precision", "float32") == 0
-    assert capsys.readouterr().out == expected
-    assert run("run", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
+    assert run("leaderboard", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
     assert json.loads(Path("b.json").read_text())["measure"] == "RR"
+    assert run("run", "qrels.txt", FILES[0], "--save", "runs/bad.tieproof") == 0
+    Path("runs/bad.txt").unlink()
+    capsys.readouterr()
+    assert run("leaderboard", "qrels.txt", "runs", "-q") == 0
+    assert capsys.readouterr().out.startswith("1\t0.75\tbad\n1\t0.75\tinput.sure\n")
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("run qrels.txt runs/bad.txt runs/input.tied --ci 0.9", "--ci applies to a single run, but 2 were given"),
+        ("run qrels.txt runs/bad.txt runs/input.tied", "unexpected extra argument (runs/input.tied)"),
         ("leaderboard qrels.txt runs -m AP,RR", "by one measure, not by AP,RR"),
         ("leaderboard qrels.txt runs --verify x", "--verify is of records"),
         ("leaderboard runs --published published.tsv", "--published is of runs"),
