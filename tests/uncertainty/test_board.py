@@ -229,12 +229,13 @@ WRONG_NUMBERS: list[Any] = [{"s0": float("nan")}, {"s0": "0.5"}, {"s0": None}, {
 
 def test_runs_that_are_refused() -> None:
     given = runs(0)
-    for options, said in (
+    cases: list[tuple[dict[str, Any], str]] = [
         ({"measure": "NumRet"}, "a count"),
         ({"measures": ["AP"]}, "pass measure= in place of measures="),
         ({"published": {"nobody": 0.5}}, "No published number is of a system: they are of 'nobody'"),
         *(({"published": wrong}, "must be {name: number} with finite numbers") for wrong in WRONG_NUMBERS),
-    ):
+    ]
+    for options, said in cases:
         with pytest.raises(InputError, match=said):
             tp.leaderboard(QRELS, given, **options)
     with pytest.raises(InputError, match="two or more systems, not 1"):
@@ -245,7 +246,9 @@ def test_runs_that_are_refused() -> None:
         with pytest.raises(InputError, match="with strings as names, or a list of paths"):
             tp.leaderboard(QRELS, wrong)
     tags = {"input.x": given["s0"], "output.x": given["s1"]}
-    with pytest.raises(InputError, match="of 'x' may be that of input.x or output.x"):
+    with pytest.raises(InputError, match=r"of 'x' may be that of input\.x or output\.x"):
         tp.leaderboard(QRELS, tags, published={"x": 0.5})
     numbers = {"x": 0.5, "input.x": 0.25, "output.x": 0.75}
-    assert tp.leaderboard(QRELS, dict(given) | {"input.x": given["s0"]}, published=numbers)["input.x"].published == 0.25
+    assert (
+        tp.leaderboard(QRELS, dict(given) | {"input.x": given["s0"]}, published=numbers)["input.x"].published == 0.25
+    )

@@ -22,7 +22,7 @@ RUN = {f"q{query}": dict(zip(NAMES, map(float, row), strict=True)) for query, ro
 
 
 def average_precision(distances: Sequence[float], grades: Sequence[int], order: Sequence[int]) -> float:
-    """AP of the items whose grade is not below 0, by distance, and by their places in an order where that is equal."""
+    """AP of the items whose grade is not below 0, by distance, then by their places in an order."""
     ranked = sorted((distance, order[at], grades[at]) for at, distance in enumerate(distances) if grades[at] >= 0)
     hits = [rank for rank, (_, _, grade) in enumerate(ranked, 1) if grade > 0]
     return fmean(found / rank for found, rank in enumerate(hits, 1))
@@ -82,7 +82,7 @@ def test_std_is_that_of_all_orders(case: str) -> None:
 
 
 def test_no_ties_no_spread() -> None:
-    data = {"scores": [[3, 2, 1]] * 2, "relevance": [[0, 1, 0]] * 2}
+    data: dict[str, Any] = {"scores": [[3, 2, 1]] * 2, "relevance": [[0, 1, 0]] * 2}
     assert tp.evaluate_scores(**data).std_of_one_order("RR", draws=5, **data) == (0.0, 0.0, 5)
 
 
@@ -103,12 +103,12 @@ def test_standard_error_is_that_of_repeated_simulations() -> None:
     ],
 )
 def test_refused(change: dict[str, Any], said: str) -> None:
-    data = {"scores": SCORES, "relevance": GRADES}
+    data: dict[str, Any] = {"scores": SCORES, "relevance": GRADES}
     with pytest.raises(InputError, match=said):
         tp.evaluate_scores(**data).std_of_one_order("AP", **(data | change))
 
 
 def test_lists_without_common_items_are_refused() -> None:
-    data = {"scores": [[2, 1], [1, 1, 1]], "relevance": [[1, 0], [0, 1, 0]]}
+    data: dict[str, Any] = {"scores": [[2, 1], [1, 1, 1]], "relevance": [[1, 0], [0, 1, 0]]}
     with pytest.raises(InputError, match="needs a matrix of scores with the same items in each row"):
         tp.evaluate_scores(**data).std_of_one_order("RR", **data)

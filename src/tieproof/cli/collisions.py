@@ -8,7 +8,7 @@ import tieproof
 from tieproof.analyses.collisions.collisions import as_epsilon
 from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import Option, OptionKind, command, report, shared
+from tieproof.cli.options import Option, OptionKind, command, shared
 from tieproof.cli.output import Outputs, answer
 
 HELP = (
@@ -48,7 +48,7 @@ def _epsilon(text: str) -> float:
     plot_ranks=Option(
         f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK
     ),
-    report=report("analyses.collisions.page"),
+    **shared("report"),
 )
 def collisions(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the collisions, write and show the report."""

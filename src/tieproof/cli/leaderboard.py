@@ -35,7 +35,7 @@ from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.readers.location import with_pipes_read
 from tieproof.inputs.system_names import named
 from tieproof.measures import parse
-from tieproof.show.files import PER_QUERY, Formats
+from tieproof.show.files import PAGE, PER_QUERY, Formats
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
@@ -91,30 +91,26 @@ EXAMPLES = (
     **options.shared("json latex markdown"),
     csv=Option(f"Write the table of runs ({', '.join(PER_QUERY)}).", formats=PER_QUERY),
     plot=Option(f"Draw the interval of each run ({', '.join(BOARDS)}).", formats=BOARDS),
-    html=Option("Write the leaderboard as a page (.html).", formats="cli.leaderboard"),
+    html=Option("Write the leaderboard as a page (.html).", formats=PAGE),
 )
 def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Sequence[str], **settings: Any) -> None:
     """Read the files, rank the systems, write and show the leaderboard."""
+    board: RankedSystems | Leaderboard
     check_lines(lines, outputs)
     check_options(measures=settings["measures"] or None)
     if len(files) > 1:
         if verify:
             raise InputError("--verify is of records, but runs were given; leave it out.")
         board = _of_runs(outputs, files, **settings)
-        told = [(each.place, each.score.lower, each.name) for each in board.systems]
     else:
         settings |= {"csv": _path(outputs, PER_QUERY), "plot": _path(outputs, BOARDS)}
         for name in ("published", "level", "precision", "csv", "plot"):
             if settings[name] is not None:
                 raise InputError(f"--{name} is of runs, but a folder of records was given; give QRELS RUN RUN….")
         board = _of_records(outputs, files[0], verify, settings["measures"], settings["confidence"])
-        told = [
-            ("-" if each.rank is None else each.rank, each.scores[board.measure].lower, each.name)
-            for each in board.standings
-        ]
     if lines:
-        for place, lower, name in told:
-            say(f"{place}\t{lower!r}\t{in_one_line(name)}")
+        for place, lower, name in board._lines():
+            say(f"{'-' if place is None else place}\t{lower!r}\t{in_one_line(name)}")
     else:
         answer(outputs, board)
     if isinstance(board, Leaderboard) and any(each.record == DIFFERS for each in board.standings):
@@ -171,14 +167,6 @@ def _of_records(
         [Path(word) for words in verify for word in shlex.split(words)],
         outputs,
     )
-
-
-def contents(board: Any) -> tuple[str, dict[str, Any]]:
-    """The template of the page of either kind of leaderboard, and the values that it shows."""
-    from tieproof.analyses.leaderboard.page import contents as of_board
-    from tieproof.trials.judge.standings import contents as of_standings
-
-    return of_board(board) if isinstance(board, RankedSystems) else of_standings(board)
 
 
 def _data_of(folder: str, words: str) -> tuple[str, dict[str, Any]]:

@@ -12,8 +12,9 @@ from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
 from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
+from tieproof.show.files import output, pages
 from tieproof.show.pages.contents import Contents, EmbeddedImages
-from tieproof.show.pages.page import Axis, spread, write_page
+from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
 from tieproof.show.parts import count, distance_meant
 from tieproof.show.printable import printable
@@ -55,7 +56,9 @@ def report(
     result: Measured, path: str | os.PathLike[str], items: Any, gallery_items: Any, data: Mapping[str, Any]
 ) -> None:
     """Write the page of a result; see `Result.report`."""
-    write_page(result, path, lambda shown: contents(shown, items, gallery_items, data, [Path(path).parent] * 2))
+    made = pages(lambda shown: contents(shown, items, gallery_items, data, [Path(path).parent] * 2))
+    with output(path, made) as write:
+        write(result)
 
 
 def contents(

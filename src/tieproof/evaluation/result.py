@@ -13,7 +13,7 @@ from tieproof.evaluation.text import table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
-from tieproof.show.shown import AsFrame, Shown, Table, pandas, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
 from tieproof.ties import by_name, columns_of, for_loggers
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ PER = ("query", "measure", "category")
 """The choices for the rows of a data frame."""
 
 
-class Result(Measured, Shown, AsFrame):
+class Result(Measured, Shown, AsFrame, AsPage):
     """A mapping from the name of each measure to its `Estimate`: lower, expected and upper value, and std.
 
     A measure can be looked up under each of its names and aliases; iteration gives the names in `measures`. Two
@@ -266,6 +266,11 @@ class Result(Measured, Shown, AsFrame):
         from tieproof.evaluation.pictures import plot_precision_recall
 
         return plot_precision_recall(self, ax)
+
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        from tieproof.evaluation.page import contents  # slow to import
+
+        return contents(self)
 
     def report(
         self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any

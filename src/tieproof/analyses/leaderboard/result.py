@@ -1,7 +1,6 @@
 """`RankedSystems`: the systems of a leaderboard, with the places that ties and the choice of queries leave open."""
 
 import math
-import os
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -12,7 +11,7 @@ import numpy as np
 from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.show.parts import WIDTH, count, fixed, percent, signed
 from tieproof.show.printable import printable
-from tieproof.show.shown import AsFrame, Shown, Table, text
+from tieproof.show.shown import AsFrame, AsPage, Shown, Table, text
 from tieproof.ties import Array, Estimate
 
 _NAME = 24
@@ -70,7 +69,7 @@ class Place:
 
 
 @dataclass(frozen=True)
-class RankedSystems(Shown, AsFrame):
+class RankedSystems(Shown, AsFrame, AsPage):
     """The systems of a leaderboard by their places; `tieproof.leaderboard` returns it.
 
     measure : the name of the measure
@@ -157,6 +156,10 @@ class RankedSystems(Shown, AsFrame):
             )
         return {name: [row[name] for row in rows] for name in rows[0]}
 
+    def _lines(self) -> list[tuple[int | None, float, str]]:
+        """The place, the lower value and the name of each system."""
+        return [(each.place, each.score.lower, each.name) for each in self.systems]
+
     def _table(self) -> Table:
         shown = self._shown()
         numbers = [name for name in shown if name not in ("system", "swaps")]
@@ -212,9 +215,10 @@ class RankedSystems(Shown, AsFrame):
 
         return plot_board(self, ax)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        from tieproof.analyses.leaderboard.page import contents
-        from tieproof.show.pages.page import write_page
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        from tieproof.show.pages.page import Axis
 
-        write_page(self, path, contents)
+        printed = [each.published for each in self.systems if each.published is not None]
+        ends = [end for each in self.systems for end in (each.score.lower, each.score.upper)]
+        values = {"board": self, "table": self._table(), "axis": Axis.around(ends + printed)}
+        return "board.html", {"title": f"{count(len(self), 'system')} by {self.measure}", **values}

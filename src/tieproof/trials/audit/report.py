@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from tieproof.errors import InputError
-from tieproof.kit import NARROWEST, WIDTH, Shown, Table, count, in_one_line, table, write_page
+from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
 from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
@@ -32,7 +32,7 @@ BASELINE = "random embeddings"
 
 
 @dataclass(frozen=True, repr=False)
-class AuditReport(Report, Shown):
+class AuditReport(Report, Shown, AsPage):
     """The findings of an audit, one for each attack and measure, in the order of the registry.
 
     evaluator : the evaluator's name
@@ -125,9 +125,8 @@ class AuditReport(Report, Shown):
             lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
         return "\n".join(lines) + "\n"
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as a self-contained HTML page (extra `report`): one .html file that needs no network."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return contents(self)
 
     def _table(self) -> Table:
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
