@@ -17,7 +17,7 @@ from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
 from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
-from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64, rounded_rows
+from tieproof.inputs.lists import LabeledRows, Rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
 from tieproof.inputs.readers import trec
@@ -200,7 +200,7 @@ def _in_embeddings(result: Measured, places: IntArray, given: Mapping[str, Any])
 def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Rows | LabeledRows]:
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
-    rows = as_rows(rounded_rows(given[name], name, result.setting.precision), name)
+    rows = rounded_rows(given[name], name, result.setting.precision)
     given_labels = given.get("labels"), given.get("gallery_labels")
     judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
     judged = as_judged(rows, name, *judged_by)
@@ -209,7 +209,7 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
     grouping = given.get("categories"), given.get("average", "micro")
-    origin = evaluate_lists(rows, name, judged_by, ["P@1"], *grouping, result.setting.empty).origin
+    origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
     return name, rows, judged
