@@ -16,9 +16,6 @@ VECTORS, LABELS = RANDOM.integers(0, 2, (6, 2)), RANDOM.integers(0, 2, 6)
 QUERIES, QUERY_LABELS = RANDOM.integers(0, 2, (3, 2)), np.array([0, 1, 1])
 SCORES, GRADES = RANDOM.integers(0, 2, (4, 5)), RANDOM.integers(0, 2, (4, 5))
 GRADES[:, 0], GRADES[1, 2] = 1, -1
-NAMES = "vwxyz"
-QRELS = {f"q{query}": dict(zip(NAMES, row.tolist(), strict=True)) for query, row in enumerate(GRADES)}
-RUN = {f"q{query}": dict(zip(NAMES, map(float, row), strict=True)) for query, row in enumerate(SCORES)}
 
 
 def average_precision(distances: Sequence[float], grades: Sequence[int], order: Sequence[int]) -> float:
@@ -65,7 +62,6 @@ CASES: dict[str, tuple[Callable[..., tp.Result], dict[str, Any], Any, Any]] = {
         by_euclid(VECTORS, VECTORS),
         OWN,
     ),
-    "run": (tp.evaluate_run, {"qrels": QRELS, "run": RUN}, -SCORES, np.maximum(GRADES, 0)),
 }
 
 
@@ -112,3 +108,6 @@ def test_lists_without_common_items_are_refused() -> None:
     data: dict[str, Any] = {"scores": [[2, 1], [1, 1, 1]], "relevance": [[1, 0], [0, 1, 0]]}
     with pytest.raises(InputError, match="needs a matrix of scores with the same items in each row"):
         tp.evaluate_scores(**data).std_of_one_order("RR", **data)
+    run: dict[str, Any] = {"qrels": {"q": {"a": 1}}, "run": {"q": {"a": 1.0, "b": 1.0}}}
+    with pytest.raises(InputError, match="not of a run"):
+        tp.evaluate_run(**run).std_of_one_order("RR", **run)

@@ -137,8 +137,6 @@ def with_page(
         if items or gallery_items:
             raise InputError("--items and --gallery-items are shown on a page; add --report, or leave them out.")
         return evaluate, {}
-    from tieproof.evaluation.page import contents
-
     texts, gallery_texts = (location and read(location) for location in (items, gallery_items))
     folders = [None if location is None else Path(location).parent for location in (items, gallery_items)]
     given: dict[str, Any] = {}
@@ -147,4 +145,4 @@ def with_page(
         given.update(signature(evaluate).bind(*arguments, **options).arguments)
         return evaluate(*arguments, **options)
 
-    return keeping, pages(lambda result: contents(result, texts, gallery_texts, given, folders))
+    return keeping, pages(lambda result: result._page(texts, gallery_texts, given, folders))

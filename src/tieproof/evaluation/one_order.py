@@ -5,7 +5,7 @@ result, the data again ──► the tie of each item for each query ──► a
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +13,13 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.nearest import data_of, lists_of, problem_of, run_of
-from tieproof.evaluation.printed import ranks_by, run_in_order, without_ties
+from tieproof.evaluation.nearest import data_of, lists_of, problem_of
+from tieproof.evaluation.printed import without_ties
 from tieproof.inputs.lists import LabeledRows, Rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_whole
 from tieproof.measures import Measure
-from tieproof.ties import IntArray, Parts
+from tieproof.ties import IntArray
 
 
 class OneOrderStd(NamedTuple):
@@ -43,12 +43,19 @@ def std_of_one_order(
     check_whole("seed", seed, 0)
     kind, given = data_of(result, evaluated)
     with unchanged({path for value in given.values() for path in paths_of(value)}):
-        items, count, ranked = _of_run(result, given) if kind == "run" else _of_matrix(result, kind, given)
-        random = np.random.default_rng(seed)
-        means = [
-            without_ties(result, ranked(random.permutation(items)), count, {measure: measure})[measure].expected
-            for _ in range(draws)
-        ]
+        if kind == "run":
+            raise InputError(
+                "One order of the gallery breaks ties of embeddings and of matrices, not of a run, whose lists have "
+                "few documents in common. as_printed tells what an order of their ids gives.",
+                "run",
+            )
+        ties, judged = (_ties_of_embeddings if kind == "embeddings" else _ties_of_lists)(result, given)
+        queries, items = ties.shape
+        ties *= items  # so that the place of an item in an order can be added
+        random, means = np.random.default_rng(seed), []
+        for _ in range(draws):
+            parts = list_parts(ties + random.permutation(items), judged, None, "distances", True)
+            means.append(without_ties(result, parts, queries, {measure: measure})[measure].expected)
     return OneOrderStd(*_std_of(means), draws)
 
 
@@ -68,27 +75,6 @@ def _std_of(values: list[float]) -> tuple[float, float]:
     error = max(0.0, fourth - variance * variance * (n - 3) / (n - 1)) / n
     std = math.sqrt(variance)
     return std, math.sqrt(error) / (2 * std) if std else 0.0
-
-
-def _of_run(result: Measured, given: Mapping[str, Any]) -> tuple[int, int, Callable[[IntArray], Parts]]:
-    """Return how many documents and queries there are, and the function that ranks a run by an order of documents."""
-    run = run_of(result, given)
-    documents, values = run[1].documents, run[1].value
-    numbers: dict[bytes, int] = {}
-    number = np.array([numbers.setdefault(documents.id(row), len(numbers)) for row in range(len(values))])
-    return (
-        len(numbers),
-        len(result.query_ids),
-        lambda order: run_in_order(result, run, ranks_by(order[number], -values, documents.query)),
-    )
-
-
-def _of_matrix(result: Measured, kind: str, given: Mapping[str, Any]) -> tuple[int, int, Callable[[IntArray], Parts]]:
-    """Return how many items and queries there are, and the function that ranks all items by an order of theirs."""
-    ties, judged = (_ties_of_embeddings if kind == "embeddings" else _ties_of_lists)(result, given)
-    queries, items = ties.shape
-    ties *= items  # so that the place of an item in an order can be added
-    return items, queries, lambda order: list_parts(ties + order, judged, None, "distances", True)
 
 
 def _ties_of_embeddings(result: Measured, given: Mapping[str, Any]) -> tuple[IntArray, Rows]:

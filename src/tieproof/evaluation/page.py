@@ -1,6 +1,5 @@
 """The page of a result: what `templates/result.html` shows."""
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
 from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
-from tieproof.show.files import output, pages
 from tieproof.show.pages.contents import Contents, EmbeddedImages
 from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
@@ -50,15 +48,6 @@ MEANT = {
     "error": "refused (error)",
 }
 """How queries without relevant items are treated, in words."""
-
-
-def report(
-    result: Measured, path: str | os.PathLike[str], items: Any, gallery_items: Any, data: Mapping[str, Any]
-) -> None:
-    """Write the page of a result; see `Result.report`."""
-    made = pages(lambda shown: contents(shown, items, gallery_items, data, [Path(path).parent] * 2))
-    with output(path, made) as write:
-        write(result)
 
 
 def contents(

@@ -15,8 +15,7 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.nearest import data_of, lists_of, run_of
 from tieproof.evaluation.run_ties import join, join_judged, run_parts
 from tieproof.evaluation.scoring import by_policy, reads_judged, score
-from tieproof.inputs.documents import DocumentTable
-from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of
+from tieproof.inputs.judged_runs import ranked_of
 from tieproof.inputs.lists import as_limits
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import check_choice
@@ -152,25 +151,12 @@ def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Part
         with np.errstate(over="ignore"):
             values = values.astype(np.float32)
         differences += [SINGLE_PRECISION] if _merges(source, values) else []
-    ranks = _ranks(source, values, rule)
-    return run_in_order(result, (judged, source, table, names), ranks), len(result.query_ids), differences
-
-
-def run_in_order(
-    result: Measured, run: tuple[JudgedDocuments, Source, DocumentTable, list[str]], ranks: FloatArray
-) -> Parts:
-    """Return the rankings of the documents of a run.
-
-    run : the judgments, the run, the table of its documents, and the names of the queries
-    ranks : a number for each document that is the smaller, the earlier it is ranked for its query
-    """
-    judged, source, table, names = run
     place = {name: at for at, name in enumerate(result.query_ids.tolist())}
-    number = np.array([place.get(name, -1) for name in names])
-    ranked = ranked_of(source._replace(value=-ranks), table, judged)
-    scores = join(judged, ranked, number, len(place))
+    number, count = np.array([place.get(name, -1) for name in names]), len(place)
+    ranked = ranked_of(source._replace(value=-_ranks(source, values, rule)), table, judged)
+    scores = join(judged, ranked, number, count)
     alone = join_judged(judged, ranked, number, scores) if reads_judged(result.evaluated.per_query) else None
-    return run_parts(scores, result.query_ids, False, None, alone, with_unjudged=True)
+    return run_parts(scores, result.query_ids, False, None, alone, with_unjudged=True), count, differences
 
 
 def _merges(source: Source, values: Array) -> bool:
@@ -194,13 +180,8 @@ def _ranks(source: Source, values: Array, rule: str) -> FloatArray:
     elif rule != "position":
         key = _places_of_ids(source, values)
         key = key if rule == "ascending" else -key
-    return ranks_by(key, -values, query)
-
-
-def ranks_by(*keys: Array) -> FloatArray:
-    """Return the place of each row in the order of the last key, then of the one before it, and so on."""
-    ranks = np.empty(len(keys[0]))
-    ranks[np.lexsort(keys)] = np.arange(len(ranks))
+    ranks = np.empty(len(values))
+    ranks[np.lexsort((key, -values, query))] = np.arange(len(values))
     return ranks
 
 

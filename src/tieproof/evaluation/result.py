@@ -3,6 +3,7 @@
 import os
 import re
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from tieproof.evaluation.measured import Measured
 from tieproof.evaluation.text import table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
+from tieproof.show.files import output, pages
 from tieproof.show.parts import MOST_SHOWN, count, more_than
 from tieproof.show.shown import AsFrame, AsPage, Shown, Table, pandas, text
 from tieproof.ties import by_name, columns_of, for_loggers
@@ -224,14 +226,14 @@ class Result(Measured, Shown, AsFrame, AsPage):
         measure : one of the result's measures
         draws : the number of drawn orders, each of which takes about an evaluation of given distances
         seed : the seed of the draws; the same seed and data, in the same order, give the same numbers
-        evaluated : the evaluated data, by the names of the arguments, such as `embeddings` and `labels`, `qrels` and
-            `run`, or `scores` and `relevance`; a result does not keep its data
+        evaluated : the evaluated data, by the names of the arguments, such as `embeddings` and `labels`, or `scores`
+            and `relevance`; a result does not keep its data
 
-        Returns an `OneOrderStd` with `std`, `standard_error` and `draws`. Embeddings and lists take 24 bytes for each
-        pair of a query and an item. Documents of runs are the same item where they have the same id.
+        Returns an `OneOrderStd` with `std`, `standard_error` and `draws`. It takes 24 bytes for each pair of a query
+        and an item.
 
         Raises InputError if the data is not that of the result, for the result of another evaluation or of one
-        category, and for lists that are no matrix.
+        category, for runs, and for lists that are no matrix.
 
         >>> import tieproof as tp
         >>> data = {"scores": [[1, 1], [2, 2], [3, 3]], "relevance": [[1, 0], [1, 0], [1, 0]]}
@@ -267,10 +269,10 @@ class Result(Measured, Shown, AsFrame, AsPage):
 
         return plot_precision_recall(self, ax)
 
-    def _page(self) -> tuple[str, dict[str, Any]]:
+    def _page(self, *shown: Any) -> tuple[str, dict[str, Any]]:
         from tieproof.evaluation.page import contents  # slow to import
 
-        return contents(self)
+        return contents(self, *shown)
 
     def report(
         self, path: str | os.PathLike[str], *, items: Any = None, gallery_items: Any = None, **evaluated: Any
@@ -298,9 +300,9 @@ class Result(Measured, Shown, AsFrame, AsPage):
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     result.report(f"{folder}/report.html", items=texts, embeddings=embeddings, labels=labels)
         """
-        from tieproof.evaluation.page import report
-
-        return report(self, path, items, gallery_items, evaluated)
+        made = pages(lambda _: self._page(items, gallery_items, evaluated, [Path(path).parent] * 2))
+        with output(path, made) as write:
+            write(self)
 
 
 def flat_name(measure: str) -> str:
