@@ -1,6 +1,5 @@
 """`RankedSystems`: the systems of a leaderboard, with the places that ties and the choice of queries leave open."""
 
-import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import pairwise
@@ -104,36 +103,36 @@ class RankedSystems(Shown, AsFrame, AsPage):
     def _is_published(self) -> bool:
         return any(each.published is not None for each in self.systems)
 
+    def _rows(self) -> list[dict[str, Any]]:
+        """What files have of each system, as plain numbers and strings."""
+        return [
+            {
+                "place": one.place,
+                "system": one.name,
+                "published": one.published,
+                "bias": one.bias,
+                **asdict(one.score),
+                "best_by_ties": one.by_ties.best,
+                "worst_by_ties": one.by_ties.worst,
+                "moves": one.moves,
+                "swaps_with_next": one.swaps_with_next,
+                "best_by_queries": one.by_queries.best,
+                "worst_by_queries": one.by_queries.worst,
+                "alike": len(one.not_told_apart),
+            }
+            for one in self.systems
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, as plain numbers, strings, lists and dictionaries."""
-        lists = ("by_ties", "by_queries", "not_told_apart")
-        systems = [
-            asdict(each)
-            | {name: list(getattr(each, name)) for name in lists}
-            | {"moves": each.moves, "bias": each.bias}
-            for each in self.systems
-        ]
+        told = zip(self._rows(), self.systems, strict=True)
+        systems = [row | {"not_told_apart": list(one.not_told_apart)} for row, one in told]
         return {**vars(self), "systems": systems, "notes": list(self.notes)}
 
     def columns(self) -> dict[str, Array]:
         """The columns of the table, as arrays with a row for each system; NaN where no number was published."""
-        rows = [
-            {
-                "place": one.place,
-                "system": one.name,
-                "published": math.nan if one.published is None else one.published,
-                "bias": math.nan if one.bias is None else one.bias,
-                **asdict(one.score),
-                "best_by_ties": one.by_ties.best,
-                "worst_by_ties": one.by_ties.worst,
-                "swaps_with_next": one.swaps_with_next,
-                "best_by_queries": one.by_queries.best,
-                "worst_by_queries": one.by_queries.worst,
-                "not_told_apart": len(one.not_told_apart),
-            }
-            for one in self.systems
-        ]
-        return {name: np.array([row[name] for row in rows]) for name in rows[0]}
+        rows, kinds = self._rows(), {"published": np.float64, "bias": np.float64}
+        return {name: np.array([row[name] for row in rows], dtype=kinds.get(name)) for name in rows[0]}
 
     def _shown(self) -> dict[str, list[str]]:
         """The columns of the table as texts."""
