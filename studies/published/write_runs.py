@@ -4,7 +4,7 @@
     tieproof leaderboard dl21/qrels.txt dl21/runs -m nDCG@10 --published dl21/published.tsv
 
 The folder gets `qrels.txt`, `published.tsv` and a file for each system in `runs`. The names of documents, the scores
-and the ranks mean nothing but the grades, the order of the scores and the ties. Ties of single precision are left out.
+and the ranks say only the grades, the order of the scores and the ties. Ties of single precision are left out.
 """
 
 import argparse

@@ -27,7 +27,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for file, lists in zip(FILES, RUNS.values(), strict=True):
         lines = [f"{query} Q0 {doc} 1 {score} t\n" for query, docs in lists.items() for doc, score in docs.items()]
         Path(file).write_text("".join(lines))
-    Path("published.tsv").write_text("# system\n\nsure\tRR\t0.75\ntied\tRR\t1\nbad\tRR\t0.5\nsure\tAP\t0.1\nsure\tgm_map\t1\n")
+    numbers = ["sure\tRR\t0.75", "tied\tRR\t1", "bad\tRR\t0.5", "sure\tAP\t0.1", "sure\tgm_map\t1"]
+    Path("published.tsv").write_text("\n".join(["# system", "", *numbers, ""]))
     Path("nan.tsv").write_text("sure nan\n")
     return tmp_path
 
