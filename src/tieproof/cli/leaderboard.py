@@ -35,7 +35,7 @@ from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.readers.location import with_pipes_read
 from tieproof.inputs.system_names import named
 from tieproof.measures import parse
-from tieproof.show.files import PAGE, PER_QUERY, Formats
+from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
 
@@ -60,6 +60,9 @@ EXAMPLES = (
     "tieproof leaderboard judged -m AP -q",
     "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
+
+OF_RUNS = {"published": None, "level": None, "precision": None, "csv": PER_QUERY, "plot": BOARDS}
+"""The options that only runs have, with the formats of the files that they name."""
 
 
 @command(
@@ -103,8 +106,8 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
             raise InputError("--verify is of records, but runs were given; leave it out.")
         board = _of_runs(outputs, files, **settings)
     else:
-        settings |= {"csv": _path(outputs, PER_QUERY), "plot": _path(outputs, BOARDS)}
-        for name in ("published", "level", "precision", "csv", "plot"):
+        settings |= {name: path for path, kinds in outputs for name in OF_RUNS if kinds is OF_RUNS[name]}
+        for name in OF_RUNS:
             if settings[name] is not None:
                 raise InputError(f"--{name} is of runs, but a folder of records was given; give QRELS RUN RUN….")
         board = _of_records(outputs, files[0], verify, settings["measures"], settings["confidence"])
@@ -115,10 +118,6 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
         answer(outputs, board)
     if isinstance(board, Leaderboard) and any(each.record == DIFFERS for each in board.standings):
         raise click.exceptions.Exit(DISAGREES)
-
-
-def _path(outputs: Outputs, formats: Formats) -> Text:
-    return next((path for path, known in outputs if known is formats), None)
 
 
 def _of_runs(

@@ -60,21 +60,16 @@ def std_of_one_order(
 
 
 def _std_of(values: list[float]) -> tuple[float, float]:
-    """Return the standard deviation of drawn values, and its standard error by their fourth moment.
+    """Return the standard deviation of drawn values, and its standard error.
 
     The variance of the sample variance is (m4 - m2^2 (n - 3) / (n - 1)) / n (Mood, Graybill and Boes 1974, chapter
     VI), and the error of its root follows by the derivative.
-
-    >>> _std_of([0.0, 1.0, 0.0, 1.0])
-    (0.5773502691896257, 0.06909634979907084)
     """
     n, mean = len(values), math.fsum(values) / len(values)
     squares = [(value - mean) * (value - mean) for value in values]
-    variance = math.fsum(squares) / (n - 1)
-    fourth = math.fsum(square * square for square in squares) / n
+    variance, fourth = math.fsum(squares) / (n - 1), math.fsum(square * square for square in squares) / n
     error = max(0.0, fourth - variance * variance * (n - 3) / (n - 1)) / n
-    std = math.sqrt(variance)
-    return std, math.sqrt(error) / (2 * std) if std else 0.0
+    return math.sqrt(variance), math.sqrt(error / variance) / 2 if variance else 0.0
 
 
 def _ties_of_embeddings(result: Measured, given: Mapping[str, Any]) -> tuple[IntArray, Rows]:

@@ -219,21 +219,18 @@ class Result(Measured, Shown, AsFrame, AsPage):
     ) -> "OneOrderStd":
         """The standard deviation of a mean if one order of the gallery ranks the tied items of all queries.
 
-        `std`, which tables call "tie std", has the ties of each query broken independently. A program that sorts
-        stably breaks all of them by the order of the data, and another order moves many queries in the same
-        direction. This spread has no closed form: orders are drawn, and the standard error says how well it is known.
+        `std`, which tables call "tie std", has the ties of each query broken independently. A stable sort breaks all
+        of them by the order of the data, which moves many queries in the same direction. As this spread has no closed
+        form, orders are drawn.
 
         measure : one of the result's measures
-        draws : the number of drawn orders, each of which takes about an evaluation of given distances
-        seed : the seed of the draws; the same seed and data, in the same order, give the same numbers
+        draws, seed : the number of drawn orders, and their seed; the same data in the same order gives the same bits
         evaluated : the evaluated data, by the names of the arguments, such as `embeddings` and `labels`, or `scores`
             and `relevance`; a result does not keep its data
 
-        Returns an `OneOrderStd` with `std`, `standard_error` and `draws`. It takes 24 bytes for each pair of a query
-        and an item.
-
-        Raises InputError if the data is not that of the result, for the result of another evaluation or of one
-        category, for runs, and for lists that are no matrix.
+        Returns an `OneOrderStd`: `std`, its `standard_error`, and `draws`. It takes 24 bytes for each pair of a query
+        and an item. Raises InputError if the data is not that of the result, for runs, and for lists of several
+        lengths.
 
         >>> import tieproof as tp
         >>> data = {"scores": [[1, 1], [2, 2], [3, 3]], "relevance": [[1, 0], [1, 0], [1, 0]]}

@@ -6,7 +6,7 @@ from tieproof.show import style
 from tieproof.show.drawing import draw_intervals
 from tieproof.show.files import pictures
 from tieproof.show.parts import count
-from tieproof.show.style import families, shortened
+from tieproof.show.style import shortened
 
 if TYPE_CHECKING:
     from tieproof.analyses.leaderboard.result import RankedSystems
@@ -45,13 +45,8 @@ def plot_board(board: "RankedSystems", ax: Any = None) -> Any:
         mark = {"linestyle": "", "marker": "x", "markersize": 6, "color": style.VERMILION, "zorder": 3}
         ax.plot(*zip(*printed, strict=True), label="published", **mark)
     names = shortened([each.name for each in board.systems], _NAMES_WIDTH)
-    texts = [f"{each.place}  {name}" for each, name in zip(board.systems, names, strict=True)]
-    ax.set_yticks(places, texts, parse_math=False)
-    for label in ax.get_yticklabels():
-        label.set(fontfamily=families(), fontsize=8)
-    ax.set_ylim(len(places) - 0.4, -0.6)
+    style.name_rows(ax, [f"{each.place}  {name}" for each, name in zip(board.systems, names, strict=True)], 8)
     ax.set_xlabel(board.measure, parse_math=False)
-    ax.tick_params(axis="y", length=0)
     ax.set_title(style.wrapped(f"{count(len(places), 'system')}: what ties leave open"), loc="left", fontsize=10)
     style.legend_below(ax, 3)
     style.tidy(ax)

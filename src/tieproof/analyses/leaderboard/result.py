@@ -16,9 +16,6 @@ from tieproof.ties import Array, Estimate
 _NAME = 24
 """The most columns of a name in a text."""
 
-_BETWEEN = 2
-"""The blanks between columns."""
-
 
 class Places(NamedTuple):
     """The best and the worst place."""
@@ -170,10 +167,9 @@ class RankedSystems(Shown, AsFrame, AsPage):
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
         """
-        needed = (
-            min(_NAME, max(len(printable(each)) for each in (name, *cells))) for name, cells in self._shown().items()
-        )
-        return text(self._table(), max(width or WIDTH, sum(needed) + _BETWEEN * len(self._shown())), color)
+        columns = ([name, *map(printable, cells)] for name, cells in self._shown().items())
+        needed = sum(2 + min(_NAME, max(map(len, column))) for column in columns)
+        return text(self._table(), max(width or WIDTH, needed), color)
 
     def _sentences(self) -> Iterator[str]:
         """What the columns mean, and how many systems and neighbors ties can move."""
@@ -204,9 +200,8 @@ class RankedSystems(Shown, AsFrame, AsPage):
 
     def __repr__(self) -> str:
         """A short text: how many systems there are, and who is first."""
-        first = self.systems[0]
-        systems = f"<RankedSystems: {count(len(self), 'system')} by {self.measure}"
-        return f"{systems}, {printable(first.name)} {first.score:.4f}>"
+        first = f"{printable(self.systems[0].name)} {self.systems[0].score:.4f}"
+        return f"<RankedSystems: {count(len(self), 'system')} by {self.measure}, {first}>"
 
     def plot(self, ax: Any = None) -> Any:
         """Draw the interval of every system, and return the axes of matplotlib (extra `plot`)."""

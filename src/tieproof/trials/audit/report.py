@@ -126,7 +126,20 @@ class AuditReport(Report, Shown, AsPage):
         return "\n".join(lines) + "\n"
 
     def _page(self) -> tuple[str, dict[str, Any]]:
-        return contents(self)
+        known = {finding.verdict for finding in self.findings}
+        said = "can be exploited" if self.exploitable else "held" if self.held else "did not hold"
+        return "audit.html", {
+            "title": f"{self.evaluator} {said}",
+            "report": self,
+            "verdict": said,
+            "said": list(_sentences(self)),
+            "bad": bad(self.findings),
+            "attacks": len(_attacks_of(self.findings)),
+            "several": _has_several_measures(self),
+            "recall": is_of_recall(self),
+            "interval_of": interval_of,
+            "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
+        }
 
     def _table(self) -> Table:
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
@@ -228,24 +241,6 @@ def _powers(report: AuditReport) -> str:
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
-
-
-def contents(report: AuditReport) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    known = {finding.verdict for finding in report.findings}
-    said = "can be exploited" if report.exploitable else "held" if report.held else "did not hold"
-    return "audit.html", {
-        "title": f"{report.evaluator} {said}",
-        "report": report,
-        "verdict": said,
-        "said": list(_sentences(report)),
-        "bad": bad(report.findings),
-        "attacks": len(_attacks_of(report.findings)),
-        "several": _has_several_measures(report),
-        "recall": is_of_recall(report),
-        "interval_of": interval_of,
-        "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
-    }
 
 
 ON_ALL_LAYOUTS = "zeros"
