@@ -72,6 +72,9 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
     ]
     assert run("leaderboard", "qrels.txt", *FILES, "-m", "recip_rank", "--json", "b.json") == 0
     assert json.loads(Path("b.json").read_text())["measure"] == "RR"
+    assert run("leaderboard", "qrels.txt", *FILES, "-m", "recall@1", "--level", "0.5", "--json", "b.json") == 0
+    assert json.loads(Path("b.json").read_text())["measure"] == "R(rel=0.5)@1"
+    assert run("leaderboard", "qrels.txt", FILES[1], FILES[2], "--truncated", "-m", "P@1", "-q") == 0
     assert run("run", "qrels.txt", FILES[0], "--save", "runs/bad.tieproof") == 0
     Path("runs/bad.txt").unlink()
     capsys.readouterr()
@@ -87,6 +90,7 @@ def test_lines_and_records(folder: Path, capsys: pytest.CaptureFixture[str]) -> 
         ("leaderboard qrels.txt runs --verify x", "--verify is of records"),
         ("leaderboard runs --published published.tsv", "--published is of runs"),
         ("leaderboard runs --csv b.csv", "--csv is of runs"),
+        ("leaderboard runs --truncated", "--truncated is of runs"),
         ("leaderboard qrels.txt", "qrels.txt is not a folder"),
         (
             "leaderboard qrels.txt runs -m P@1 --published published.tsv",

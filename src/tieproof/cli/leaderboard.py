@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import tieproof.trials.judge
+from tieproof.analyses.leaderboard.leaderboard import measure_in_runs
 from tieproof.analyses.leaderboard.pictures import BOARDS
 from tieproof.analyses.leaderboard.published import read_published
 from tieproof.analyses.leaderboard.result import RankedSystems
@@ -30,11 +31,10 @@ from tieproof.cli.verify import DISAGREES, with_data
 from tieproof.cli.verify import verify as verify_command
 from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
-from tieproof.evaluation.runs import evaluate_run
+from tieproof.evaluation.runs import as_in_runs, evaluate_run
 from tieproof.evaluation.saving import EXTENSION
 from tieproof.inputs.readers.location import with_pipes_read
 from tieproof.inputs.system_names import named
-from tieproof.measures import parse
 from tieproof.show.files import PAGE, PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS, Leaderboard
@@ -61,7 +61,7 @@ EXAMPLES = (
     "tieproof leaderboard judged --verify 'ours.tieproof ours.npz' --verify 'theirs.tieproof theirs.npz'",
 )
 
-OF_RUNS = {"published": None, "level": None, "precision": None, "csv": PER_QUERY, "plot": BOARDS}
+OF_RUNS = {"published": None, "level": None, "precision": None, "truncated": None, "csv": PER_QUERY, "plot": BOARDS}
 """The options that only runs have, with the formats of the files that they name."""
 
 
@@ -85,6 +85,7 @@ OF_RUNS = {"published": None, "level": None, "precision": None, "csv": PER_QUERY
     "every run answers count.",
     empty="How a query scores that has nothing relevant.",
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    truncated=options.flag("As for tieproof run: each list was cut off at its length.", "--truncated"),
     verify=repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
         "it for each record.",
@@ -100,15 +101,16 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
     """Read the files, rank the systems, write and show the leaderboard."""
     board: RankedSystems | Leaderboard
     check_lines(lines, outputs)
-    check_options(measures=settings["measures"] or None)
+    measures = as_in_runs(settings["measures"]) if len(files) > 1 else settings["measures"]
+    check_options(measures=measures or None)
     if len(files) > 1:
         if verify:
             raise InputError("--verify is of records, but runs were given; leave it out.")
-        board = _of_runs(outputs, files, **settings)
+        board = _of_runs(outputs, files, **settings | {"measures": measures})
     else:
         settings |= {name: path for path, kinds in outputs for name in OF_RUNS if kinds is OF_RUNS[name]}
         for name in OF_RUNS:
-            if settings[name] is not None:
+            if settings[name] not in (None, False):
                 raise InputError(f"--{name} is of runs, but a folder of records was given; give QRELS RUN RUN….")
         board = _of_records(outputs, files[0], verify, settings["measures"], settings["confidence"])
     if lines:
@@ -127,7 +129,7 @@ def _of_runs(
     qrels, *given = files
     if len(measures) > 1 or any("," in each and "(" not in each for each in measures):
         raise InputError(f"A leaderboard of runs is by one measure, not by {', '.join(measures)}; name one.")
-    measure = parse(measures[0] if measures else "AP")
+    measure = measure_in_runs(measures[0] if measures else "AP", settings["level"])
     numbers = None if published is None else read_published(published, measure)
     systems = named([file for each in given for file in _files_in(each)], {})
 

@@ -18,7 +18,7 @@ from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.runs import evaluate_runs
+from tieproof.evaluation.runs import as_in_runs, at_level, evaluate_runs
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
 from tieproof.measures.statistics.rank_sets import told_apart
@@ -85,7 +85,7 @@ def leaderboard(
 
     """
     check_confidence("confidence", confidence)
-    wanted = parse(measure)
+    wanted = measure_in_runs(measure, options.get("level"))
     if wanted.definition.total:
         raise InputError(f"'{wanted}' is a count, which is no score. Pass a measure that is a mean.", "measure")
     results, left_out = on_shared(_results_of(qrels, runs, wanted, options))
@@ -118,6 +118,16 @@ def leaderboard(
         )
     notes = (*left_out, *about_settings(results), *strange)
     return RankedSystems(name, len(queries), confidence, by, tuple(systems), notes)
+
+
+def measure_in_runs(measure: str | Measure, level: float | None) -> Measure:
+    """Return the measure as `evaluate_run` reads it, of grades from a level on.
+
+    >>> str(measure_in_runs("map", 2))
+    'AP(rel=2)'
+    """
+    (wanted,) = at_level([parse(as_in_runs([measure])[0])], level)
+    return wanted
 
 
 def _results_of(qrels: Any, runs: Any, measure: Measure, options: Mapping[str, Any]) -> dict[str, Result]:
