@@ -5,7 +5,7 @@ from typing import Any
 import tieproof
 from tieproof.analyses.collisions.pictures import COLLISIONS, COLLISIONS_BY_RANK
 from tieproof.cli.files import as_sides, evaluated
-from tieproof.cli.options import RADIUS, Option, command, report, shared
+from tieproof.cli.options import RADIUS, Option, command, shared
 from tieproof.cli.output import Outputs, answer
 
 HELP = (
@@ -36,7 +36,7 @@ EXAMPLES = (
     plot_ranks=Option(
         f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK
     ),
-    report=report("analyses.collisions.page"),
+    **shared("report"),
 )
 def collisions(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the collisions, write and show the report."""

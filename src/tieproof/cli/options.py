@@ -15,7 +15,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from tieproof.cli.commands import Argument, CommandWithExamples
-from tieproof.cli.output import Outputs, page_of
+from tieproof.cli.output import Outputs
 from tieproof.cli.output import Text as Text
 from tieproof.distances import DISTANCES, our_name
 from tieproof.errors import InputError
@@ -24,7 +24,7 @@ from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
-from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, PAGE, PER_QUERY, Formats
 
 TIE_STD = "In tables, tie std is the standard deviation over the orderings of tied items, not over the queries."
 
@@ -117,15 +117,14 @@ class Option:
     text : its help
     kind : what it takes; None: as the signature tells
     spelled : how it is written, such as ("--measure", "-m"); by default as its parameter
-    formats : what is written to the file that it names, which is then among the `Outputs` of the command: formats by
-        their extensions, or the module of tieproof whose `contents` makes a page
+    formats : what is written to the file that it names, which is then among the `Outputs` of the command
     more : further settings of click
     """
 
     text: str
     kind: OptionKind | None = None
     spelled: tuple[str, ...] = ()
-    formats: Formats | str | None = None
+    formats: Formats | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -175,7 +174,7 @@ def command(
             outputs: Outputs = []
             for name, kinds in formats.items():
                 path = values.pop(name)
-                outputs.append((path, page_of(path, kinds) if isinstance(kinds, str) else kinds))
+                outputs.append((path, kinds))
             function(outputs, **values) if formats else function(**values)
 
         return CommandWithExamples(
@@ -305,6 +304,7 @@ SHARED: dict[str, Option | str] = {
         f"Draw precision over recall with the band that ties leave open ({', '.join(CURVES)}), and show its values.",
         formats=CURVES,
     ),
+    "report": Option("Write the result as a page (.html).", formats=PAGE),
     "save": save("tieproof verify checks"),
 }
 """The options that several commands have."""
@@ -313,8 +313,3 @@ SHARED: dict[str, Option | str] = {
 def shared(names: str) -> dict[str, Option | str]:
     """Return these options, with blanks between their names."""
     return {name: SHARED[name] for name in names.split()}
-
-
-def report(module: str) -> Option:
-    """Return the option that writes the page which this module of tieproof makes."""
-    return Option("Write the result as a page (.html).", formats=module)

@@ -5,7 +5,6 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
-from importlib import import_module
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,7 +15,7 @@ from tieproof.evaluation.pictures import CURVES
 from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
-from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
+from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output, pages
 
 SHOWN = {"--json": (MEANS, "to_json"), "--latex": (LATEX, "to_latex"), "--markdown": (MARKDOWN, "to_markdown")}
 """For each option whose file may be -, which is standard output: its formats, and the method of what is printed."""
@@ -133,9 +132,6 @@ def with_page(
         if items or gallery_items:
             raise InputError("--items and --gallery-items are shown on a page; add --report, or leave them out.")
         return evaluate, {}
-    from tieproof.evaluation.page import contents
-    from tieproof.show.pages.page import pages
-
     texts, gallery_texts = (location and read(location) for location in (items, gallery_items))
     folders = [None if location is None else Path(location).parent for location in (items, gallery_items)]
     given: dict[str, Any] = {}
@@ -144,14 +140,4 @@ def with_page(
         given.update(signature(evaluate).bind(*arguments, **options).arguments)
         return evaluate(*arguments, **options)
 
-    return keeping, pages(lambda result: contents(result, texts, gallery_texts, given, folders))
-
-
-def page_of(wanted: Text, module: str) -> Formats:
-    """Return the page that a module of tieproof makes, if one is wanted; only then is it imported."""
-    if wanted is None:
-        return {}
-    from tieproof.show.pages.page import pages
-
-    shown: Formats = pages(import_module(f"tieproof.{module}").contents)
-    return shown
+    return keeping, pages(lambda result: result._page(texts, gallery_texts, given, folders))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.printed import Printed
     from tieproof.measures.confidence import ErrorRejectCurve
     from tieproof.measures.distribution.distribution import Distribution
+    from tieproof.measures.statistics.resampling import Strata
 
 
 class Measured(Mapping[str, Estimate[float]]):
@@ -204,12 +205,22 @@ class Measured(Mapping[str, Estimate[float]]):
         check_choice("method", method, METHODS)
         check_choice("bound", bound, BOUNDS)
         values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
-        categories = self.category_of_query if self.setting.average == "macro" else None
-        ends = interval_ends(values, categories, confidence, method)
+        queries, strata = self._in_groups(values[:, 0])
+        ends = interval_ends(values[queries], strata, confidence, method)
         return {
             str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
             for measure, both in zip(measures, ends, strict=True)
         }
+
+    def _in_groups(self, values: FloatArray, least: int = 2) -> "tuple[IntArray, Strata]":
+        """The queries whose values (Q,) count, sorted by category if a mean is over categories, and these groups.
+
+        least : the fewest queries of a group; fewer are refused
+        """
+        from tieproof.evaluation.intervals import in_groups
+
+        categories = self.category_of_query if self.setting.average == "macro" else None
+        return in_groups(values, categories, least)
 
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or "AP(rel=1)" for "AP"; an unknown name raises an error that lists the known."""

@@ -114,9 +114,19 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
             differences += further
         else:
             parts, count = _of_lists(result, rule, given)
-        scores = score(parts, used, count)
+        return Printed(rule, without_ties(result, parts, count, dict(zip(measures, used, strict=True))), differences)
+
+
+def without_ties(result: Measured, parts: Parts, count: int, measures: Mapping[Measure, Measure]) -> Measured:
+    """Return the values of the queries of a result in rankings without ties.
+
+    count : the number of queries
+    measures : the measures of the result, each with the one that is computed in its place
+    """
+    scores = score(parts, [*measures.values()], count)
     # Where a run is cut to whole grades, a query may lose all that is relevant, and then scores 0.
-    nothing = np.isin(result.query_ids, result.empty_ids) if call == "evaluate_run" else scores.n_relevant == 0
+    of_run = result.evaluated.origin.call == "evaluate_run"
+    nothing = np.isin(result.query_ids, result.empty_ids) if of_run else scores.n_relevant == 0
     values = scores.values[:, 1].copy()  # the expected values: of lists that were cut off, those of the given part
     for at in by_policy(measures, result.setting.empty):
         values[at, nothing] = EMPTY[result.setting.empty]
@@ -125,7 +135,7 @@ def printed(result: Measured, rule: str, evaluated: Mapping[str, Any]) -> Printe
         measure: np.stack([row[kept], row[kept], row[kept], np.where(np.isnan(row[kept]), np.nan, 0.0)])
         for measure, row in zip(measures, values, strict=True)
     }
-    return Printed(rule, Measured(result.evaluated._replace(per_query=per_query, kept=None)), differences)
+    return Measured(result.evaluated._replace(per_query=per_query, kept=None))
 
 
 def _of_run(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int, list[str]]:

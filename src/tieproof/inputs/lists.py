@@ -48,10 +48,8 @@ def as_rows(values: Any, name: str) -> Rows:
     return rows
 
 
-def rounded_rows(values: Any, name: str, precision: str | None) -> Any:
-    """Return the rows with their numbers rounded to a precision; values without one are returned as they are."""
-    if precision is None:
-        return values
+def rounded_rows(values: Any, name: str, precision: str | None) -> Rows:
+    """Return the rows, with their numbers rounded to a precision if there is one."""
     rows = as_rows(values, name)
     return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
 

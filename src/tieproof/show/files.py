@@ -121,6 +121,24 @@ def _parquet_writer() -> Writer:
     return write
 
 
+def pages(contents: Callable[[Any], tuple[str, dict[str, Any]]]) -> Formats:
+    """The extension of a page, and its writer by Jinja2; `contents` returns the template and the values it shows."""
+
+    def page_writer() -> Writer:
+        from tieproof.show.pages.page import templates  # imports what only pages need
+
+        environment = templates()
+
+        def write(shown: Any, path: Path) -> None:
+            template, values = contents(shown)
+            text = environment.get_template(template).render(values)
+            path.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace", newline="\n")
+
+        return write
+
+    return {".html": page_writer}
+
+
 def pictures(draw: Callable[[Any, Any], Any], height: Callable[[Any], float]) -> Formats:
     """The extensions of pictures by matplotlib; `draw` draws a result into axes, `height` returns their inches."""
 
@@ -142,6 +160,9 @@ MEANS: Formats = {".json": _as_text("to_json")}
 LATEX: Formats = {".tex": _as_text("to_latex")}
 MARKDOWN: Formats = {".md": _as_text("to_markdown")}
 """Extensions for the table to paste into a paper, and into an issue."""
+
+PAGE = pages(lambda result: result._page())
+"""Extensions for the page of a result."""
 
 PER_QUERY: Formats = {".csv": lambda: _write_csv, ".parquet": _parquet_writer}
 """Extensions for the table with a row for every query and measure."""

@@ -116,6 +116,16 @@ def line_of(place: int) -> dict[str, Any]:
     return {"color": color, "marker": look.marker, "linestyle": _LINES[place // len(LOOKS) % len(_LINES)]}
 
 
+def name_rows(ax: Any, names: Sequence[str], size: float | None = None, bold: Sequence[int] = ()) -> None:
+    """Write a name beside each row of a picture, the first at the top, in points of a size."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    for place, label in enumerate(ax.get_yticklabels()):
+        label.set(fontfamily=families(), fontweight="bold" if place in bold else "normal")
+        label.set_fontsize(size or label.get_fontsize())
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
+
+
 def limits(low: float, high: float) -> tuple[float, float]:
     """The ends of an axis for scores from low to high, with a margin for marks.
 
