@@ -178,7 +178,7 @@ def rounded(numbers: Array, precision: str | None) -> Array:
     """Round numbers to a precision; None leaves them as they are. A number beyond its range is refused.
 
     >>> rounded(np.array([20.12345678912, 20.12345678911]), "float32").tolist()
-    [20.12345695495605, 20.12345695495605]
+    [20.123456954956055, 20.123456954956055]
     """
     if precision is None:
         return numbers
