@@ -62,7 +62,7 @@ def test_by_enumeration(seed: int) -> None:
 
 
 def test_scores_that_are_all_tied() -> None:
-    """Programs that cut between tied scores print 1.0 (sentence-transformers, find_best_acc_and_threshold)."""
+    """Programs that cut between tied scores print 1.0 (sentence-transformers before it compared tied scores)."""
     curve = tp.det_curve_of_pairs([1, 0], [0.5, 0.5])
     assert curve.best_accuracy == tp.BestThreshold(0.5, 1.0, np.inf)  # accepting none is as good as accepting all
     assert curve.best_f1 == tp.BestThreshold(2 / 3, 1.0, 0.5)
@@ -89,7 +89,8 @@ def test_quotients_that_round_to_one_float() -> None:
 
 @pytest.mark.heavy
 @pytest.mark.parametrize("tied", [False, True])
-def test_as_scikit_learn(tied: bool) -> None:
+def test_as_scikit_learn_and_sentence_transformers(tied: bool) -> None:
+    from sentence_transformers.sentence_transformer.evaluation import BinaryClassificationEvaluator
     from sklearn import metrics
 
     random = np.random.default_rng(31)
@@ -106,6 +107,9 @@ def test_as_scikit_learn(tied: bool) -> None:
     precision, recall, _ = metrics.precision_recall_curve(labels, scores)
     f1 = 2 * precision * recall / np.maximum(precision + recall, 1e-300)
     assert curve.best_f1.lower == pytest.approx(f1.max(), rel=1e-12)
+    found_f1 = BinaryClassificationEvaluator.find_best_f1_and_threshold(scores, labels, True)
+    found_accuracy = BinaryClassificationEvaluator.find_best_acc_and_threshold(scores, labels, True)
+    assert (curve.best_accuracy.lower, curve.best_f1.lower) == pytest.approx((found_accuracy[0], found_f1[0]))
     assert curve.auc.expected == pytest.approx(metrics.roc_auc_score(labels, scores), rel=1e-12)
     whole = metrics.average_precision_score(labels, scores)  # one step for each tie
     assert curve.average_precision.lower - 1e-12 <= whole <= curve.average_precision.upper + 1e-12

@@ -40,6 +40,10 @@ class _File(NamedTuple):
 def read(trials: str | os.PathLike[str], scores: str | os.PathLike[str]) -> tuple[BoolArray, FloatArray]:
     """Whether the pair of each trial is relevant, and its score; the two files may be exchanged."""
     first, second = _read(trials), _read(scores)
+    if first.lines == second.lines:
+        raise InputError(
+            f"{first.path} and {second.path} have the same lines. Give a file of trials and one of scores."
+        )
     if first.column(_is_label) is None and second.column(_is_label) is not None:
         first, second = second, first
     labeled = first.values(_is_label, f"a label ({', '.join(LABELS)})")
