@@ -26,9 +26,6 @@ from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 _TARGETS, _RATES = (0.05, 0.01), (0.1, 0.01, 0.001)
 """The probabilities of a target, and the false match rates, that the table shows."""
 
-_DECIDED = ("best accuracy", "best F1", "average precision", "AUC", "fold accuracy")
-"""The decisions that the table shows, by the names of their attributes with blanks."""
-
 _TICKS = (0.0001, 0.001, 0.01, 0.05, 0.2, 0.4, 0.6, 0.8, 0.95, 0.99)
 _FEWEST, _MOST = 0.00005, 0.995
 """The rates that the picture marks, and the smallest and the largest one that it shows."""
@@ -107,8 +104,8 @@ class DetCurve(Shown):
             return self._eer
 
         def crossed(at: int) -> bool:
-            matches, misses = int(self.false_matches[at]), int(self.false_non_matches[at])
-            return matches * self.relevant_pairs >= misses * self.other_pairs
+            false_non_matches = int(self.false_non_matches[at]) * self.other_pairs
+            return int(self.false_matches[at]) * self.relevant_pairs >= false_non_matches
 
         high = bisect_left(range(len(self.thresholds)), True, key=crossed)
         matches, misses = (array[[high - 1, high]].tolist() for array in (self.false_matches, self.false_non_matches))
@@ -177,7 +174,7 @@ class DetCurve(Shown):
         >>> tp.det_curve([1, 2, 2, 3], [2, 3, 4]).at(2)
         Decisions(threshold=2, accuracy=0.7142857142857143, precision=0.75, recall=0.75, f1=0.75)
         """
-        self._check_kept("decisions at a threshold", "threshold")
+        self._check_kept("decisions at a threshold")
         if not isinstance(threshold, Real) or math.isnan(threshold):
             raise InputError(f"A threshold must be a number, not {threshold!r}.", "threshold")
         sign = -1 if self.thresholds[0] > 0 else 1  # of scores
@@ -188,8 +185,8 @@ class DetCurve(Shown):
     @property
     def best_accuracy(self) -> BestThreshold:
         """The largest accuracy of any threshold."""
-        pairs = self.relevant_pairs + self.other_pairs
-        return self._best(lambda right, wrong: (right + self.other_pairs - wrong, np.full(len(right), pairs)))
+        count = self.relevant_pairs + self.other_pairs
+        return self._best(lambda right, wrong: (right + self.other_pairs - wrong, np.full_like(right, count)))
 
     @property
     def best_f1(self) -> BestThreshold:
@@ -203,13 +200,13 @@ class DetCurve(Shown):
 
     @property
     def average_precision(self) -> Estimate[float]:
-        """The average precision of all pairs in one ranking, over all orderings of tied pairs."""
+        """The average precision of all pairs in one ranking."""
         self._check_kept("AP")
         return of_ranking(AP, *self._accepted)
 
     @property
     def auc(self) -> Estimate[float]:
-        """The area under the ROC curve, over all orderings of tied pairs."""
+        """The area under the ROC curve."""
         return of_ranking(AUC, *self._accepted)
 
     @property
@@ -217,13 +214,12 @@ class DetCurve(Shown):
         """The relevant and the other pairs that each threshold accepts."""
         return self.relevant_pairs - self.false_non_matches, self.false_matches
 
-    def _check_kept(self, what: str, argument: str | None = None) -> None:
+    def _check_kept(self, what: str) -> None:
         """Refuse what needs the distances of all pairs, if these were only counted."""
         if self._eer is not None:
             raise InputError(
                 f"This curve was counted from embeddings, and its pairs were not kept. For {what}, pass the "
-                "distances of all pairs: det_curve(relevant, others); tp.nearest with k=len(gallery) returns them.",
-                argument,
+                "distances of all pairs: det_curve(relevant, others); tp.nearest with k=len(gallery) returns them."
             )
 
     def interval(self, statistic: "Callable[[DetCurve], float]", confidence: float = 0.95) -> Interval:
@@ -246,7 +242,7 @@ class DetCurve(Shown):
         0.75 [0.00, 1.00]
         """
         check_confidence("confidence", confidence)
-        self._check_kept("an interval", "subjects")
+        self._check_kept("an interval")
         if self._pairs is None or self._pairs.subjects < 2:
             raise InputError(
                 "An interval over subjects needs the subjects of all pairs, and at least two of them. Pass "
@@ -317,10 +313,10 @@ class DetCurve(Shown):
         }
 
     def _decided(self) -> dict[str, Any]:
-        """The decisions that are in the table."""
-        wanted = [name for name in _DECIDED if self._eer is None or name != "average precision"]
-        found = {name: getattr(self, name.lower().replace(" ", "_")) for name in wanted}
-        return {name: value for name, value in found.items() if value is not None}
+        """The decisions that are in the table; their attributes have _ for blanks."""
+        found: dict[str, Any] = {"best accuracy": self.best_accuracy, "best F1": self.best_f1}
+        found |= {} if self._eer is not None else {"average precision": self.average_precision}
+        return found | {"AUC": self.auc} | ({"fold accuracy": self.fold_accuracy} if self.fold_accuracy else {})
 
     def figures(self) -> dict[str, Bounds[float]]:
         """The numbers of the table, by their names."""
@@ -332,17 +328,14 @@ class DetCurve(Shown):
 
     def _table(self) -> Table:
         rows = [(name, fixed(value.lower), fixed(value.upper)) for name, value in self.figures().items()]
-        counted = f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."
-        meaning = (
-            "lower and upper are the extremes over all orderings of tied pairs. EER and minDCF are errors: report "
-            "'upper'. All others are successes: report 'lower'."
-        )
-        notes = [f"{counted} {meaning}"]
+        notes = [
+            f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs. lower and upper are the "
+            "extremes over all orderings of tied pairs. EER and minDCF are errors: report 'upper'. All others are "
+            "successes: report 'lower'."
+        ]
         if self.fold_accuracy is not None:
             error = fixed(self.fold_accuracy.standard_error)
-            notes.append(
-                f"A threshold is chosen on all other folds; the standard error of the lower mean is {error}."
-            )
+            notes.append(f"The threshold of a fold is chosen on all others; the standard error of lower is {error}.")
         return Table(("measure", "lower", "upper"), [rows], notes, ("lower", "upper"))
 
     def __repr__(self) -> str:

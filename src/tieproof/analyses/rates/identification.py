@@ -51,8 +51,8 @@ class OpenSetIdentification(Shown):
     best F1                0.5714            0.8571
     recall at precision 1  0.3333            0.6667
     <BLANKLINE>
-    3 queries have a match, and 2 have none. The bounds are over the items that are
-    as near as the first answer: report 'lower'.
+    3 of 5 queries have a match. The bounds are over the items that are as near as
+    the first answer: report 'lower'.
     """
 
     mated: int
@@ -103,7 +103,7 @@ class OpenSetIdentification(Shown):
         bounds = (("best F1", self.best_f1), ("recall at precision 1", self.recall_at_full_precision))
         rows += [(name, fixed(value.lower), "", fixed(value.upper), "") for name, value in bounds]
         note = (
-            f"{count(self.mated, 'query')} have a match, and {self.non_mated:,} have none. The bounds are over the "
+            f"{self.mated:,} of {count(self.mated + self.non_mated, 'query')} have a match. The bounds are over the "
             "items that are as near as the first answer: report 'lower'."
         )
         return Table(("measure", *NUMBERS), [rows], [note], NUMBERS)
