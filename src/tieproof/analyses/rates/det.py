@@ -151,7 +151,8 @@ def _of_rows(embeddings: Any, distance: str, bits: int | None) -> FloatArray:
             "embeddings must be two arrays, the first and the second item of each pair, and distance a name. Of a "
             "function, pass minus what it returns as scores."
         )
-    search = in_memory(make_search(*map(ArgumentSide, embeddings), distance, as_budget("1GiB", None), bits=bits))
+    first, second = map(ArgumentSide, embeddings)
+    search = in_memory(make_search(first, second, distance, as_budget("1GiB", None), bits=bits))
     gauge = cast(SpaceGauge, search.gauge())
     check_count(len(gauge.identity[1]), "second items", len(gauge.identity[0]), "first items")
     return gauge.distances(*gauge.identity)
