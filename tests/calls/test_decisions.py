@@ -168,8 +168,8 @@ def test_consecutive_folds_as_of_lfw() -> None:
 def test_pairs_of_embeddings(name: str, distance: str) -> None:
     random = np.random.default_rng(32)
     first, second, labels = *(HARD_SETS[name](random, (9, 3)) for _ in range(2)), np.arange(9) % 2
-    rows = [[list(map(Fraction, row)) for row in side.tolist()] for side in (first, second)]
-    keys = fnmr_oracle.pairs(distance, *rows, [(at, at, bool(labels[at])) for at in range(9)])
+    rows, items = ([list(map(Fraction, row)) for row in side.tolist()] for side in (first, second))
+    keys = fnmr_oracle.pairs(distance, rows, items, [(at, at, bool(labels[at])) for at in range(9)])
     try:
         distances = [[fnmr_oracle.distance(distance, key) for key in each] for each in keys]
     except OverflowError:
