@@ -104,11 +104,13 @@ class DetCurve(Shown):
             return self._eer
 
         def crossed(at: int) -> bool:
-            false_non_matches = int(self.false_non_matches[at]) * self.other_pairs
-            return int(self.false_matches[at]) * self.relevant_pairs >= false_non_matches
+            matches, misses = int(self.false_matches[at]), int(self.false_non_matches[at])
+            return matches * self.relevant_pairs >= misses * self.other_pairs
 
-        high = bisect_left(range(len(self.thresholds)), True, key=crossed)
-        matches, misses = (array[[high - 1, high]].tolist() for array in (self.false_matches, self.false_non_matches))
+        last = len(self.thresholds) - 1
+        high = bisect_left(range(last), True, lo=1, key=crossed)
+        ends = slice(high - 1, high + 1)
+        matches, misses = self.false_matches[ends].tolist(), self.false_non_matches[ends].tolist()
         return EqualErrorRate.of_counts(
             float(self.thresholds[high]),
             matches[0],
