@@ -11,7 +11,7 @@ where it is defined:
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
   and `PartsFolder` never leave half a file; `EXTENSION` is that of records.
 - Values: `of_queries` and `over_queries` choose and average them, `aligned` matches the queries of several results.
-- What people see: `Shown` and its `Table`, `write_page`, `table`, `count`, `in_one_line`, `progress_bar`, `style` of
+- What people see: `Shown` and its `Table`, `AsPage`, `table`, `count`, `in_one_line`, `progress_bar`, `style` of
   pictures, and the `WIDTH` of texts and the `NARROWEST`.
 """
 
@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from tieproof.inputs.relevance_by_labels import Labels as Labels
     from tieproof.inputs.schemas import fits as fits
     from tieproof.show import style as style
-    from tieproof.show.pages.page import write_page as write_page
     from tieproof.show.parts import NARROWEST as NARROWEST
     from tieproof.show.parts import WIDTH as WIDTH
     from tieproof.show.parts import count as count
     from tieproof.show.parts import table as table
     from tieproof.show.printable import in_one_line as in_one_line
+    from tieproof.show.shown import AsPage as AsPage
     from tieproof.show.shown import Shown as Shown
     from tieproof.show.shown import Table as Table
     from tieproof.ties import Array as Array

@@ -214,9 +214,9 @@ def test_confidences(run: Run) -> None:
     [
         (np.full(40, np.nan), "wrong.npy: The confidences must contain only finite numbers, but contain nan at [0]"),
         (np.zeros(39), "wrong.npy, embeddings.npy: The number of confidences is 39, but the number of queries is 40"),
-        (np.zeros((40, 2)), "wrong.npy has the shape (40, 2); confidences have the shape (n,)"),
+        (np.zeros((40, 2)), "wrong.npy: The confidences must have shape (n,), not (40, 2)"),
         (np.array(["0.5"] * 39 + ["high"]), "wrong.npy has 'high' at [39]; confidences are numbers"),
-        (np.zeros(40, dtype=complex), "wrong.npy contains values of type complex128; confidences are numbers"),
+        (np.zeros(40, dtype=complex), "wrong.npy: The confidences must contain real numbers, not complex128"),
     ],
 )
 def test_wrong_confidences(run: Run, confidences: Array, said: str) -> None:
@@ -704,11 +704,11 @@ BAD_INPUTS: dict[str, Case] = {
         "embeddings.npy labels.npy --groups bad.npy",
         ["bad.npy", "number of groups is 39"],
     ),
-    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(n, d)"]),
-    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(n, d)"]),
+    "one axis": ({"bad.npy": VECTORS[:, 0]}, "bad.npy labels.npy", ["bad.npy", "shape (40,)", "(items, dimensions)"]),
+    "three axes": ({"bad.npy": VECTORS[None]}, "bad.npy labels.npy", ["bad.npy", "shape (1, 40, 3)", "(items,"]),
     "no rows": ({"bad.npy": VECTORS[:0]}, "bad.npy labels.npy", ["bad.npy", "(0, 3)", "at least one row"]),
     "no columns": ({"bad.npy": VECTORS[:, :0]}, "bad.npy labels.npy", ["bad.npy", "(40, 0)", "column"]),
-    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "save them as float16"]),
+    "complex": ({"bad.npy": VECTORS + 1j}, "bad.npy labels.npy", ["bad.npy", "complex64", "parts side by side"]),
     "objects": ({"bad.npy": npy(OBJECTS)}, "bad.npy labels.npy", ["bad.npy", "Python objects", "save an array"]),
     "missing": ({}, "bad.npy labels.npy", ["bad.npy does not exist", "check the path"]),
     "missing labels": ({}, "embeddings.npy bad.npy", ["bad.npy does not exist", "check the path"]),
@@ -724,7 +724,7 @@ BAD_INPUTS: dict[str, Case] = {
     "nan among labels": (
         {"bad.npy": np.where(LABELS, LABELS, np.nan)},
         "embeddings.npy bad.npy",
-        ["bad.npy has NaN at [0]", "give every item a label"],
+        ["bad.npy must be integers or strings, but row 0 contains nan", "Give every item"],
     ),
     "another width": (
         {"bad.npy": VECTORS[:, :2]},
@@ -855,7 +855,7 @@ BAD_RUNS: dict[str, tuple[dict[str, str], str, str]] = {
     "no items": (
         {},
         "qrels.txt run.txt --truncated --n-items 0",
-        "Invalid value for '--n-items': '0' is not a number of at least 1. See: tieproof run --help",
+        "Invalid value for '--n-items': '0' is not a whole number of at least 1. See: tieproof run --help",
     ),
     "items of a whole list": (
         {},

@@ -53,10 +53,10 @@ def _in_parts(
     whole = problem.whole
     runner: Any = Local() if cluster is None else stack.enter_context(connected(cluster, whole.budget))
     surveyed = survey(problem, label_words(whole.relevance), runner)
-    items = None if problem.gallery is None else surveyed.items.digests
-    if items is not None:
-        check_self_matches(whole, (surveyed.queries.digests, items))
-    origin = origin_of_embeddings(whole, bits, (surveyed.queries.digests, items))
+    queries, items = (rows.digests for rows in surveyed)
+    if problem.gallery is not None:
+        check_self_matches(whole, (queries, items))
+    origin = origin_of_embeddings(whole, bits, (queries, None if problem.gallery is None else items))
     if not isinstance(whole.distance, Distance):
         return ties_of(problem.for_function(), watched(progress)), origin
     watch = watched(progress, None if cluster is None else runner.workers)

@@ -26,10 +26,11 @@ from tieproof.inputs.lists import (
     in_float64,
     joined,
     relevance_by_labels,
+    rounded_rows,
     spans_of,
 )
 from tieproof.inputs.lookalikes import check_direction, check_grades, check_self_matches
-from tieproof.inputs.options import parse_threads
+from tieproof.inputs.options import check_rounded, parse_threads
 from tieproof.inputs.relevance import RelevantBlock
 from tieproof.measures import Measure
 from tieproof.measures.unseen import cut_off
@@ -44,16 +45,21 @@ def evaluate_lists(
     name: str,
     judged_by: tuple[Any, Any, Any, Any, Any],
     measures: Sequence[str | Measure],
-    categories: Any,
-    average: Average,
+    grouped_by: tuple[Any, Average],
     empty: str,
     noise: Any = None,
+    precision: str | None = None,
 ) -> Evaluated:
-    """Evaluate lists of numbers; `name` is "scores" or "distances", and `judged_by` the arguments of `as_judged`."""
-    wanted, optional = parse_with_sets(measures)
+    """Evaluate lists of numbers, rounded to a precision if there is one.
+
+    name : "scores" or "distances"
+    judged_by, grouped_by : the arguments of `as_judged`, and the categories and the average
+    """
+    check_rounded(precision, noise)
+    (categories, average), (wanted, optional) = grouped_by, parse_with_sets(measures)
     check_empty(empty)
     radius = None if noise is None else parse_radius(noise, f"the {name}")
-    rows = as_rows(values, name)
+    rows = rounded_rows(values, name, precision)
     judged = as_judged(rows, name, *judged_by)
     negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
     check_direction(rows, blocks(rows, judged), name)
@@ -64,7 +70,9 @@ def evaluate_lists(
         check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
-    setting = Setting(name, False, len(rows), longest, dimensions=None, empty=empty, average=average)
+    setting = Setting(
+        name, False, len(rows), longest, dimensions=None, empty=empty, average=average, precision=precision
+    )
     rankings = RankingDigests(len(rows))
 
     def parts_of(judged: Rows | LabeledRows) -> Parts:

@@ -1,17 +1,14 @@
 """`evaluate_scores` and `evaluate_distances`: rankings given as matrices or ragged lists, whole or cut off."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
-from tieproof.evaluation.evaluated import Evaluated
 from tieproof.evaluation.given_lists import evaluate_lists
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.scoring import Empty
 from tieproof.inputs.categories import Average
-from tieproof.inputs.lists import rounded_rows
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import Rounded, check_rounded
+from tieproof.inputs.options import Rounded
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 
@@ -99,10 +96,8 @@ def evaluate_scores(
     1.0
 
     """
-    check_rounded(precision, noise)
-    judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(scores, "scores", precision)
-    return _result(evaluate_lists(rows, "scores", judged_by, measures, categories, average, empty, noise), precision)
+    judged_by, grouped_by = (relevance, labels, gallery_labels, n_relevant, n_items), (categories, average)
+    return Result(evaluate_lists(scores, "scores", judged_by, measures, grouped_by, empty, noise, precision))
 
 
 @unchanged_files
@@ -136,14 +131,5 @@ def evaluate_distances(
     Bounds(lower=0.0, upper=1.0)
 
     """
-    check_rounded(precision, noise)
-    judged_by = relevance, labels, gallery_labels, n_relevant, n_items
-    rows = rounded_rows(distances, "distances", precision)
-    return _result(
-        evaluate_lists(rows, "distances", judged_by, measures, categories, average, empty, noise), precision
-    )
-
-
-def _result(evaluated: Evaluated, precision: Rounded | None) -> Result:
-    """The result of lists whose numbers were rounded to a precision."""
-    return Result(evaluated._replace(setting=replace(evaluated.setting, precision=precision)))
+    judged_by, grouped_by = (relevance, labels, gallery_labels, n_relevant, n_items), (categories, average)
+    return Result(evaluate_lists(distances, "distances", judged_by, measures, grouped_by, empty, noise, precision))

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, warn
-from tieproof.inputs.arrays import as_array, is_rounded, type_name
+from tieproof.inputs.arrays import INEXACT_GRADE, as_array, is_rounded, type_name
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.relevance import NOTHING, Excluded, Relevance, places_among, pointers, ranges
 from tieproof.ties import Array, FloatArray, IntArray
@@ -125,10 +125,7 @@ def _checked_triples(triples: Any, array: Array, n_queries: int, n_items: int, l
     grade = np.ones(len(array))
     if array.shape[1] == 3:
         if is_rounded(array[:, 2]):
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
+            raise InputError(INEXACT_GRADE)
         grade = array[:, 2].astype(np.float64)
     if not np.isfinite(grade).all():
         row = int(np.argmin(np.isfinite(grade)))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.errors import InputError, about
-from tieproof.inputs.arrays import as_numbers
+from tieproof.inputs.arrays import INEXACT_GRADE, as_numbers
 from tieproof.inputs.identities import exact_below, not_whole, stored_type
 from tieproof.inputs.labels import as_labels, checked_labels
 from tieproof.inputs.options import rounded
@@ -48,10 +48,8 @@ def as_rows(values: Any, name: str) -> Rows:
     return rows
 
 
-def rounded_rows(values: Any, name: str, precision: str | None) -> Any:
-    """Return the rows with their numbers rounded to a precision; values without one are returned as they are."""
-    if precision is None:
-        return values
+def rounded_rows(values: Any, name: str, precision: str | None) -> Rows:
+    """Return the rows, with their numbers rounded to a precision if there is one."""
     rows = as_rows(values, name)
     return rounded(rows, precision) if isinstance(rows, np.ndarray) else [rounded(row, precision) for row in rows]
 
@@ -112,10 +110,7 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     """Convert numbers to float64 without changing their order; numbers that are not finite are refused."""
     if block.dtype.kind in "iu" and block.size and max(abs(int(block.min())), int(block.max())) > 2**53:
         if name == "relevance":
-            raise InputError(
-                "The relevance contains a grade beyond 2^53, which float64 cannot represent exactly. Pass smaller "
-                "grades."
-            )
+            raise InputError(INEXACT_GRADE)
         # float64 would make different integers equal, so ranks, which have the same order, take their place.
         return np.unique(block, return_inverse=True)[1].reshape(block.shape).astype(np.float64)
     finite = np.isfinite(block)

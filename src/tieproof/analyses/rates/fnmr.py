@@ -14,6 +14,7 @@ from tieproof.analyses.rates.pool import Pool
 from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint, tied_estimate
 from tieproof.analyses.rates.steps import steps
 from tieproof.distances import DistanceFunction
+from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
 from tieproof.errors import InputError, about
@@ -119,7 +120,8 @@ def fnmr_at_fmr(
     )
     pool = Pool(problem.gauge(), problem.relevance, problem.budget)
     passes = PASSES + (PASSES_OF_EER if eer or curve else 0) + (PASSES_OF_CURVE if curve else 0)
-    with watched(progress)(passes * pool.entries) as advance, pool.products():
+    check_products()
+    with watched(progress)(passes * pool.entries) as advance, single_threaded():
         n_relevant, n_others = pool.totals()
         with about(problem.judged_by):
             check_counts(n_relevant, n_others)
@@ -230,7 +232,7 @@ def _linear_points(
         near, far = (pool.gauge.distance(orders[rank].key) for rank in (first, second))
         thresholds.append(_check_threshold(between(near, far, part), rate))
     boundaries = [least_rounding_to(threshold) for threshold in thresholds]
-    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries])
+    counts = relevant_beyond(pool, [pool.gauge.key_of(boundary) for boundary, _ in boundaries], n_relevant)
     for rate, threshold, (_, reached), (beyond, equal) in zip(rates, thresholds, boundaries, counts, strict=True):
         share = (beyond + (equal if reached else 0)) / n_relevant
         yield OperatingPoint(rate, threshold, Estimate(share, share, share, 0.0))
@@ -242,7 +244,7 @@ def _exact_points(
     """Thresholds that are distances, compared as real numbers."""
     ranks = [_exact_rank(rate, n_others) for rate in rates]
     orders = order_statistics(pool, ranks, n_others, progress)
-    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks])
+    counts = relevant_beyond(pool, [Fraction(orders[rank].key) for rank in ranks], n_relevant)
     for rate, rank, (beyond, equal) in zip(rates, ranks, counts, strict=True):
         order = orders[rank]
         threshold = _check_threshold(pool.gauge.distance(order.key), rate)

@@ -1,15 +1,13 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
 import math
-import os
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.show.pages.page import write_page
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
-from tieproof.show.shown import Shown, Table, text
+from tieproof.show.shown import AsPage, Shown, Table, text
 from tieproof.ties import Estimate
 
 if TYPE_CHECKING:
@@ -80,7 +78,7 @@ class EqualErrorRate:
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorRates(Shown):
+class ErrorRates(Shown, AsPage):
     """False non-match rates by false match rate, and the equal error rate `eer` and the `curve` if asked for.
 
     >>> import tieproof as tp
@@ -125,9 +123,13 @@ class ErrorRates(Shown):
             whole |= {} if found is None else {name: found.to_dict()}
         return {**whole, "points": list(whole["points"])}
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return "rates.html", {
+            "title": f"FNMR {self.points[0].fnmr.upper:.4f} at FMR {self.points[0].fmr:g}",
+            "rates": self,
+            "meaning": MEANINGS[self.method],
+            "by": _ranked_by(self),
+        }
 
     def _table(self) -> Table:
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
@@ -167,17 +169,6 @@ MEANINGS = {
     "exact": "A threshold is the distance of a non-relevant pair. FNMR is the share of relevant pairs that come "
     "after that pair, over all orderings of pairs at exactly the same distance. It is an error: report 'upper'.",
 }
-
-
-def contents(rates: ErrorRates) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    first = rates.points[0]
-    return "rates.html", {
-        "title": f"FNMR {first.fnmr.upper:.4f} at FMR {first.fmr:g}",
-        "rates": rates,
-        "meaning": MEANINGS[rates.method],
-        "by": _ranked_by(rates),
-    }
 
 
 def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:

@@ -4,9 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from tieproof.analyses.neighbors.result import check_id_lists
 from tieproof.analyses.recall.truths import FoundLists, ListedTruth
 from tieproof.errors import InputError, about, calling
-from tieproof.inputs.arrays import as_array, as_numbers, check_finite, type_name
+from tieproof.inputs.arrays import as_array, as_numbers, check_finite
 from tieproof.inputs.identities import as_item_numbers
 from tieproof.inputs.lists import as_rows
 from tieproof.inputs.neighbor_lists import NOTHING, as_ids, as_list_lengths, as_returned
@@ -99,11 +100,7 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
 def _as_found_ids(values: Any, name: str) -> IntArray:
     """Convert integers (q, n) to int64, with -1 where nothing was found."""
     array = as_array(values, name)
-    if array.dtype.kind not in "iu" or array.ndim != 2 or 0 in array.shape:
-        raise InputError(
-            f"The {name} must be integers of the shape (queries, neighbors), but are {type_name(array.dtype)} of "
-            f"the shape {array.shape}. Pass lists of equal length, filled up with -1."
-        )
+    check_id_lists(array, name, "Pass lists of equal length, filled up with -1.")
     return as_item_numbers(array, name)
 
 

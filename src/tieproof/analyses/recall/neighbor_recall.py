@@ -8,11 +8,11 @@ import numpy as np
 
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
-from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
+from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified, certified_truth, ranked_truth
 from tieproof.distances import DistanceFunction
-from tieproof.errors import CountError, InputError, calling
+from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
-from tieproof.inputs.arrays import as_array
+from tieproof.inputs.arrays import as_array, check_count
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.inputs.options import check_whole
@@ -125,7 +125,7 @@ def neighbor_recall(
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
-        known: Truth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
+        known = certified_truth(certified(truth, n_items)) if is_folder else as_truth(truth, n_items).truth()
     else:
         if queries is None or n_items is not None:
             raise InputError(
@@ -137,15 +137,10 @@ def neighbor_recall(
             search = make_search(
                 ArgumentSide(queries), ArgumentSide(gallery), distance, as_budget(memory, threads), bits=bits
             )
-            known = RankedTruth(in_memory(search), watched(progress))
+            known = ranked_truth(in_memory(search), watched(progress))
     lists = as_found(found, distances, known.n_items)
-    if len(lists.ids) != known.n_queries:
-        raise CountError(
-            f"The number of found lists is {len(lists.ids)}, but the number of "
-            f"{'queries' if truth is None else 'true lists'} is {known.n_queries}. Pass exactly one for each, in the "
-            "same order.",
-            "found",
-        )
+    with about("found"):
+        check_count(len(lists.ids), "found lists", known.n_queries, "queries" if truth is None else "true lists")
     largest, width = max(cutoffs), lists.ids.shape[1]
     if among is not None:
         check_whole("among", among, beside=", or None")
@@ -174,7 +169,7 @@ def neighbor_recall(
         truth=known.called,
         queries=known.n_queries,
         n_items=known.n_items,
-        listed=known.listed if isinstance(known, ListedTruth) else None,
+        listed=None if known.lists is None else known.listed,
         points=points,
     )
 
@@ -196,10 +191,12 @@ def _check_found(found: Any) -> None:
         )
 
 
-def _points(truth: Truth, lists: FoundLists, cutoffs: Sequence[int], among: int | None) -> Iterator[RecallAtK]:
+def _points(
+    truth: TrueNeighbors, lists: FoundLists, cutoffs: Sequence[int], among: int | None
+) -> Iterator[RecallAtK]:
     """Yield the recall at each k; the ks that count the same found items are ranked together."""
     # Elsewhere all ties are whole, and the recalls of other benchmarks are defined by lists of distances.
-    listed = truth if isinstance(truth, ListedTruth) else None
+    listed = truth.lists
     for together in [cutoffs] if among is not None else [[k] for k in cutoffs]:
         depth = together[0] if among is None else among
         found = lists.first(depth)

@@ -255,18 +255,14 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
         and (arrays["tie_counts"] >= 0).all()
         and parts in ([], [*CATEGORIES])
         and (not parts or _categories_fit(arrays))
-        and _options_fit(facts["call"], facts["options"])
+        and set(facts["options"]) == set(_OPTIONS[facts["call"]])
+        and all(type(value) in _OPTIONS[facts["call"]][name] for name, value in facts["options"].items())
         and _setting_fits(facts["setting"], bool(parts))
         and all(re.fullmatch("[0-9a-f]{64}", facts[name]) for name in ("fingerprint", "relevant"))
         and type(facts["zero_vectors"]) is int
         and facts["zero_vectors"] >= 0
         and all(each.isprintable() and len(each) < _LONGEST for each in [facts["tieproof"], *facts["left_out"]])
     )
-
-
-def _options_fit(call: str, options: Mapping[str, Any]) -> bool:
-    known = _OPTIONS[call]
-    return set(options) == set(known) and all(type(value) in known[name] for name, value in options.items())
 
 
 def _categories_fit(arrays: Mapping[str, Array]) -> bool:

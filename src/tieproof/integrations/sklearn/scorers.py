@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from inspect import signature
 from typing import Any, Self, get_args
 
 from tieproof import Result
@@ -110,13 +111,10 @@ class TieproofScorer:
     def __repr__(self) -> str:
         """The call that makes this scorer, without default arguments."""
         measures = self.asked.measures[0] if len(self.asked.measures) == 1 else list(self.asked.measures)
-        told: dict[str, tuple[Any, Any]] = {
-            "bound": (self.bound, "lower"),
-            "response_method": (self.asked.response_method, "auto"),
-        }
-        told |= {"distance": (self.asked.distance, "cosine"), "pos_label": (self.asked.pos_label, None)}
-        options = [f", {name}={value!r}" for name, (value, default) in told.items() if value != default]
-        return f"tieproof_scorer({measures!r}{''.join(options)})"
+        given = {"bound": self.bound, **self.asked._asdict()}
+        _, *options = signature(tieproof_scorer).parameters.values()
+        told = [f", {each.name}={given[each.name]!r}" for each in options if given[each.name] != each.default]
+        return f"tieproof_scorer({measures!r}{''.join(told)})"
 
 
 class TieIntervalDisplay:
