@@ -598,6 +598,30 @@ def test_fnmr_with_a_gallery(run: Run) -> None:
     assert outcome == (0, f"{rates}\n", "")
 
 
+def test_det_is_that_of_the_library(run: Run) -> None:
+    """Accepting scores from 0.7 on, one of three targets is missed, and one of three others is accepted."""
+    pairs = [(1, "a b", 0.9), (1, "a c", 0.8), (1, "d e", 0.4), (0, "a d", 0.7), (0, "b e", 0.2), (0, "c e", 0.1)]
+    Path("trials.txt").write_text("".join(f"{label} {pair}\n" for label, pair, _ in pairs))
+    Path("scores.txt").write_text("".join(f"{pair} {score}\n" for _, pair, score in pairs))
+    curve = tp.det_curve_of_pairs([label for label, *_ in pairs], [score for *_, score in pairs], folds=2)
+    assert "EER                0.3333  0.3333" in str(curve)
+    for files in (["trials.txt", "scores.txt"], ["scores.txt", "trials.txt"]):
+        assert run("det", *files, "--folds", "2") == (0, f"{curve}\n", "")
+    assert run("det", "trials.txt", "scores.txt", "--folds", "2", "--json", "-").out == f"{curve.to_json()}\n"
+    assert "trials.txt is read" in the_line(run("det", "trials.txt", "scores.txt", "--json", "trials.txt"))
+    assert "have the same lines" in the_line(run("det", "trials.txt", "trials.txt"))
+    assert "Missing argument 'SCORES'" in the_line(run("det", "trials.txt"))
+
+
+def test_open_set_is_that_of_the_library(run: Run) -> None:
+    found = tp.open_set_identification(
+        VECTORS, LABELS, gallery=GALLERY, gallery_labels=GALLERY_LABELS, distance="euclidean", fpir=0.25
+    )
+    arguments = ["open-set", "queries.npz", "--gallery", "gallery.npz", "-d", "euclidean", "--fpir", "0.25"]
+    assert run(*arguments) == (0, f"{found}\n", "")
+    assert run(*arguments, "--json", "-") == (0, f"{found.to_json()}\n", "")
+
+
 def test_pcf_is_that_of_the_library(run: Run) -> None:
     arguments = ["pcf", "data.npz", "--explained", "0.5", "--explained", "1"]
     fractions = tp.pcf(VECTORS, (0.5, 1)).tolist()

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_067,
+    "inputs": 8_151,
     "distances": 4_133,
     "engine": 4_799,
     "native": 858,
     "measures": 6_889,
     "show": 1_627,
     "evaluation": 8_078,
-    "analyses": 9_465,
+    "analyses": 9_946,
     "trials": 12_399,
     "compat": 2_877,
     "integrations": 2_519,
-    "cli": 3_148,
+    "cli": 3_203,
     "data": 22,
-    "tieproof": 875,
+    "tieproof": 884,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 65_756
+LINES_OF_SOURCE = 66_385
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_276
-PUBLIC_NAMES = 113
-LINES_OF_TESTS = 63_928
+WORDS_OF_DOCS = 70_172
+PUBLIC_NAMES = 120
+LINES_OF_TESTS = 64_371
 
 
 def lines_in(folder: Path, *endings: str) -> int:

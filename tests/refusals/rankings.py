@@ -97,6 +97,20 @@ CASES: dict[str, Case] = {
         lambda: tp.fnmr_at_fmr_of_distances([0.9, 0.2, 0.8], [1, -1, -1]),
         r"second argument has only two values, as labels have.*pass fnmr_at_fmr_of_distances\(-scores\[labels == 1",
     ),
+    "labels of pairs that are classes": Case(
+        lambda: tp.det_curve_of_pairs([0, 1, 2], [0.1, 0.2, 0.3]), r"labels of pairs must be 1 and 0, .*not 0 to 2"
+    ),
+    "pairs without scores": Case(lambda: tp.det_curve_of_pairs([0, 1]), r"either scores or embeddings="),
+    "one fold of pairs": Case(
+        lambda: tp.det_curve_of_pairs([0, 1], [0.1, 0.2], folds=["a", "a"]), r"All pairs are in one fold"
+    ),
+    "a threshold that is not a number": Case(
+        lambda: tp.det_curve([0.1], [0.2]).at("0.1"),  # type: ignore[arg-type]
+        r"A threshold must be a number, not '0\.1'",
+    ),
+    "queries of which none has a match": Case(
+        lambda: tp.open_set_identification_of_scores([[0.5]], [[0]]), r"No query has a match in the gallery"
+    ),
     "a negative fraction as relevance": Case(
         lambda: tp.evaluate_scores([[0.1, 0.3]], [[-0.89, 0.5]]),
         r"relevance contains -0\.89, a negative fraction.*left out of the ranking.*numpy\.maximum\(relevance, 0\)",

@@ -9,9 +9,9 @@ import numpy as np
 
 from tieproof.analyses.rates.counting import order_statistics, relevant_beyond
 from tieproof.analyses.rates.crossing import equal_error_rate
-from tieproof.analyses.rates.curve import DetCurve, tied_estimate
+from tieproof.analyses.rates.curve import DetCurve
 from tieproof.analyses.rates.pool import Pool
-from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint
+from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint, tied_estimate
 from tieproof.analyses.rates.steps import steps
 from tieproof.distances import DistanceFunction
 from tieproof.distances.exact.bounds import check_products, single_threaded
@@ -187,7 +187,7 @@ def fnmr_at_fmr_of_distances(
 
 def as_both_distances(relevant: Any, others: Any, function: str) -> tuple[FloatArray, FloatArray]:
     """Return the distances of relevant and of other pairs, which must not be labels and scores instead."""
-    both = _as_distances(relevant, "relevant"), _as_distances(others, "other")
+    both = as_distances(relevant, "relevant distances"), as_distances(others, "other distances")
     check_counts(*map(len, both))
     labels = [_are_labels(each) for each in both]
     if len(both[0]) == len(both[1]) and labels[0] != labels[1]:
@@ -208,14 +208,14 @@ def _are_labels(numbers: FloatArray) -> bool:
     return high == 1 and low in (0, -1) and bool(((numbers == low) | (numbers == high)).all())
 
 
-def _as_distances(values: Any, name: str) -> FloatArray:
-    """Return distances as float64 in one dimension; they must be finite and exact in float64."""
-    array = as_numbers(values, f"{name} distances")
-    check_finite(array, f"{name} distances")
+def as_distances(values: Any, name: str) -> FloatArray:
+    """Return distances or scores as float64 in one dimension; they must be finite and exact in float64."""
+    array = as_numbers(values, name)
+    check_finite(array, name)
     array = array.ravel()
     if array.dtype.kind in "iu" and array.size and max(abs(int(array.min())), abs(int(array.max()))) > 2**53:
         raise InputError(
-            f"The {name} distances contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
+            f"The {name} contain an integer beyond 2^53, which float64 cannot represent exactly. Pass "
             "floats, or smaller integers."
         )
     return array.astype(np.float64)

@@ -1,5 +1,6 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
+import math
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -168,3 +169,28 @@ MEANINGS = {
     "exact": "A threshold is the distance of a non-relevant pair. FNMR is the share of relevant pairs that come "
     "after that pair, over all orderings of pairs at exactly the same distance. It is an error: report 'upper'.",
 }
+
+
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
+
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )
