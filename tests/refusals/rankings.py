@@ -105,6 +105,14 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate([[0.0], [1.0], [2.0]], relevance=[(0, 1, -0.5), (0, 2, 1)]),
         r"relevance contains -0\.5, a negative fraction",
     ),
+    "lists of relevant items for fewer queries": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[np.array([1])]),
+        r"relevance has lists of the items of 1 queries, but there are 2. Pass one list for each query, empty where",
+    ),
+    "a relevant item of a list that is not in the gallery": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[{1}, {7}]),
+        r"relevant to query 1 must be whole numbers from 0 to 1, but are \[7\]. Pass the positions",
+    ),
     "a matrix as relevance= of evaluate": Case(
         lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
         r"names item 1 twice for query 0.*If it is a matrix \(queries, items\), pass numpy\.argwhere\(relevance\)",

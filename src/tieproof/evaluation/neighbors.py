@@ -85,7 +85,8 @@ def evaluate_neighbors(
         item i, and is left out of its own list.
     relevance : rows (query, item) or (query, item, grade), instead of labels, with `n_items`
         A grade of 0 means not relevant; a negative grade excludes the item. If query i is also an item of the
-        gallery, exclude it with `exclude`.
+        gallery, exclude it with `exclude`. Or a list with an array or a set of the relevant items of each query, such
+        as those within 25 m; it may be empty.
     n_items : int
         The number of items in the gallery, found or not.
     groups, gallery_groups, exclude : as in `evaluate`
