@@ -12,15 +12,16 @@ import numpy as np
 
 from tieproof.analyses.neighbors.certificate import read_truth
 from tieproof.analyses.neighbors.result import Neighbors, repeated_in_rows
-from tieproof.engine.problem import Problem, Search, Watch
+from tieproof.engine.problem import Budget, Problem, Search, Watch
 from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
+from tieproof.inputs.lists import Rows
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
 from tieproof.show.parts import count
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray, Ties
+from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts, Ties
 
 NEAR = 1e-6
 """Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
@@ -75,15 +76,17 @@ class FoundItems(NamedTuple):
 class ListedTruth:
     """Lists of the nearest items of each query, nearest first: the first items, or all.
 
-    ids : (q, m) without repetitions
-    distances : (q, m) in their original type
+    ids : (q, m) without repetitions; -1 behind the last item of a list that has fewer
+    distances : (q, m) in their original type; that of the last item behind it
     small_is_near : False if they are similarities, which decrease along a list
+    matches : (q,) the length of each list; a list of fewer than m items has all that the query may find
     """
 
     ids: IntArray
     distances: Array
     small_is_near: bool
     n_items: int | None
+    matches: IntArray
     called = "lists"
 
     @property
@@ -101,10 +104,14 @@ class ListedTruth:
 
         The bounds are over the ties of the lists, and over everything that may continue the last tie of each.
         """
-        all_items = None if self.n_items is None else np.full(self.n_queries, self.n_items)
-        limits = found.counted.sum(axis=1), all_items
-        parts = list_parts(self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near)
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
+        hits, whole = _is_found(self.ids, found), self.matches < self.listed
+        n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
+        limits = np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items
+        lists: list[Rows] = [self.distances, hits]
+        if whole.any():
+            lists = [[row[:end] for row, end in zip(rows, self.matches, strict=True)] for rows in lists]
+        parts = list_parts(*lists, limits, "true distances", self.small_is_near)
+        return recalls_of(parts, cutoffs, self.matches)
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -121,12 +128,13 @@ class ListedTruth:
                     limit = last + added if added else last * factor
                     counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
             counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
-        return {name: count / k for name, count in counts.items()}
+        # They know no truth of fewer items.
+        return {} if (self.matches < self.listed).any() else {name: count / k for name, count in counts.items()}
 
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
         ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
-        return ends & (self.n_items != self.listed)
+        return ends & (self.n_items != self.listed) & (self.matches == self.listed)
 
     def _in_extended_truth(self, found: IntArray, k: int) -> Array:
         """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
@@ -168,6 +176,13 @@ class RankedTruth:
         return self.n_items
 
     @property
+    def matches(self) -> IntArray:
+        """How many items each query ranks, (q,): those that are not excluded."""
+        pairs = self.search.excluded.excluded.pairs
+        left_out = 0 if pairs is None else np.bincount(pairs // self.n_items, minlength=self.n_queries)
+        return self.n_items - np.zeros(self.n_queries, dtype=np.int64) - left_out
+
+    @property
     def called(self) -> str:
         """The name of the distance by which the neighbors are found."""
         return self.search.called
@@ -177,11 +192,10 @@ class RankedTruth:
         from tieproof.engine import ties_of  # slow to import, and not needed for a truth of lists
 
         query, item = found.pairs()
-        triples = Triples(query, item, np.ones(len(query)))
-        relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False)
+        triples, excluded = Triples(query, item, np.ones(len(query))), self.search.excluded.excluded
+        relevance = Judgments.of(triples, self.n_queries, self.n_items, leave_one_out=False, excluded=excluded)
         parts = ties_of(Problem(**vars(self.search) | {"excluded": relevance}), self.watch).parts
-        measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(parts, measures, self.n_queries, budget=self.search.budget).values
+        return recalls_of(parts, cutoffs, self.matches, self.search.budget)
 
 
 @dataclass(frozen=True)
@@ -222,10 +236,14 @@ class CertifiedTruth:
         """The name of the distance by which the neighbors were found."""
         return self.neighbors.distance
 
+    @property
+    def matches(self) -> IntArray:
+        """How many items each query ranks, (q,): all of the gallery."""
+        return np.full(self.n_queries, self.n_items)
+
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
         """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
-        parts = [(np.arange(self.n_queries), self._ties(found))]
-        return score(parts, [parse(f"P@{k}") for k in cutoffs], self.n_queries).values
+        return recalls_of([(np.arange(self.n_queries), self._ties(found))], cutoffs, self.matches)
 
     def within(self, radius: float) -> tuple[IntArray, IntArray]:
         """Return the items whose rounded distance is at most a radius, as (lims, ids).
@@ -270,6 +288,17 @@ class CertifiedTruth:
 
 Truth = ListedTruth | RankedTruth | CertifiedTruth
 """A source of the true neighbors."""
+
+
+def recalls_of(parts: Parts, cutoffs: Sequence[int], matches: IntArray, budget: Budget | None = None) -> FloatArray:
+    """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+
+    It is the share of min(k, matches), because no search finds more than a query's `matches`, (q,).
+    """
+    nearest = np.minimum(np.array(cutoffs)[:, None], matches)
+    different, which = np.unique(nearest, return_inverse=True)
+    values = score(parts, [parse(f"P@{k}") for k in different.tolist()], len(matches), budget=budget).values
+    return np.moveaxis(values[which.reshape(nearest.shape), :, np.arange(len(matches))], 2, 1)
 
 
 def _is_found(true: IntArray, found: FoundItems) -> BoolArray:
