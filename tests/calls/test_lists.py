@@ -24,7 +24,8 @@ GRADES: list[oracle.Grade] = [1, 2, Fraction(3, 2), 3]
 def spellings() -> list[tuple[str, str, int | None]]:
     """(measure, its definition in the oracle, cutoff) for the whole registry."""
     found: list[tuple[str, str, int | None]] = []
-    for name in (one for one in oracle.DEFINITIONS if one != "bpref"):  # which refuses lists that were cut off
+    refusing = "bpref", "FirstRank"  # which refuse lists that were cut off, or in which nothing relevant was found
+    for name in (one for one in oracle.DEFINITIONS if one not in refusing):
         head = name.partition("(")[0] if name not in REGISTRY else name
         cutoff = "none" if name == "AP@R" else REGISTRY[head].cutoff
         if cutoff != "required":

@@ -328,11 +328,11 @@ class Measured(Mapping[str, Estimate[float]]):
 
 
 def averaged(result: Measured) -> list[str]:
-    """The measures that are means over queries; counts, which are totals, only if there is nothing else.
+    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else.
 
     >>> import tieproof as tp
     >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
     ['RR']
     """
-    means = [name for name in result.measures if not parse(name).definition.total]
+    means = [name for name in result.measures if parse(name).definition.is_score]
     return means or list(result.measures)

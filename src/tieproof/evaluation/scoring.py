@@ -13,6 +13,7 @@ from tieproof.evaluation.noise import GradeLevels, bounds_under_noise, bracket
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
+from tieproof.measures.base import check_score
 from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
@@ -50,6 +51,14 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     [nDCG@10, AP, P@5, P@10]
     """
     return parse_with_sets(measures)[0]
+
+
+def parse_scores(measures: Sequence[str | Measure]) -> list[Measure]:
+    """Parse measures as `parse_measures` does; refuse those that do not say which of two systems is better."""
+    parsed = parse_measures(measures)
+    for measure in parsed:
+        check_score(measure)
+    return parsed
 
 
 def parse_with_sets(measures: Sequence[str | Measure]) -> tuple[list[Measure], frozenset[Measure]]:
@@ -235,6 +244,7 @@ def as_evaluated(
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
         kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
     elif len(empty_ids):
+        _check_ranks(scores.measures, setting.empty)
         values = values.copy()
         for at in by_policy(scores.measures, setting.empty):
             values[at][:, empty_ids] = EMPTY[setting.empty]
@@ -282,6 +292,17 @@ def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         raise InputError(
             f"No query has a relevant item that is not excluded ({setting.queries:,} queries were checked). Check "
             "that labels and embeddings belong together, and that the labels are classes, not names of single items."
+        )
+
+
+def _check_ranks(measures: Iterable[Measure], empty: str) -> None:
+    """Refuse to count a query with nothing relevant as a rank of 0 or 1, the best ones."""
+    ranks = [measure for measure in measures if measure.definition.smaller_is_better]
+    if ranks and empty in ("zero", "one"):
+        raise InputError(
+            f"A query with nothing relevant has no {ranks[0]}, and empty='{empty}' would make it the best of all. Pass "
+            "empty='skip', or leave the measure out.",
+            "empty",
         )
 
 

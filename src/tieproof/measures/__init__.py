@@ -25,6 +25,8 @@ from tieproof.measures.relevant_ranks import AP as AP
 from tieproof.measures.relevant_ranks import AP_TRAPEZOID as AP_TRAPEZOID
 from tieproof.measures.relevant_ranks import INP as INP
 from tieproof.measures.relevant_ranks import RR as RR
+from tieproof.measures.relevant_ranks import FirstRank as FirstRank
+from tieproof.measures.relevant_ranks import FullRecall as FullRecall
 from tieproof.measures.relevant_ranks import Success as Success
 from tieproof.measures.weighted_ranks import AUC as AUC
 from tieproof.measures.weighted_ranks import F1 as F1

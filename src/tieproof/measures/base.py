@@ -86,7 +86,7 @@ class Definition:
     of relevant items); at_rank_r: if it is not, the measure that equals it; judged_only: whether the measure reads
     `Ties.judged`; unjudged: whether it reads `Ties.unjudged`; graded: whether it reads grades, or no relevance at
     all, and therefore has no parameter `rel`; total: whether the values are counts, which are added up over queries
-    where others are averaged; falls_with: the parameter and its value for which the measure, if it has a cutoff, can
+    where others are averaged; smaller_is_better: whether it falls when a relevant item moves up; falls_with: the parameter and its value for which the measure, if it has a cutoff, can
     fall when a relevant item moves up; None: it never falls (docs/noise.md). libraries.toml has other names.
     """
 
@@ -102,6 +102,7 @@ class Definition:
     unjudged: bool = False
     graded: bool = False
     total: bool = False
+    smaller_is_better: bool = False
     falls_with: tuple[str, str] | None = None
     parameters: tuple[Parameter, ...] = ()
 
@@ -109,6 +110,11 @@ class Definition:
     def needs_relevant(self) -> bool:
         """Whether a query with nothing relevant has no value of its own, as it has of counts and of judgments."""
         return not (self.total or self.unjudged)
+
+    @property
+    def is_score(self) -> bool:
+        """Whether the mean over queries is a score, which is better the larger it is."""
+        return not (self.total or self.smaller_is_better)
 
     @property
     def all_parameters(self) -> tuple[Parameter, ...]:
@@ -206,7 +212,7 @@ class Measure:
 
     @property
     def is_monotone(self) -> bool:
-        """Whether the measure never falls when a relevant item moves up past an item that is not relevant.
+        """Whether the measure never gets worse when a relevant item moves up past an item that is not relevant.
 
         >>> parse("AP@10").is_monotone, parse("AP(norm=hits)@10").is_monotone
         (True, False)
@@ -249,6 +255,14 @@ class Measure:
         return self.name + (f"({parameters})" if parameters else "") + cutoff
 
     __repr__ = __str__
+
+
+def check_score(measure: Measure) -> None:
+    """Refuse a measure that is no score."""
+    if measure.definition.total:
+        raise InputError(f"'{measure}' is a count, which is no score. Pass a measure that is a mean over queries.")
+    if measure.definition.smaller_is_better:
+        raise InputError(f"'{measure}' is a rank, which is no score: the smaller, the better. Pass RR, for example.")
 
 
 def define(definition: Definition) -> Measure:

@@ -159,6 +159,8 @@ def _between(measure: Measure, worst: Ties, best: Ties) -> Bounds:
     """Return the bounds over two rankings, without the expected value of IPrec, which takes long for large ties."""
     if measure.name == "IPrec":
         return largest_precisions(measure, worst)[0], largest_precisions(measure, best)[1]
+    if measure.definition.smaller_is_better:
+        worst, best = best, worst
     return measure(worst).lower, measure(best).upper
 
 

@@ -15,12 +15,13 @@ from tieproof.analyses.compare.differences import values_in_order
 from tieproof.analyses.compare.same_queries import about_settings, aligned, on_shared
 from tieproof.analyses.leaderboard.places import places_by, possible_places
 from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems, neighbors_swap
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_runs
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
+from tieproof.measures.base import check_score
 from tieproof.measures.statistics.rank_sets import told_apart
 from tieproof.measures.statistics.resampling import grouped
 from tieproof.ties import BoolArray
@@ -88,8 +89,8 @@ def leaderboard(
     """
     check_confidence("confidence", confidence)
     wanted = parse(measure)
-    if wanted.definition.total:
-        raise InputError(f"'{wanted}' is a count, which is no score. Pass a measure that is a mean.", "measure")
+    with about("measure"):
+        check_score(wanted)
     results, left_out = on_shared(_results_of(qrels, runs, wanted, options))
     places = aligned(results)
     name, ordered = str(wanted), sorted(results)

@@ -30,6 +30,8 @@ __all__ = [
     "ERR",
     "ERR_IA",
     "F1",
+    "FirstRank",
+    "FullRecall",
     "INP",
     "RBP",
     "RR",
