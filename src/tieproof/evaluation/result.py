@@ -65,7 +65,7 @@ class Result(Measured, Shown, AsFrame):
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
         After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
-        the rule and the values that it gives.
+        the rule and the values that it gives. `medians` has the medians of ranks, if any was evaluated.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -80,6 +80,8 @@ class Result(Measured, Shown, AsFrame):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if self.medians:
+            whole["medians"] = {name: asdict(bounds) for name, bounds in self.medians.items()}
         if self.printed is not None:
             whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
@@ -146,11 +148,16 @@ class Result(Measured, Shown, AsFrame):
         >>> list(result.to_flat_dict())[:2]
         ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
         """
+        medians = {
+            f"{flat_name(measure)}_median_{name}": value
+            for measure, bounds in self.medians.items()
+            for name, value in asdict(bounds).items()
+        }
         return {
             name: value
             for measure in self.measures
             for name, value in for_loggers(flat_name(measure), self[measure]).items()
-        }
+        } | medians
 
     def _table(self) -> Table:
         return table_of(self)

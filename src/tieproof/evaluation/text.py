@@ -179,6 +179,9 @@ def _sentences(result: Measured) -> Iterator[str]:
     if empty and NOTHING_RELEVANT not in result.skipped:
         counts = "counts" if empty == 1 else "count"
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
+    for name, bounds in result.medians.items():
+        median = f"{bounds.lower:g}" if bounds.lower == bounds.upper else f"{bounds.lower:g} to {bounds.upper:g}"
+        yield f"{name}: the smaller, the better, so report 'upper'. Its median over the queries (MedR) is {median}."
     yield from about_ties(result)
     if result.evaluated.noisy:
         yield from _about_noise(result)
