@@ -12,6 +12,7 @@ import pytest
 
 import oracle
 import tieproof as tp
+from tieproof.evaluation.result import flat_name
 from tieproof.measures import REGISTRY
 
 CUTOFFS = (1, 3, 20)
@@ -276,3 +277,40 @@ def test_graded_ndcg_of_unknown_grades_is_refused() -> None:
     assert (
         tp.evaluate_scores([[3, 2], [2, 1]], [[1, 0], [2, 1]], measures=["AP"], n_relevant=[2, 2])["AP"].upper == 1.0
     )
+
+
+@pytest.mark.parametrize(
+    ("items", "percent", "cutoff"),
+    [
+        (200, "1%", 2),
+        (49, "1%", 1),
+        (150, "1%", 2),
+        (250, "1%", 2),
+        (251, "1%", 3),
+        (1500, "0.1%", 2),
+        (7, "100%", 7),
+    ],
+)
+def test_a_cutoff_in_percent_is_rounded_as_in_place_recognition(items: int, percent: str, cutoff: int) -> None:
+    """max(round(N / 100), 1) of PointNetVLAD, where Python rounds halves to even; excluded items do not count."""
+    scores, relevance = np.arange(items + 1.0)[None, ::-1], np.zeros((1, items + 1), dtype=int)
+    relevance[0, -1] = -1
+    for rank in (cutoff, cutoff + 1):
+        if rank <= items:
+            relevance[0, :items] = np.arange(1, items + 1) == rank
+            result = tp.evaluate_scores(scores, relevance, measures=[f"Success@{percent}", f"Recall@{percent}"])
+            assert result.measures == (f"Success@{percent}",)
+            assert result[f"Success@{percent}"].lower == (rank == cutoff)
+
+
+@pytest.mark.parametrize("measure", ["Success", "R", "P", "AP", "nDCG", "AP(norm=hits)"])
+@pytest.mark.parametrize("search", ["exact", "approximate", "returned"])
+def test_a_cutoff_in_percent_is_that_number_of_the_gallery(measure: str, search: Any) -> None:
+    """In lists of neighbors, too, which have the first items alone."""
+    ids, relevance = [[3, 1, 7, 40], [4, 60, 2, 8]], [np.array([1, 9]), np.array([2])]
+    whole = {"relevance": relevance, "n_items": 250, "search": search}
+    result = tp.evaluate_neighbors(ids, **whole, measures=[f"{measure}@1%", f"{measure}@2"])
+    assert result[f"{measure}@1%"] == result[f"{measure}@2"]
+    flat = result.to_flat_dict()
+    assert len(flat) == 8
+    assert flat[flat_name(f"{measure}@1%") + "_upper"] == flat[flat_name(f"{measure}@2") + "_upper"]

@@ -418,7 +418,7 @@ def test_unlikely_successes_and_failures_keep_their_digits(l: int, m: int, s: in
 
 @pytest.mark.parametrize(("l", "m", "s"), [(1000, 30, 950), (50_000_000, 2, 3), (50_000_000, 2, 49_999_000)])
 def test_full_recall_and_the_first_rank_of_a_large_tie(l: int, m: int, s: int) -> None:
-    """All m are in the first s places with C(s, m) / C(l, m); the first one has rank k + j with C(l - j, m - 1) / C(l, m)."""
+    """C(s, m) of C(l, m) orders have all in the first s places, and C(l - j, m - 1) the first one at place j."""
     every = Fraction(math.comb(s, m), math.comb(l, m))
     found = parse(f"FullRecall@{s + 7}")(one_tie(7, 0, l, m))
     assert (found.lower[0], found.upper[0]) == (0.0, 1.0)

@@ -106,7 +106,8 @@ CASES: dict[str, Case] = {
         recall(truth=([[4, 2, 4]], [[1, 2, 3]])), r"true ids of query 0 contain 4 twice"
     ),
     "a true list with -1 before an item": Case(
-        recall(truth=([[4, -1, 2]], [[1, 2, 3]])), r"true ids of query 0 contain -1 at index 1.*only behind the last item"
+        recall(truth=([[4, -1, 2]], [[1, 2, 3]])),
+        r"true ids of query 0 contain -1 at index 1.*only behind the last item",
     ),
     "a true list without items": Case(
         recall([[1], [1]], ([[4, 2], [-1, -1]], [[1, 2], [0, 0]]), k=1),

@@ -12,7 +12,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import Evaluated, Setting
 from tieproof.evaluation.fingerprints import RankingDigests
 from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
-from tieproof.evaluation.scoring import as_evaluated, check_empty, parse_with_sets, score
+from tieproof.evaluation.scoring import as_evaluated, check_empty, check_whole_numbers, parse_with_sets, score
 from tieproof.inputs.categories import Average, as_categories
 from tieproof.inputs.lists import (
     JudgedLists,
@@ -60,6 +60,8 @@ def evaluate_lists(
     check_self_matches(rows, judged, name)
     _, labels, _, n_relevant, n_items = judged_by
     limits = as_limits(n_relevant, n_items, len(rows))
+    if limits is not None:
+        check_whole_numbers(wanted, "lists with n_relevant")
     if radius is not None:
         check_noisy(wanted, limits is not None)
     groups = as_categories(categories, len(rows), average, labels)

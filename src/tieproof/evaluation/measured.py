@@ -125,26 +125,18 @@ class Measured(Mapping[str, Estimate[float]]):
         return estimate_of(lower, expected, upper, np.sqrt(variance), *noise)
 
     def median(self, measure: str | Measure) -> Bounds[float]:
-        """The smallest and the largest median of a measure over the queries: of `FirstRank` it is the median rank (MedR).
+        """The smallest and the largest median of a measure over the queries; of `FirstRank`, the median rank (MedR).
 
-        A median rises with each value, so its bounds are the medians of the queries' bounds, exactly. Queries that the
-        means leave out are left out. There is no `expected`, because a median of expected values is not the expected
-        median, which depends on how likely every value of every query is.
+        They are the medians of the queries' bounds. The median of expected values is not the expected median, which
+        depends on how likely all values are.
 
         >>> import tieproof as tp
-        >>> result = tp.evaluate_scores([[2, 1, 1]] * 3, [[1, 0, 0], [0, 1, 0], [0, 1, 0]], measures=["FirstRank"])
-        >>> result["FirstRank"].lower, result.median("MnR")
-        (1.6666666666666667, Bounds(lower=2.0, upper=3.0))
+        >>> tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["FirstRank"]).median("MnR")
+        Bounds(lower=2.0, upper=3.0)
         """
         values = self.per_query(measure)
         counted = ~np.isnan(values.lower)
         return Bounds(*(float(np.median(each[counted])) for each in (values.lower, values.upper)))
-
-    @property
-    def medians(self) -> dict[str, Bounds[float]]:
-        """The medians of the measures whose median is usual, which are ranks; empty if there is none."""
-        ranks = [measure for measure in self._per_query if measure.definition.smaller_is_better]
-        return {str(measure): self.median(measure) for measure in ranks}
 
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.

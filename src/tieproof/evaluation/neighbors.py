@@ -200,7 +200,7 @@ def _neighbor_parts(lists: NeighborLists, relevance: Relevance, search: Search, 
         n_items = relevance.n_items - items.n_excluded
         if search == "returned":
             rankings.add(queries, replace(ties, n_items=n_items - ties.missing))
-            yield queries, replace(ties, judged=JudgedTies(ties, n_items - ties.n_relevant))
+            yield queries, replace(ties, judged=JudgedTies(ties, n_items - ties.n_relevant), n_ranked=n_items)
             continue
         doubtful += int((lists.padded[queries] & (n_items > ties.n_items)).sum())
         end = None if lists.number is None else last_ties(given)

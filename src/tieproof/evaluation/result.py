@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.text import table_of, table_of_errors
+from tieproof.evaluation.text import medians, table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.parts import MOST_SHOWN, count, more_than
@@ -80,8 +80,8 @@ class Result(Measured, Shown, AsFrame):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
-        if self.medians:
-            whole["medians"] = {name: asdict(bounds) for name, bounds in self.medians.items()}
+        if of_ranks := medians(self):
+            whole["medians"] = {name: asdict(bounds) for name, bounds in of_ranks.items()}
         if self.printed is not None:
             whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
@@ -148,16 +148,16 @@ class Result(Measured, Shown, AsFrame):
         >>> list(result.to_flat_dict())[:2]
         ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
         """
-        medians = {
+        of_ranks = {
             f"{flat_name(measure)}_median_{name}": value
-            for measure, bounds in self.medians.items()
+            for measure, bounds in medians(self).items()
             for name, value in asdict(bounds).items()
         }
         return {
             name: value
             for measure in self.measures
             for name, value in for_loggers(flat_name(measure), self[measure]).items()
-        } | medians
+        } | of_ranks
 
     def _table(self) -> Table:
         return table_of(self)
@@ -274,10 +274,10 @@ class Result(Measured, Shown, AsFrame):
 def flat_name(measure: str) -> str:
     """The name of a measure in lower-case letters, digits and underscores.
 
-    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
-    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
+    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)"), flat_name("Success@1%")
+    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8', 'success_at_1_percent')
     """
-    spelled = measure.lower().replace("@", "_at_")
+    spelled = measure.lower().replace("@", "_at_").replace("%", "_percent")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 

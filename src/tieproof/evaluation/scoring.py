@@ -13,7 +13,6 @@ from tieproof.evaluation.noise import GradeLevels, bounds_under_noise, bracket
 from tieproof.inputs.categories import Categories
 from tieproof.inputs.options import check_choice
 from tieproof.measures import DEFAULT_MEASURES, Measure, parse, parse_list
-from tieproof.measures.base import check_score
 from tieproof.measures.cut_off import CutOffTies
 from tieproof.measures.rank_weights import growing_tables
 from tieproof.measures.trec_eval import sets_in, warn_of_others, without_sets
@@ -51,6 +50,25 @@ def parse_measures(measures: Sequence[str | Measure]) -> list[Measure]:
     [nDCG@10, AP, P@5, P@10]
     """
     return parse_with_sets(measures)[0]
+
+
+def check_score(measure: Measure) -> None:
+    """Refuse a measure that is no score."""
+    if measure.definition.total:
+        raise InputError(f"'{measure}' is a count, which is no score. Pass a measure that is a mean over queries.")
+    if measure.definition.smaller_is_better:
+        raise InputError(f"'{measure}' is a rank, which is no score: the smaller, the better. Pass RR, for example.")
+
+
+def check_whole_numbers(measures: Iterable[Measure], what: str) -> None:
+    """Refuse a cutoff that is a share of all items, of which `what` need not have all."""
+    for measure in measures:
+        if str(measure.cutoff).endswith("%"):
+            raise InputError(
+                f"The cutoff of '{measure}' is a share of all items, but {what} need not have all. Write the number "
+                "of items, or evaluate whole rankings.",
+                "measures",
+            )
 
 
 def parse_scores(measures: Sequence[str | Measure]) -> list[Measure]:
@@ -300,8 +318,8 @@ def _check_ranks(measures: Iterable[Measure], empty: str) -> None:
     ranks = [measure for measure in measures if measure.definition.smaller_is_better]
     if ranks and empty in ("zero", "one"):
         raise InputError(
-            f"A query with nothing relevant has no {ranks[0]}, and empty='{empty}' would make it the best of all. Pass "
-            "empty='skip', or leave the measure out.",
+            f"A query with nothing relevant has no {ranks[0]}, and empty='{empty}' would make it the best of all. "
+            "Pass empty='skip', or leave the measure out.",
             "empty",
         )
 

@@ -1,4 +1,4 @@
-"""Measures of the ranks of relevant items: AP (all), Success, RR and FirstRank (the first), INP and FullRecall (the last).
+"""Measures of the ranks of relevant items: AP (all), Success, RR, FirstRank (the first), INP, FullRecall (the last).
 
 AP: within a tie it is best if the relevant items come first, and worst if they come last; means and variances add up
 over ties (Nicolaou et al. 2018, section 4.2). Success, RR and INP: only one tie matters, the first (k, 0, l, m) or
@@ -103,8 +103,8 @@ def _first_rank(ties: Ties, measure: Measure) -> Estimates:
     lacking = int((np.diff(ties.starts)[queries] == 0).sum())
     if lacking:
         raise InputError(
-            f"FirstRank needs a relevant item of known rank, which the lists of {lacking:,} of {len(queries):,} queries "
-            "lack. Rank the whole gallery, or use RR or Success@10, which count 0 there."
+            f"FirstRank needs a relevant item of known rank, which the lists of {lacking:,} of {len(queries):,} "
+            "queries lack. Rank the whole gallery, or use RR or Success@10, which count 0 there."
         )
     first = ties.starts[queries]
     k, l, m = (column[first].astype(np.float64) for column in (ties.k, ties.l, ties.m))
@@ -284,7 +284,7 @@ FirstRank = define(
     Definition(
         name="FirstRank",
         compute=_first_rank,
-        meaning="Rank of the first relevant item, from 1: the mean is the mean rank (MnR), and `Result.median` is the "
+        meaning="Rank of the first relevant item, from 1: its mean is the mean rank (MnR), and `Result.median` the "
         "median rank (MedR). It is better the smaller it is, so 'upper' is what no ordering of ties exceeds.",
         formula="rank of the first relevant item; in a tie k + (l + 1) / (m + 1) is expected",
         source="Bordes et al. 2013 (mean rank); Faghri et al. 2018, VSE++ (median rank)",

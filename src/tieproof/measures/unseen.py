@@ -51,7 +51,7 @@ def first_items(
     others = np.full(ties.n_queries, np.inf)
     if n_items is not None:
         others = (n_items - ties.n_items - ties.missing).astype(np.float64)
-    known = {each.name: getattr(ties, each.name) for each in fields(Ties) if each.init}
+    known = {each.name: getattr(ties, each.name) for each in fields(Ties) if each.init} | {"n_ranked": n_items}
     return CutOffTies(**known, end=ListEnd(k, n, l, m, others), unseen=unseen)
 
 

@@ -103,7 +103,7 @@ def test_a_query_without_an_answer_has_the_worst_ranking() -> None:
 @pytest.mark.parametrize("name", DEFINITIONS)
 @pytest.mark.parametrize("cutoff", [None, 1, 3])
 def test_a_relevant_item_that_falls_behind_another_item(name: str, cutoff: int | None) -> None:
-    """The step of the proof: this exchange raises no measure except AP(norm=hits)@k and a rank, the smaller the better."""
+    """The step of the proof: this exchange raises no measure but AP(norm=hits)@k, and ranks, better if smaller."""
     if cutoff is None and name in ("P", "RelP", "R", "F1", "Success", "FullRecall"):
         return
     rises = False

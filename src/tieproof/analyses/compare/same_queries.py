@@ -9,9 +9,8 @@ import numpy as np
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.evaluated import NOT_IN_ALL
 from tieproof.evaluation.result import Result
-from tieproof.evaluation.scoring import parse_with_sets
+from tieproof.evaluation.scoring import check_score, parse_with_sets
 from tieproof.measures import Measure, parse
-from tieproof.measures.base import check_score
 from tieproof.show.parts import count
 from tieproof.ties import IntArray
 

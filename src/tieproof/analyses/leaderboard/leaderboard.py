@@ -19,9 +19,9 @@ from tieproof.errors import InputError, about
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import evaluate_runs
+from tieproof.evaluation.scoring import check_score
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
-from tieproof.measures.base import check_score
 from tieproof.measures.statistics.rank_sets import told_apart
 from tieproof.measures.statistics.resampling import grouped
 from tieproof.ties import BoolArray

@@ -137,8 +137,8 @@ def _matches(ids: IntArray) -> IntArray:
     matches: IntArray = (ids != NOTHING).sum(axis=1)
     if not matches.all():
         raise InputError(
-            f"The true list of query {int(np.argmin(matches))} has no item, so that its recall is unknown. Leave such "
-            f"queries out of the truth and of the found lists ({int((matches == 0).sum())} of {len(ids)} queries)."
+            f"The true list of query {int(np.argmin(matches))} has no item, so that its recall is unknown. Leave "
+            f"such queries out of the truth and the found lists ({int((matches == 0).sum())} of {len(ids)} queries)."
         )
     return matches
 
@@ -150,8 +150,8 @@ def _check_true_ids(ids: IntArray) -> None:
     if strange.any():
         query, place = np.argwhere(strange)[0].tolist()
         raise InputError(
-            f"The true ids of query {query} contain {ids[query, place]} at index {place}. Pass ids of at least 0, and "
-            "-1 only behind the last item of a list that has fewer."
+            f"The true ids of query {query} contain {ids[query, place]} at index {place}. Pass ids of at least 0, "
+            "and -1 only behind the last item of a list that has fewer."
         )
     ranked = np.sort(np.where(ids == NOTHING, NOTHING - np.arange(ids.shape[1]), ids), axis=1)
     twice = ranked[:, 1:] == ranked[:, :-1]

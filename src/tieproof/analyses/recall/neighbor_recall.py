@@ -135,7 +135,9 @@ def neighbor_recall(
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
         if exclude is not None:
-            raise InputError("exclude is for a gallery; a truth lists what is not excluded. Leave exclude out.", "exclude")
+            raise InputError(
+                "exclude is for a gallery; a truth lists what is not excluded. Leave exclude out.", "exclude"
+            )
         known: Truth = (CertifiedTruth.read if is_folder else as_truth)(truth, n_items)
     else:
         if queries is None or n_items is not None:
@@ -150,8 +152,8 @@ def neighbor_recall(
             known = RankedTruth(in_memory(search), watched(progress))
             if not known.matches.all():
                 raise InputError(
-                    f"All items are excluded for query {int(np.argmin(known.matches))}, so that its recall is unknown. "
-                    "Leave such queries out.",
+                    f"All items are excluded for query {int(np.argmin(known.matches))}, so that its recall is "
+                    "unknown. Leave such queries out.",
                     "exclude",
                 )
     lists = as_found(found, distances, known.n_items)

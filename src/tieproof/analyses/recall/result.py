@@ -216,7 +216,7 @@ def _notable(point: RecallAtK) -> Iterator[str]:
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
     if point.fewer.any():
-        yield f"{count(int(point.fewer.sum()), 'query')} can find fewer than {point.k:,} items, and must find only these"
+        yield f"{count(int(point.fewer.sum()), 'query')} can find fewer than {point.k:,} items, and needs only these"
     cut_off = int(point.cut_off.sum())
     if cut_off:
         yield (
