@@ -312,5 +312,42 @@ def test_a_cutoff_in_percent_is_that_number_of_the_gallery(measure: str, search:
     result = tp.evaluate_neighbors(ids, **whole, measures=[f"{measure}@1%", f"{measure}@2"])
     assert result[f"{measure}@1%"] == result[f"{measure}@2"]
     flat = result.to_flat_dict()
-    assert len(flat) == 8
     assert flat[flat_name(f"{measure}@1%") + "_upper"] == flat[flat_name(f"{measure}@2") + "_upper"]
+
+
+def test_complete_lists_are_those_of_a_run() -> None:
+    """Person search and the memories of agents: relevant items that a list lacks were never found."""
+    found = tp.evaluate_scores([[0.9, 0.8, 0.7]], [[1, 0, 1]], n_relevant=[3], complete=True, measures=["AP"])
+    assert found["AP"].lower == found["AP"].upper == pytest.approx((1 + 2 / 3) / 3, rel=1e-15)
+    source = random.Random(7)
+    scores = [[source.randint(0, 3) for _ in range(source.randint(1, 6))] for _ in range(20)]
+    grades = [[source.randint(0, 1) for _ in row] for row in scores]
+    missing = [source.randint(1, 3) for _ in scores]
+    n_relevant = [sum(row) + more for row, more in zip(grades, missing, strict=True)]
+    measures = [name for name, _, _ in spellings() if "ideal" not in name]
+    lists: dict[str, Any] = {"n_relevant": n_relevant, "complete": True}
+    result = tp.evaluate_scores(scores, grades, **lists, measures=[*measures, "bpref"])
+    qrels = {
+        f"{q:02}": {f"d{d}": grade for d, grade in enumerate(row)} | {f"m{d}": 1 for d in range(more)}
+        for q, (row, more) in enumerate(zip(grades, missing, strict=True))
+    }
+    run = {f"{q:02}": {f"d{d}": float(score) for d, score in enumerate(row)} for q, row in enumerate(scores)}
+    expected = tp.evaluate_run(qrels, run, measures=[*measures, "bpref"])
+    assert dict(result) == dict(expected)
+    assert tp.verify(result, scores, grades, **lists).same_data
+    assert not tp.verify(result, scores, grades, n_relevant=n_relevant).same_data
+    distances = [[-score for score in row] for row in scores]
+    assert dict(tp.evaluate_distances(distances, grades, **lists, measures=measures[:9])) == dict(
+        tp.evaluate_scores(scores, grades, **lists, measures=measures[:9])
+    )
+    assert result.as_printed("position", scores=scores, relevance=grades, **lists).printed is not None
+
+
+def test_lists_of_the_first_items_in_which_nothing_was_found_are_warned_about() -> None:
+    """has_answer of the first k passages (DPR); not where lists are longer, or the user said what it means."""
+    scores, hits = [[3, 2], [3, 2], [3, 2]], [[0, 1], [0, 0], [1, 0]]
+    with pytest.warns(tp.InputWarning, match="lists of 1 of 3 queries have nothing relevant.*set empty to zero"):
+        assert tp.evaluate_scores(scores, hits, measures=["Success@1", "Success@2"])["Success@2"].lower == 1.0
+    for options in ({"empty": "zero"}, {"n_relevant": [1, 0, 1]}, {"measures": ["Success@1"]}):
+        tp.evaluate_scores(scores, hits, **{"measures": ["Success@2"]} | options)
+    tp.evaluate_scores([[1, 0]] * 2, labels=["a", "b"], gallery_labels=["a", "c"], measures=["Success@2"])

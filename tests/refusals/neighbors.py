@@ -111,12 +111,12 @@ CASES: dict[str, Case] = {
     ),
     "a true list without items": Case(
         recall([[1], [1]], ([[4, 2], [-1, -1]], [[1, 2], [0, 0]]), k=1),
-        r"true list of query 1 has no item, so that its recall is unknown.*\(1 of 2 queries\)",
+        r"Query 1 has no item to find, so that its recall is unknown\. Leave such queries out \(1 of 2\)",
     ),
-    "recall by a truth with exclude": Case(recall(exclude=[(0, 1)]), r"exclude is for a gallery"),
+    "recall by a truth with exclude": Case(recall(exclude=[(0, 1)]), r"exclude and truth were both passed"),
     "recall of a query that ranks nothing": Case(
         lambda: tp.neighbor_recall([[0]], queries=[[1.0]], gallery=[[2.0]], k=1, exclude=[(0, 0)]),
-        r"All items are excluded for query 0, so that its recall is unknown\. Leave such queries out",
+        r"Query 0 has no item to find, so that its recall is unknown\. Leave such queries out \(1 of 1\)",
     ),
     "NaN in the true distances": Case(
         recall(truth=([[4, 2, 7]], [[1.0, np.nan, 3.0]])),

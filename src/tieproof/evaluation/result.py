@@ -148,16 +148,11 @@ class Result(Measured, Shown, AsFrame):
         >>> list(result.to_flat_dict())[:2]
         ['ndcg_gain_exp_at_10_lower', 'ndcg_gain_exp_at_10_expected']
         """
-        of_ranks = {
-            f"{flat_name(measure)}_median_{name}": value
-            for measure, bounds in medians(self).items()
-            for name, value in asdict(bounds).items()
-        }
         return {
             name: value
             for measure in self.measures
             for name, value in for_loggers(flat_name(measure), self[measure]).items()
-        } | of_ranks
+        }
 
     def _table(self) -> Table:
         return table_of(self)

@@ -262,9 +262,14 @@ def as_evaluated(
         values, tie_counts = values.take(places, axis=-1), tie_counts.take(places, axis=-1)
         kept_ties = kept_ties and tuple(part.among(places, len(kept)) for part in kept_ties)
     elif len(empty_ids):
-        _check_ranks(scores.measures, setting.empty)
         values = values.copy()
         for at in by_policy(scores.measures, setting.empty):
+            if scores.measures[at].definition.smaller_is_better and setting.empty != "nan":
+                raise InputError(
+                    f"A query with nothing relevant has no {scores.measures[at]}, and empty={setting.empty} would "
+                    "make it the best of all. Pass empty=skip, or leave the measure out.",
+                    "empty",
+                )
             values[at][:, empty_ids] = EMPTY[setting.empty]
             values[at][3, empty_ids] = np.nan if setting.empty == "nan" else 0.0
     included = everyone if setting.empty in ("zero", "one") else has_relevant
@@ -310,17 +315,6 @@ def _check_evaluated(empty_ids: IntArray, setting: Setting) -> None:
         raise InputError(
             f"No query has a relevant item that is not excluded ({setting.queries:,} queries were checked). Check "
             "that labels and embeddings belong together, and that the labels are classes, not names of single items."
-        )
-
-
-def _check_ranks(measures: Iterable[Measure], empty: str) -> None:
-    """Refuse to count a query with nothing relevant as a rank of 0 or 1, the best ones."""
-    ranks = [measure for measure in measures if measure.definition.smaller_is_better]
-    if ranks and empty in ("zero", "one"):
-        raise InputError(
-            f"A query with nothing relevant has no {ranks[0]}, and empty='{empty}' would make it the best of all. "
-            "Pass empty='skip', or leave the measure out.",
-            "empty",
         )
 
 

@@ -137,7 +137,7 @@ def translated(text: str, measures: Iterable[str], parse: Callable[[str], Any], 
             f"in {', '.join(libraries)} it is {reason}, which is not offered" for reason, libraries in refused.items()
         ]
         raise InputError(
-            f"'{text}' has several meanings: {'; '.join(several)}.{_on_an_example(list(offered), parse)} Write the name "
+            f"'{text}' has several meanings: {'; '.join(several)}.{_on_an_example([*offered], parse)} Write the name "
             "of the measure that is meant."
         )
     if refused:

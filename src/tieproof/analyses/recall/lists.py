@@ -90,10 +90,10 @@ def as_truth(truth: Any, n_items: int | None) -> ListedTruth:
         if distances.dtype.kind == "b":
             distances = distances.astype(np.int8)
         _check_beside(distances, ids, "true")
-        matches = _matches(ids)
-        listed = np.arange(ids.shape[1]) < matches[:, None]
-        last = distances[np.arange(len(ids)), matches - 1]
-        distances = np.where(listed, distances, last[:, None])  # so that all are finite, and each list stays sorted
+        matches = (ids != NOTHING).sum(axis=1)
+        last = np.where(matches, distances[np.arange(len(ids)), matches - 1], 0)
+        # Behind the last item of a list its distance stands, so that all are finite, and the list stays sorted.
+        distances = np.where(np.arange(ids.shape[1]) < matches[:, None], distances, last[:, None])
         check_finite(distances, "true distances")
         _check_true_ids(ids)
         _check_within(ids, n_items, "true ids")
@@ -126,21 +126,6 @@ def _check_beside(distances: Array, ids: IntArray, which: str) -> None:
             f"The {which} distances have the shape {distances.shape}, but the {which} ids have {ids.shape}. Pass one "
             "distance for each id."
         )
-
-
-def _matches(ids: IntArray) -> IntArray:
-    """Return how many items each true list has before the -1 that fill it up, (q,); there must be one.
-
-    >>> _matches(np.array([[4, 7, -1], [4, 7, 2]]))
-    array([2, 3])
-    """
-    matches: IntArray = (ids != NOTHING).sum(axis=1)
-    if not matches.all():
-        raise InputError(
-            f"The true list of query {int(np.argmin(matches))} has no item, so that its recall is unknown. Leave "
-            f"such queries out of the truth and the found lists ({int((matches == 0).sum())} of {len(ids)} queries)."
-        )
-    return matches
 
 
 def _check_true_ids(ids: IntArray) -> None:

@@ -127,10 +127,11 @@ def neighbor_recall(
             ("truth", "gallery"),
         )
     if truth is not None:
-        if queries is not None:
-            raise InputError(
-                "queries and truth were both passed. Pass either truth, or both queries= and gallery=.", "queries"
-            )
+        for name, given in (("queries", queries), ("exclude", exclude)):
+            if given is not None:
+                raise InputError(
+                    f"{name} and truth were both passed. Pass either truth, or both queries= and gallery=.", name
+                )
         if n_items is not None:
             check_whole("n_items", n_items)
         is_folder = isinstance(truth, str | os.PathLike)
@@ -150,12 +151,12 @@ def neighbor_recall(
             sides, budget = (ArgumentSide(queries), ArgumentSide(gallery)), as_budget(memory, threads)
             search = make_search(*sides, distance, budget, exclude=exclude, bits=bits)
             known = RankedTruth(in_memory(search), watched(progress))
-            if not known.matches.all():
-                raise InputError(
-                    f"All items are excluded for query {int(np.argmin(known.matches))}, so that its recall is "
-                    "unknown. Leave such queries out.",
-                    "exclude",
-                )
+    if not known.matches.all():
+        raise InputError(
+            f"Query {int(np.argmin(known.matches))} has no item to find, so that its recall is unknown. Leave such "
+            f"queries out ({int((known.matches == 0).sum()):,} of {known.n_queries:,}).",
+            "truth" if exclude is None else "exclude",
+        )
     lists = as_found(found, distances, known.n_items)
     if len(lists.ids) != known.n_queries:
         raise CountError(

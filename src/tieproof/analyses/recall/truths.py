@@ -17,7 +17,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
-from tieproof.inputs.lists import Rows
+from tieproof.inputs.lists import Limits, Rows
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
 from tieproof.show.parts import count
@@ -106,7 +106,7 @@ class ListedTruth:
         """
         hits, whole = _is_found(self.ids, found), self.matches < self.listed
         n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
-        limits = np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items
+        limits = Limits(np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items)
         lists: list[Rows] = [self.distances, hits]
         if whole.any():
             lists = [[row[:end] for row, end in zip(rows, self.matches, strict=True)] for rows in lists]
