@@ -335,7 +335,8 @@ def test_complete_lists_are_those_of_a_run() -> None:
     expected = tp.evaluate_run(qrels, run, measures=[*measures, "bpref"])
     assert dict(result) == dict(expected)
     assert tp.verify(result, scores, grades, **lists).same_data
-    assert not tp.verify(result, scores, grades, n_relevant=n_relevant).same_data
+    ranked = tp.evaluate_scores(scores, grades, **lists, measures=["AP"])
+    assert not tp.verify(ranked, scores, grades, n_relevant=n_relevant).same_data
     distances = [[-score for score in row] for row in scores]
     assert dict(tp.evaluate_distances(distances, grades, **lists, measures=measures[:9])) == dict(
         tp.evaluate_scores(scores, grades, **lists, measures=measures[:9])

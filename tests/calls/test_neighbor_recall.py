@@ -105,7 +105,7 @@ def test_a_filtered_search_is_asked_for_no_more_than_its_matches(
     by_vectors = tp.neighbor_recall([found], k=k, distance="cityblock", exclude=exclude, **vectors)
     check(by_vectors.per_query(k), expected)
     if exclude:  # otherwise the last tie of the list may continue
-        own = tp.nearest(*vectors.values(), k=len(distances), distance="cityblock", exclude=exclude)
+        own = tp.nearest(**vectors, k=len(distances), distance="cityblock", exclude=exclude)
         check(tp.neighbor_recall([found], (own.ids, own.distances), k=k).per_query(k), expected)
     for result in (by_list, by_vectors):
         assert result.at(k).fewer.tolist()[0] == (len(order) < k)

@@ -59,8 +59,8 @@ def evaluate_lists(
     negative = 0 if isinstance(judged, LabeledRows) else check_grades(judged, judged_by[3] is not None)
     check_direction(rows, blocks(rows, judged), name)
     check_self_matches(rows, judged, name)
-    _, labels, _, *known = judged_by
-    limits = as_limits(*known, len(rows))
+    _, labels, _, n_relevant, n_items, complete = judged_by
+    limits = as_limits(n_relevant, n_items, complete, len(rows))
     if limits is not None:
         check_whole_numbers(wanted, "lists with n_relevant")
     if radius is not None:
@@ -88,8 +88,8 @@ def _warn_of_nothing_found(scores: Scores, longest: int) -> None:
     empty = np.count_nonzero(scores.n_relevant == 0)
     if empty and longest in (measure.cutoff for measure in scores.measures):
         warn(
-            f"The lists of {empty:,} of {len(scores.n_relevant):,} queries have nothing relevant, and are left out of "
-            f"all means. If they are the first {longest:,} items of longer rankings, nothing was found: set "
+            f"The lists of {empty:,} of {len(scores.n_relevant):,} queries have nothing relevant, and are left out "
+            f"of all means. If they are the first {longest:,} items of longer rankings, nothing was found: set "
             "empty to zero, or pass n_relevant=, the number of relevant items of each query."
         )
 

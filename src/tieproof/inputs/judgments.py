@@ -122,8 +122,8 @@ def _pairs_of_positives(positives: Any, n_queries: int, n_items: int) -> IntArra
                 f"The items that are relevant to query {query} must be whole numbers from 0 to {n_items - 1}, but "
                 f"are {items.tolist()[:3]!r}. Pass the positions of the items in the gallery."
             )
-    query = np.repeat(np.arange(n_queries), list(map(len, rows)))
-    return np.column_stack([query, np.concatenate(rows).astype(np.int64)])
+    of_query = np.repeat(np.arange(n_queries), list(map(len, rows)))
+    return np.column_stack([of_query, np.concatenate(rows).astype(np.int64)])
 
 
 def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:

@@ -107,11 +107,13 @@ class ListedTruth:
         hits, whole = _is_found(self.ids, found), self.matches < self.listed
         n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
         limits = Limits(np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items)
-        lists: list[Rows] = [self.distances, hits]
-        if whole.any():
-            lists = [[row[:end] for row, end in zip(rows, self.matches, strict=True)] for rows in lists]
-        parts = list_parts(*lists, limits, "true distances", self.small_is_near)
+        near, found_there = (self._rows(each, bool(whole.any())) for each in (self.distances, hits))
+        parts = list_parts(near, found_there, limits, "true distances", self.small_is_near)
         return recalls_of(parts, cutoffs, self.matches)
+
+    def _rows(self, values: Array, ragged: bool) -> Rows:
+        """Return values of the listed items, (q, m), and of no more than each list has."""
+        return [row[:end] for row, end in zip(values, self.matches, strict=True)] if ragged else values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -133,8 +135,8 @@ class ListedTruth:
 
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
-        ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
-        return ends & (self.n_items != self.listed) & (self.matches == self.listed)
+        ends: BoolArray = (self.distances[:, k - 1] == self.distances[:, -1]) & (self.matches == self.listed)
+        return ends & (self.n_items != self.listed)
 
     def _in_extended_truth(self, found: IntArray, k: int) -> Array:
         """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
