@@ -115,9 +115,11 @@ def _pairs_of_positives(positives: Any, n_queries: int, n_items: int) -> IntArra
             f"The relevance has lists of the items of {len(positives)} queries, but there are {n_queries}. Pass one "
             "list for each query, empty where nothing is relevant."
         )
-    rows = [as_array(sorted(items) if isinstance(items, Set) else items, "relevance") for items in positives]
+    rows = [as_array([*items] if isinstance(items, Set) else items, "relevance") for items in positives]
     for query, items in enumerate(rows):
-        if len(items) and not (items.dtype.kind in "iu" and 0 <= items.min() <= items.max() < n_items):
+        if len(items) and not (
+            items.ndim == 1 and items.dtype.kind in "iu" and 0 <= items.min() <= items.max() < n_items
+        ):
             raise InputError(
                 f"The items that are relevant to query {query} must be whole numbers from 0 to {n_items - 1}, but "
                 f"are {items.tolist()[:3]!r}. Pass the positions of the items in the gallery."
