@@ -97,6 +97,8 @@ if TYPE_CHECKING:
     from tieproof.measures import RBP as RBP
     from tieproof.measures import RR as RR
     from tieproof.measures import BinG as BinG
+    from tieproof.measures import FirstRank as FirstRank
+    from tieproof.measures import FullRecall as FullRecall
     from tieproof.measures import IPrec as IPrec
     from tieproof.measures import Judged as Judged
     from tieproof.measures import NumNonRelJudgedRet as NumNonRelJudgedRet

@@ -5,7 +5,7 @@ each of them could be a package of its own, and an integration of yours may do t
 where it is defined:
 
 - Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_labels`, `as_label_array`,
-  `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_measures`; `fits` compares JSON with
+  `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `fits` compares JSON with
   a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound as Bound
     from tieproof.evaluation.progress import progress_bar as progress_bar
     from tieproof.evaluation.saving import EXTENSION as EXTENSION
-    from tieproof.evaluation.scoring import parse_measures as parse_measures
+    from tieproof.evaluation.scoring import parse_scores as parse_scores
     from tieproof.inputs.arrays import Embeddings as Embeddings
     from tieproof.inputs.arrays import as_array as as_array
     from tieproof.inputs.arrays import as_embeddings as as_embeddings

@@ -456,7 +456,9 @@ def test_names_elsewhere_are_understood_unless_they_are_marked() -> None:
     for definition in REGISTRY.values():
         for spellings in measures_text.names_elsewhere(definition).values():
             for name, ours in spellings.items():
-                theirs = re.sub(r"(?<=[@_./=p-])k(?=$|\))", "5", name.removesuffix("*"))
+                theirs = re.sub(
+                    r"((?<=[@_./=p-])|(?<=rank)|(?<=acc)|(?<=cmc))k(?=$|[)%_-])", "5", name.removesuffix("*")
+                )
                 if name.endswith("*"):
                     with pytest.raises(tp.InputError, match="has several meanings"):
                         tp.measures.parse(theirs)

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_151,
+    "inputs": 8_208,
     "distances": 4_133,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_889,
+    "measures": 6_993,
     "show": 1_627,
-    "evaluation": 8_078,
-    "analyses": 9_946,
+    "evaluation": 8_171,
+    "analyses": 9_996,
     "trials": 12_399,
     "compat": 2_877,
-    "integrations": 2_519,
+    "integrations": 2_521,
     "cli": 3_203,
     "data": 22,
-    "tieproof": 884,
+    "tieproof": 896,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_385
+LINES_OF_SOURCE = 66_703
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_172
-PUBLIC_NAMES = 120
-LINES_OF_TESTS = 64_371
+WORDS_OF_DOCS = 70_799
+PUBLIC_NAMES = 122
+LINES_OF_TESTS = 64_581
 
 
 def lines_in(folder: Path, *endings: str) -> int:

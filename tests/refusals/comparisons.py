@@ -55,6 +55,12 @@ CASES: dict[str, Case] = {
         lambda: tp.compare({"base": ONE, "ours": 0.5}),  # type: ignore[dict-item]
         r"'ours' is float. Pass the results that evaluate returned",
     ),
+    "a comparison of ranks": Case(
+        lambda: tp.compare(
+            dict.fromkeys("ab", tp.evaluate_scores([[2, 1]] * 2, [[1, 0]] * 2, measures=["FirstRank"]))
+        ),
+        r"'FirstRank' is a rank, which is no score: the smaller, the better. Pass RR, for example",
+    ),
     "a comparison of counts": Case(
         lambda: tp.compare(dict.fromkeys(["base", "ours"], tp.evaluate_run(QRELS, RUN, measures=["NumRet"]))),
         r"'NumRet' is a count, which is no score. Pass a measure that is a mean over queries.",

@@ -119,6 +119,30 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate([[0.0], [1.0], [2.0]], relevance=[(0, 1, -0.5), (0, 2, 1)]),
         r"relevance contains -0\.5, a negative fraction",
     ),
+    "complete lists without the number of relevant items": Case(
+        lambda: tp.evaluate_scores([[2, 1]], [[1, 0]], complete=True),
+        r"complete=True says that the relevant items which a list lacks were never found. Pass n_relevant=",
+    ),
+    "a cutoff in percent of a run": Case(
+        lambda: tp.evaluate_run({"q": {"d": 1}}, {"q": {"d": 1.0}}, measures=["Success@1%"]),
+        r"cutoff of 'Success@1%' is a share of all items, but the lists of a run need not have all",
+    ),
+    "a rank of the first relevant item where none was found": Case(
+        lambda: tp.evaluate_run({"q": {"d": 1, "e": 0}}, {"q": {"e": 1.0}}, measures=["FirstRank"]),
+        r"FirstRank needs a relevant item of known rank, which the lists of 1 of 1 queries lack",
+    ),
+    "a rank that counts as zero": Case(
+        lambda: tp.evaluate_scores([[2, 1]] * 2, [[1, 0], [0, 0]], measures=["FirstRank"], empty="zero"),
+        r"nothing relevant has no FirstRank, and empty=zero would make it the best of all. Pass empty=skip",
+    ),
+    "lists of relevant items for fewer queries": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[np.array([1])]),
+        r"relevance has lists of the items of 1 queries, but there are 2. Pass one list for each query, empty where",
+    ),
+    "a relevant item of a list that is not in the gallery": Case(
+        lambda: tp.evaluate([[0.0], [1.0]], relevance=[{1}, {7}]),
+        r"relevant to query 1 must be whole numbers from 0 to 1, but are \[7\]. Pass the positions",
+    ),
     "a matrix as relevance= of evaluate": Case(
         lambda: tp.evaluate(np.eye(3), relevance=[[0, 1, 0], [1, 0, 1], [0, 1, 0]]),
         r"names item 1 twice for query 0.*If it is a matrix \(queries, items\), pass numpy\.argwhere\(relevance\)",

@@ -32,8 +32,8 @@ from tieproof.evaluation.runs import as_in_runs
 from tieproof.evaluation.text import about_run
 from tieproof.inputs.readers import text
 from tieproof.inputs.readers.location import Piped, split, with_pipes_read
-from tieproof.measures.base import Measure, parse, parts_of
-from tieproof.measures.trec_eval import SETS, members
+from tieproof.measures.base import Measure, parse
+from tieproof.measures.trec_eval import SETS, members, parts_of
 from tieproof.show.parts import HEADLINE, count
 from tieproof.show.printable import printable
 

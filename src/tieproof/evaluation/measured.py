@@ -19,7 +19,7 @@ from tieproof.evaluation.evaluated import (
 )
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound, Interval, Method
@@ -120,6 +120,20 @@ class Measured(Mapping[str, Estimate[float]]):
         """A measure of every query: arrays in the order of `query_ids`, with std over the orderings of tied items."""
         lower, expected, upper, variance, *noise = self._per_query[self._known(measure)]
         return estimate_of(lower, expected, upper, np.sqrt(variance), *noise)
+
+    def median(self, measure: str | Measure) -> Bounds[float]:
+        """The smallest and the largest median of a measure over the queries; of `FirstRank`, the median rank (MedR).
+
+        They are the medians of the queries' bounds. The median of expected values is not the expected median, which
+        depends on how likely all values are.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["FirstRank"]).median("MnR")
+        Bounds(lower=2.0, upper=3.0)
+        """
+        values = self.per_query(measure)
+        counted = ~np.isnan(values.lower)
+        return Bounds(*(float(np.median(each[counted])) for each in (values.lower, values.upper)))
 
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.
@@ -335,11 +349,11 @@ class Measured(Mapping[str, Estimate[float]]):
 
 
 def averaged(result: Measured) -> list[str]:
-    """The measures that are means over queries; counts, which are totals, only if there is nothing else.
+    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else.
 
     >>> import tieproof as tp
     >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
     ['RR']
     """
-    means = [name for name in result.measures if not parse(name).definition.total]
+    means = [name for name in result.measures if parse(name).definition.is_score]
     return means or list(result.measures)

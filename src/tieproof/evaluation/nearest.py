@@ -62,6 +62,8 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
+_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
+
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
     """Return the ten nearest items of some queries of a result, with their ties.
@@ -184,9 +186,8 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
     rows = rounded_rows(given[name], name, result.setting.precision)
-    given_labels = given.get("labels"), given.get("gallery_labels")
-    judged_by = (given.get("relevance"), *given_labels, given.get("n_relevant"), given.get("n_items"))
-    judged = as_judged(rows, name, *judged_by)
+    judged_by = [*map(given.get, _JUDGED_BY)]
+    judged = as_judged(rows, name, *judged_by[:-1])
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     _check_same("number of queries", len(rows), result.setting.queries)
@@ -255,7 +256,9 @@ def of_run(query: str, scores: Mapping[str, float], grades: Mapping[str, float])
     return nearest_items._replace(relevant=sum(grade > 0 for grade in grades.values()))
 
 
-_OF_LISTS = "relevance labels gallery_labels measures n_relevant n_items categories average empty noise precision"
+_OF_LISTS = (
+    "relevance labels gallery_labels measures n_relevant n_items complete categories average empty noise precision"
+)
 
 CALLS: dict[str, tuple[str, str, Callable[[Measured, IntArray, Mapping[str, Any]], Iterator[Nearest]]]] = {
     "embeddings": (

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tieproof.evaluation.measured import Measured
-from tieproof.evaluation.text import table_of, table_of_errors
+from tieproof.evaluation.text import medians, table_of, table_of_errors
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure
 from tieproof.show.files import output, pages
@@ -70,7 +70,7 @@ class Result(Measured, Shown, AsFrame, AsPage):
         The `std` of a measure is its standard deviation over the orderings of tied items, not over the queries.
         With confidences, `error_reject` has the curve of each measure, which is 4 Q numbers for Q queries.
         After `with_ci`, `intervals` has the confidence intervals over the queries; after `as_printed`, `printed` has
-        the rule and the values that it gives.
+        the rule and the values that it gives. `medians` has the medians of ranks, if any was evaluated.
         """
         whole = {
             "setting": asdict(self.setting),
@@ -83,6 +83,8 @@ class Result(Measured, Shown, AsFrame, AsPage):
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:
             whole["error_reject"] = {name: self.error_reject(name).to_dict() for name in self.measures}
+        if of_ranks := medians(self):
+            whole["medians"] = {name: asdict(bounds) for name, bounds in of_ranks.items()}
         if self.printed is not None:
             whole["printed"] = {"rule": self.printed.rule, "measures": {**self.printed}}
         if self.ci is not None:
@@ -298,10 +300,10 @@ class Result(Measured, Shown, AsFrame, AsPage):
 def flat_name(measure: str) -> str:
     """The name of a measure in lower-case letters, digits and underscores.
 
-    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)")
-    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8')
+    >>> flat_name("nDCG@10"), flat_name("AP(norm=min)@5"), flat_name("RBP(p=0.8)"), flat_name("Success@1%")
+    ('ndcg_at_10', 'ap_norm_min_at_5', 'rbp_p_0_8', 'success_at_1_percent')
     """
-    spelled = measure.lower().replace("@", "_at_")
+    spelled = measure.lower().replace("@", "_at_").replace("%", "_percent")
     return re.sub("[^a-z0-9]+", "_", spelled).strip("_")
 
 

@@ -32,6 +32,7 @@ from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
     check_empty,
+    check_whole_numbers,
     parse_with_sets,
     reads_judged,
     score,
@@ -182,6 +183,7 @@ def evaluate_run(
     """
     named, of_sets = parse_with_sets(as_in_runs(measures))
     wanted, optional = at_level(named, level), frozenset(at_level(of_sets, level))
+    check_whole_numbers(wanted, "the lists of a run")
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)

@@ -1,5 +1,6 @@
 """Relevance by judgments: pairs of a query and an item with their grades."""
 
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -92,11 +93,49 @@ class Judgments(Relevance):
         return position, self.item[index], self.grade[index]
 
 
+def _pairs_of_positives(positives: Any, n_queries: int, n_items: int) -> IntArray | None:
+    """Return the pairs (query, item) of a list of the relevant items of each query; None: it is no such list.
+
+    Arrays and sets are such lists, and so are lists of which one is longer than another.
+
+    >>> _pairs_of_positives([[0, 3], [], [5]], 3, 9).tolist(), _pairs_of_positives([[0, 3], [1, 5]], 2, 9)
+    ([[0, 0], [0, 3], [2, 5]], None)
+    """
+    if isinstance(positives, np.ndarray) and positives.dtype == object and positives.ndim == 1:
+        positives = list(positives)
+    if not isinstance(positives, list | tuple):
+        return None
+    lists = [len(items) for items in positives if isinstance(items, list)]
+    if len(lists) == len(positives) and len(set(lists)) < 2:
+        return None
+    if not all(isinstance(items, list | Set) or getattr(items, "ndim", 0) == 1 for items in positives):
+        return None
+    if len(positives) != n_queries:
+        raise InputError(
+            f"The relevance has lists of the items of {len(positives)} queries, but there are {n_queries}. Pass one "
+            "list for each query, empty where nothing is relevant."
+        )
+    rows = [as_array([*items] if isinstance(items, Set) else items, "relevance") for items in positives]
+    for query, items in enumerate(rows):
+        if len(items) and not (
+            items.ndim == 1 and items.dtype.kind in "iu" and 0 <= items.min() <= items.max() < n_items
+        ):
+            raise InputError(
+                f"The items that are relevant to query {query} must be whole numbers from 0 to {n_items - 1}, but "
+                f"are {items.tolist()[:3]!r}. Pass the positions of the items in the gallery."
+            )
+    of_query = np.repeat(np.arange(n_queries), list(map(len, rows)))
+    return np.column_stack([of_query, np.concatenate(rows).astype(np.int64)])
+
+
 def checked_triples(triples: Any, n_queries: int, n_items: int, leave_one_out: bool) -> Triples:
-    """Return query, item and grade of each triple; the first wrong triple is refused.
+    """Return query, item and grade of each triple, or of each item in lists; the first wrong triple is refused.
 
     Warns of an array that may as well be a matrix (queries, items); a list of tuples is one of triples.
     """
+    named = _pairs_of_positives(triples, n_queries, n_items)
+    if named is not None:
+        return _checked_triples(named, named, n_queries, n_items, leave_one_out)
     array = as_array(triples, "relevance")
     is_list = isinstance(triples, list | tuple) and all(isinstance(row, tuple) for row in triples)
     if is_list or array.shape != (n_queries, n_items):

@@ -123,14 +123,32 @@ def in_float64(block: Array, name: str, first_query: int) -> FloatArray:
     return block.astype(np.float64)
 
 
-def as_limits(n_relevant: Any, n_items: Any, n_queries: int) -> tuple[IntArray, IntArray | None] | None:
-    """Return the numbers of relevant and of all items of each query, (q,) each, for lists that were cut off."""
+class Limits(NamedTuple):
+    """The numbers of relevant and of all items of each query, (q,) each, in its list or not.
+
+    complete : nothing but the listed items is ranked; otherwise the lists were cut off
+    """
+
+    n_relevant: IntArray
+    n_items: IntArray | None
+    complete: bool = False
+
+
+def as_limits(n_relevant: Any, n_items: Any, complete: Any, n_queries: int) -> Limits | None:
+    """Return the numbers of items for lists that lack some, checked."""
+    if complete and (n_relevant is None or n_items is not None):
+        raise InputError(
+            "complete=True says that the relevant items which a list lacks were never found. Pass n_relevant=, the "
+            "number of all relevant items of each query, and no n_items.",
+            "complete",
+        )
     if n_relevant is None:
         if n_items is not None:
             raise InputError("n_items applies only to lists that were cut off. Pass n_relevant, too.")
         return None
     relevant = _as_counts(n_relevant, "n_relevant", "relevant items", n_queries)
-    return relevant, None if n_items is None else _as_counts(n_items, "n_items", "items", n_queries)
+    items = None if n_items is None else _as_counts(n_items, "n_items", "items", n_queries)
+    return Limits(relevant, items, bool(complete))
 
 
 def _as_counts(values: Any, name: str, what: str, n_queries: int) -> IntArray:

@@ -15,10 +15,11 @@ from tieproof.analyses.compare.same_queries import about_settings, aligned, on_s
 from tieproof.analyses.leaderboard.places import can_swap, places_by, possible_places
 from tieproof.analyses.leaderboard.published import published_of
 from tieproof.analyses.leaderboard.result import Place, Places, RankedSystems
-from tieproof.errors import InputError
+from tieproof.errors import InputError, about
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.runs import as_in_runs, at_level, evaluate_runs
+from tieproof.evaluation.scoring import check_score
 from tieproof.inputs.system_names import named
 from tieproof.measures import Measure, parse
 from tieproof.measures.statistics.rank_sets import told_apart
@@ -86,8 +87,8 @@ def leaderboard(
     """
     check_confidence("confidence", confidence)
     wanted = measure_in_runs(measure, options.get("level"))
-    if wanted.definition.total:
-        raise InputError(f"'{wanted}' is a count, which is no score. Pass a measure that is a mean.", "measure")
+    with about("measure"):
+        check_score(wanted)
     results, left_out = on_shared(_results_of(qrels, runs, wanted, options))
     places, name, ordered = aligned(results), str(wanted), sorted(results)
     printed, strange = published_of(published, ordered)

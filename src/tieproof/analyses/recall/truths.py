@@ -16,9 +16,10 @@ from tieproof.errors import InputError
 from tieproof.evaluation.given_lists import list_parts
 from tieproof.evaluation.scoring import score
 from tieproof.inputs.judgments import Judgments, Triples
+from tieproof.inputs.lists import Limits, Rows
 from tieproof.inputs.neighbor_lists import NOTHING
 from tieproof.measures import parse
-from tieproof.ties import Array, BoolArray, FloatArray, IntArray, Parts, Ties
+from tieproof.ties import NO_RANK, Array, BoolArray, FloatArray, IntArray, Parts, Ties
 
 NEAR = 1e-6
 """Two distances of a truth that differ by less than this are a tie for big-ann-benchmarks."""
@@ -75,6 +76,7 @@ class TrueNeighbors(NamedTuple):
     called : "lists", or the name of the distance by which the neighbors are found
     n_items : how many items the gallery has; None: not known
     listed : how many neighbors of each query are known; the last tie may be known beyond them
+    matches : how many items each query may find at all, or the first `listed` of them, (q,)
     parts : returns the ties of found and true items
     budget : how much memory and how many threads `parts` may use; None: `parts` needs little
     lists : the truth itself, if it consists of lists
@@ -84,41 +86,55 @@ class TrueNeighbors(NamedTuple):
     n_queries: int
     n_items: int | None
     listed: int
+    matches: IntArray
     parts: "Callable[[FoundItems], Parts]"
     budget: Budget | None = None
     lists: "ListedTruth | None" = None
 
     def recalls(self, found: FoundItems, cutoffs: Sequence[int]) -> FloatArray:
-        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q)."""
-        measures = [parse(f"P@{k}") for k in cutoffs]
-        return score(self.parts(found), measures, self.n_queries, budget=self.budget).values
+        """Return lower, expected, upper recall and variance of each query at each k, (k, 4, q).
+
+        It is the share of min(k, matches), because no search finds more than a query's matches.
+        """
+        nearest = np.minimum(np.array(cutoffs)[:, None], self.matches)
+        different, which = np.unique(nearest, return_inverse=True)
+        measures = [parse(f"P@{k}") for k in different.tolist()]
+        values = score(self.parts(found), measures, self.n_queries, budget=self.budget).values
+        return np.moveaxis(values[which.reshape(nearest.shape), :, np.arange(self.n_queries)], 2, 1)
 
 
 class ListedTruth(NamedTuple):
     """Lists of the nearest items of each query, nearest first: the first items, or all.
 
-    ids : (q, m) without repetitions
-    distances : (q, m) in their original type
+    ids : (q, m) without repetitions; -1 behind the last item of a list that has fewer
+    distances : (q, m) in their original type; that of the last item behind it
     small_is_near : False if they are similarities, which decrease along a list
+    matches : (q,) the length of each list; a list of fewer than m items has all that the query may find
     """
 
     ids: IntArray
     distances: Array
     small_is_near: bool
     n_items: int | None
+    matches: IntArray
 
     def truth(self) -> TrueNeighbors:
         """The bounds of recall are over the ties of the lists, and over everything that may continue the last tie."""
         count, width = self.ids.shape
-        all_items = None if self.n_items is None else np.full(count, self.n_items)
+        whole = self.matches < width
+        n_items = np.where(whole, self.matches, NO_RANK if self.n_items is None else self.n_items)
 
         def parts(found: FoundItems) -> Parts:
-            limits = found.counted.sum(axis=1), all_items
-            return list_parts(
-                self.distances, _is_found(self.ids, found), limits, "true distances", self.small_is_near
-            )
+            hits = _is_found(self.ids, found)
+            limits = Limits(np.where(whole, hits.sum(axis=1), found.counted.sum(axis=1)), n_items)
+            near, found_there = (self._rows(each, bool(whole.any())) for each in (self.distances, hits))
+            return list_parts(near, found_there, limits, "true distances", self.small_is_near)
 
-        return TrueNeighbors("lists", count, self.n_items, width, parts, lists=self)
+        return TrueNeighbors("lists", count, self.n_items, width, self.matches, parts, lists=self)
+
+    def _rows(self, values: Array, ragged: bool) -> Rows:
+        """Return values of the listed items, (q, m), and of no more than each list has."""
+        return [row[:end] for row, end in zip(values, self.matches, strict=True)] if ragged else values
 
     def others(self, found: FoundLists, k: int, among: int) -> dict[str, FloatArray]:
         """The recalls of other benchmarks for each query, by their names.
@@ -135,12 +151,15 @@ class ListedTruth(NamedTuple):
                     limit = last + added if added else last * factor
                     counts[name] = (found.distances[:, :k] <= limit[:, None]).sum(axis=1)
             counts[BIG_ANN] = self._in_extended_truth(found.ids[:, :among], k)
-        return {name: count / k for name, count in counts.items()}
+        # They know no truth of fewer items.
+        short = self.matches < self.ids.shape[1]
+        return {} if short.any() else {name: count / k for name, count in counts.items()}
 
     def cut_off(self, k: int) -> BoolArray:
         """Whether the tie at the k-th distance reaches the end of the list, and the list may lack items."""
-        ends: BoolArray = self.distances[:, k - 1] == self.distances[:, -1]
-        return ends & (self.n_items != int(self.ids.shape[1]))
+        width = int(self.ids.shape[1])
+        ends: BoolArray = (self.distances[:, k - 1] == self.distances[:, -1]) & (self.matches == width)
+        return ends & (self.n_items != width)
 
     def _in_extended_truth(self, found: IntArray, k: int) -> Array:
         """Count the different found items of each query among the first k of the truth, or tied with its k-th item.
@@ -161,17 +180,19 @@ class ListedTruth(NamedTuple):
 
 def ranked_truth(search: Search, watch: Watch) -> TrueNeighbors:
     """The vectors of queries and gallery, among which the engine ranks."""
-    n_queries, n_items = search.excluded.n_queries, search.excluded.n_items
+    n_queries, n_items, excluded = search.excluded.n_queries, search.excluded.n_items, search.excluded.excluded
+    left_out = 0 if excluded.pairs is None else np.bincount(excluded.pairs // n_items, minlength=n_queries)
+    matches = n_items - np.zeros(n_queries, dtype=np.int64) - left_out
 
     def parts(found: FoundItems) -> Parts:
         from tieproof.engine import ties_of  # slow to import, and not needed for a truth of lists
 
         query, item = found.pairs()
         triples = Triples(query, item, np.ones(len(query)))
-        relevance = Judgments.of(triples, n_queries, n_items, leave_one_out=False)
+        relevance = Judgments.of(triples, n_queries, n_items, leave_one_out=False, excluded=excluded)
         return ties_of(Problem(**vars(search) | {"excluded": relevance}), watch).parts
 
-    return TrueNeighbors(search.called, n_queries, n_items, n_items, parts, search.budget)
+    return TrueNeighbors(search.called, n_queries, n_items, n_items, matches, parts, search.budget)
 
 
 def certified(folder: str | os.PathLike[str], n_items: int | None) -> Neighbors:
@@ -192,7 +213,8 @@ def certified_truth(near: Neighbors) -> TrueNeighbors:
     def parts(found: FoundItems) -> Parts:
         return [(np.arange(near.n_queries), _ties(near, found))]
 
-    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, parts)
+    all_items = np.full(near.n_queries, near.n_items)
+    return TrueNeighbors(near.distance, near.n_queries, near.n_items, near.k, all_items, parts)
 
 
 def _ties(near: Neighbors, found: FoundItems) -> Ties:

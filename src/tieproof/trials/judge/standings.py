@@ -13,7 +13,7 @@ from tieproof.analyses.compare.same_queries import common_measures, differing_se
 from tieproof.errors import InputError
 from tieproof.evaluation.intervals import check_confidence
 from tieproof.evaluation.records.verify import verified_by_name
-from tieproof.kit import EXTENSION, AsPage, Shown, Table, aligned, count, parse_measures
+from tieproof.kit import EXTENSION, AsPage, Shown, Table, aligned, count, parse_scores
 from tieproof.measures import Measure
 from tieproof.show.pages.page import Axis
 from tieproof.show.parts import percent
@@ -225,7 +225,7 @@ def leaderboard(
     if measures is None:  # those of the first system; the comparison checks that the other systems have them, too
         names = [*next(iter(entrants.values())).results[0].measures]
     else:
-        names = [str(measure) for measure in parse_measures(measures)]
+        names = [str(measure) for measure in parse_scores(measures)]
     comparison = None
     lowest = {name: _at_lower(over_runs(each.results)) for name, each in entrants.items() if each.is_ranked}
     if len(lowest) > 1:
