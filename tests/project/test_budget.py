@@ -28,17 +28,17 @@ ROOMS = {
     "trials": 12_399,
     "compat": 2_877,
     "integrations": 2_521,
-    "cli": 3_203,
+    "cli": 3_226,
     "data": 22,
     "tieproof": 896,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_703
+LINES_OF_SOURCE = 66_726
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_799
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_581
+LINES_OF_TESTS = 64_583
 
 
 def lines_in(folder: Path, *endings: str) -> int:
