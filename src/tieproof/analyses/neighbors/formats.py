@@ -125,7 +125,8 @@ def _same(rows: RowSource, stored: Entry) -> bool:
 
 
 def _parquet() -> TruthFormat:
-    pyarrow, parquet = (library(name, "Writing a .parquet file", "parquet") for name in ("pyarrow", "pyarrow.parquet"))
+    what = "Writing a .parquet file"
+    pyarrow, parquet = (library(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
 
     def table(search: FoundNeighbors) -> Any:
         found = search.neighbors
