@@ -17,7 +17,7 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_208,
+    "inputs": 8_210,
     "distances": 4_133,
     "engine": 4_799,
     "native": 858,
@@ -28,13 +28,13 @@ ROOMS = {
     "trials": 12_399,
     "compat": 2_877,
     "integrations": 2_521,
-    "cli": 3_226,
+    "cli": 3_228,
     "data": 22,
     "tieproof": 896,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_727
+LINES_OF_SOURCE = 66_731
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_799
 PUBLIC_NAMES = 122
