@@ -62,7 +62,7 @@ class Nearest(NamedTuple):
 LISTED = 10
 """The number of nearest items that are listed for each query."""
 
-_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items", "complete")
+_JUDGED_BY = ("relevance", "labels", "gallery_labels", "n_relevant", "n_items")
 
 
 def nearest(result: Measured, places: IntArray, evaluated: Mapping[str, Any]) -> list[Nearest]:
@@ -187,12 +187,13 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
     name = "scores" if "scores" in given else "distances"
     rows = rounded_rows(given[name], name, result.setting.precision)
     judged_by = [*map(given.get, _JUDGED_BY)]
-    judged = as_judged(rows, name, *judged_by[:-1])
+    judged = as_judged(rows, name, *judged_by)
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))
     _check_same("number of queries", len(rows), result.setting.queries)
     _check_same("number of items", longest, result.setting.gallery)
     grouping = given.get("categories"), given.get("average", "micro")
+    judged_by.append(given.get("complete", False))
     origin = evaluate_lists(rows, name, judged_by, ["P@1"], grouping, result.setting.empty).origin
     _check_same("fingerprint", origin.fingerprint, result.fingerprint)
     _check_order(result, origin)
