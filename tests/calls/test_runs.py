@@ -238,6 +238,9 @@ def test_integer_ids_are_the_strings_they_print_as() -> None:
 def test_large_integers_keep_their_order() -> None:
     run = {"q": {"a": 2**53 + 1, "b": 2**53}}
     assert evaluate_run({"q": {"a": 1}}, run, measures=["P@1"])["P@1"].lower == 1.0
+    for option in ({"noise": 0.5}, {"precision": "float32"}):  # the distances of ranks are not those of scores
+        with pytest.raises(tp.InputError, match="only the order is read, so that precision and noise do not apply"):
+            evaluate_run({"q": {"a": 1}}, run, measures=["P@1"], **option)
 
 
 def test_negative_grades_are_not_relevant_and_stay_in_the_ranking() -> None:

@@ -17,13 +17,13 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_210,
+    "inputs": 8_217,
     "distances": 4_133,
     "engine": 4_799,
     "native": 858,
     "measures": 6_993,
     "show": 1_627,
-    "evaluation": 8_172,
+    "evaluation": 8_178,
     "analyses": 9_997,
     "trials": 12_399,
     "compat": 2_877,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_732
+LINES_OF_SOURCE = 66_745
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_801
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_606
+LINES_OF_TESTS = 64_609
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -65,6 +65,7 @@ class RankedDocuments(NamedTuple):
     unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
         of any query
     by_ranks : a sentence on ranks that contradict the scores in most lists, and the run as the ranks have it
+    ordered : whether the scores are the ranks of integers that float64 does not tell apart
     """
 
     query: IntArray
@@ -73,6 +74,7 @@ class RankedDocuments(NamedTuple):
     of_judged: FloatArray
     unlike: str | None = None
     by_ranks: "tuple[str, RankedDocuments] | None" = None
+    ordered: bool = False
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
@@ -144,7 +146,8 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
-    return RankedDocuments(query[first], np.diff(first, append=len(query)), source.value, of_judged)
+    length = np.diff(first, append=len(query))
+    return RankedDocuments(query[first], length, source.value, of_judged, ordered=source.ordered)
 
 
 def _from_plain_dictionary(

@@ -49,6 +49,7 @@ class Source(NamedTuple):
     ids : the ids of the documents; None for a file, where they are bytes
     rank : the ranks of a run, if it has ranks that may contradict its scores
     without_own : whether judgments are of a task that leaves a document with the id of its query out of its list
+    ordered : whether the values are the ranks of integers that float64 does not tell apart
     """
 
     documents: Documents
@@ -58,6 +59,7 @@ class Source(NamedTuple):
     ids: list[str] | None = None
     rank: FloatArray | None = None
     without_own: bool = False
+    ordered: bool = False
 
 
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
@@ -182,7 +184,7 @@ def _from_dictionary(
     source = Source(
         documents_called(names, query), np.zeros(0), called or role.name, lambda rows: "", names, None, without_own
     )
-    return source._replace(value=_as_values(given, role, source, queries))
+    return _with_values(source, given, role, queries)
 
 
 def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
@@ -202,8 +204,8 @@ def _from_frame(frame: Any, role: Role, queries: Numbers) -> Source:
     names = as_ids(column_for(frame, "document", role.name).tolist(), role, "document")
     place = partial(_located, "row")
     source = Source(documents_called(names, query), np.zeros(0), role.name, place, names)
-    value = _as_values(column_for(frame, role.value, role.name), role, source, queries)
-    return source._replace(value=value, rank=_ranks_in(frame) if role.value == "score" else None)
+    source = _with_values(source, column_for(frame, role.value, role.name), role, queries)
+    return source._replace(rank=_ranks_in(frame) if role.value == "score" else None)
 
 
 def _ranks_in(frame: Any) -> FloatArray | None:
@@ -227,7 +229,7 @@ def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
     lists = ranx.read(values)
     query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
-    return source._replace(value=_as_values(lists.values, role, source, queries))
+    return _with_values(source, lists.values, role, queries)
 
 
 Reader = Callable[[Any, Role, Numbers], Source]
@@ -263,8 +265,8 @@ def as_ids(names: list[Any], role: Role, what: str) -> list[str]:
     return names if kinds == {str} else list(map(str, names))
 
 
-def _as_values(values: Any, role: Role, source: Source, queries: Numbers) -> FloatArray:
-    """Convert scores or grades to float64 without changing the order of integers; `source` has their documents."""
+def _with_values(source: Source, values: Any, role: Role, queries: Numbers) -> Source:
+    """Convert the scores or grades of a source to float64 without changing the order of integers."""
     if len(values) == 0:
         raise InputError(f"{role.name} {role.verb} empty. Pass at least one {role.value}.")
     try:
@@ -277,8 +279,10 @@ def _as_values(values: Any, role: Role, source: Source, queries: Numbers) -> Flo
             f"{_named(source, role, queries, row)} is {values[row]!r}{source.place([row])}. Every {role.value} must "
             f"be a finite number; convert texts to numbers, and leave out documents without a {role.value}."
         ) from error
-    whole = numbers.dtype.kind in "iu"
-    return in_float64(numbers, "relevance" if role is QRELS else "scores", 0) if whole else numbers.astype(np.float64)
+    if numbers.dtype.kind not in "iu":
+        return source._replace(value=numbers.astype(np.float64))
+    value = in_float64(numbers, "relevance" if role is QRELS else "scores", 0)
+    return source._replace(value=value, ordered=bool((value != numbers).any()))
 
 
 def _located(what: str, numbers: Sequence[int]) -> str:
