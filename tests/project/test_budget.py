@@ -24,7 +24,7 @@ ROOMS = {
     "measures": 6_993,
     "show": 1_627,
     "evaluation": 8_178,
-    "analyses": 9_997,
+    "analyses": 10_031,
     "trials": 12_399,
     "compat": 2_877,
     "integrations": 2_521,
@@ -34,7 +34,7 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_745
+LINES_OF_SOURCE = 66_779
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_801
 PUBLIC_NAMES = 122
