@@ -22,7 +22,7 @@ def test_choice_of_a_value() -> None:
 
 @pytest.mark.parametrize(("name", "extra"), [("oml", "torch"), ("torchmetrics", "torchmetrics")])
 def test_missing_library(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.util.find_spec", lambda library: None)
+    monkeypatch.setitem(sys.modules, extra, None)
     monkeypatch.delitem(sys.modules, f"tieproof.compat.{name}", raising=False)
     with pytest.raises(tp.MissingExtraError, match=rf"tieproof.compat.{name} .*pip install 'tieproof\[{extra}\]'"):
         import_module(f"tieproof.compat.{name}")
@@ -30,6 +30,6 @@ def test_missing_library(name: str, extra: str, monkeypatch: pytest.MonkeyPatch)
 
 def test_missing_library_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     pml = import_module("tieproof.compat.pml")
-    monkeypatch.setattr(pml, "find_spec", lambda library: None)
+    monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
     with pytest.raises(tp.MissingExtraError, match=r"AMI needs .*pip install 'tieproof\[sklearn\]'"):
         pml.AccuracyCalculator(include=("AMI",)).get_accuracy(np.eye(3), [0, 0, 1])

@@ -803,7 +803,7 @@ def test_models_that_do_not_fit_are_refused() -> None:
 
 def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "tieproof.integrations.sentence_transformers"
-    monkeypatch.setattr("importlib.util.find_spec", lambda library: None)
+    monkeypatch.setitem(sys.modules, "sentence_transformers", None)
     monkeypatch.delitem(sys.modules, name, raising=False)
     with pytest.raises(tp.MissingExtraError, match=rf"{name} .*pip install 'tieproof\[sentence-transformers\]'"):
         import_module(name)
