@@ -107,9 +107,7 @@ def _unjudged(ties: Ties) -> Ties:
 def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
     """Estimate how many of the first k items are unjudged, or if `judged` how many are judged."""
     of_unjudged = _unjudged(ties)
-    last = measure.last_rank(ties)
-    assert last is not None
-    last = np.minimum(last, ties.n_items)
+    last = np.minimum(measure.last_rank(ties), ties.n_items)
     ends = of_unjudged.k + of_unjudged.l - last[of_unjudged.query]
     above = np.bincount(of_unjudged.query, np.where(ends <= 0, of_unjudged.m, 0), ties.n_queries)
     rows = np.flatnonzero((ends > 0) & (of_unjudged.k < last[of_unjudged.query]))
@@ -140,7 +138,7 @@ def _share_unjudged(ties: Ties, measure: Measure) -> Estimates:
 
 def _residual(ties: Ties, measure: Measure) -> Estimates:
     of_unjudged, weights = _unjudged(ties), Geometric(float(measure["p"]))
-    sums = weighted_sum(of_unjudged, weights, None, np.ones(ties.n_queries))
+    sums = weighted_sum(of_unjudged, weights, measure.last_rank(ties), np.ones(ties.n_queries))
     behind = np.where(of_unjudged.n_relevant > 0, weights.power(ties.n_items).hi, 0.0)
     return Estimates(sums.lower + behind, sums.expected + behind, sums.upper + behind, sums.variance)
 

@@ -199,12 +199,11 @@ def _mean_of_hits(measure: Measure, ties: CutOffTies) -> Bounds:
     relevant items. If the tie straddles the cutoff, the measure itself searches over the number of hits.
     """
     end, missing, none = ties.end, ties.missing, np.zeros_like(ties.missing)
-    last = measure.last_rank(ties)
-    cutoff = np.full(ties.n_queries, np.inf) if last is None else last.astype(np.float64)
+    cutoff = measure.last_rank(ties).astype(np.float64)
     cutoff[cutoff > MOST_OTHERS] = np.inf
     others = np.minimum(end.others, cutoff)
     # Without a cutoff, other items after the hits have no effect.
-    most = np.zeros_like(others) if last is None else others
+    most = np.zeros_like(others) if measure.cutoff is None else others
     ends = [ties.continued(relevant, more) for more in (np.zeros_like(most), most) for relevant in (none, missing)]
     upper = np.max([measure(continued).upper for continued in ends], axis=0)
 
@@ -245,10 +244,8 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
 
 def _hits_among_unseen(measure: Measure, ties: CutOffTies) -> Bounds:
     """Return bounds of AP(norm=hits)@k over all ways to merge the unseen items into each list."""
-    last = measure.last_rank(ties)
-    assert last is not None
     items = ties.n_items + ties.missing + ties.end.others.astype(np.int64)
-    cutoffs = np.minimum(last, items)
+    cutoffs = np.minimum(measure.last_rank(ties), items)
     as_listed = measure(ties)
     lower, upper = as_listed.lower.copy(), as_listed.upper.copy()
     for query in np.flatnonzero((ties.n_relevant > 0) & (items > ties.n_items)).tolist():

@@ -28,22 +28,22 @@ from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
-def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: FloatArray) -> Estimates:
+def weighted_sum(ties: Ties, weights: Weights, last: IntArray, divisors: FloatArray) -> Estimates:
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
 
     A divisor of 0 counts as 1.
     """
-    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
-    deepest = 0 if weights is UNIFORM else min(int(ends.max(initial=0)), ties.depth)  # which needs no tables
+    estimates = np.zeros((4, ties.n_queries))
+    deepest = 0 if weights is UNIFORM else min(int(last.max(initial=0)), ties.depth)  # which needs no tables
     tables = weights.tables(deepest, ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
-    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, divisors, estimates)
+    sum_weights(ties.starts, ties.k, ties.l, ties.m, last, tables, bounds, divisors, estimates)
     return Estimates(*estimates)
 
 
-def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:
+def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray) -> FloatArray:
     """Return the sum of the first weights, one for each relevant item down to the last rank, shape (Q,)."""
-    return weights.first(relevant if last is None else np.minimum(relevant, last))
+    return weights.first(np.minimum(relevant, last))
 
 
 def _persistence(ties: Ties, measure: Measure) -> Estimates:
@@ -139,9 +139,7 @@ def _define_hits(name: str, divisor: Divisor, meaning: str, formula: str, source
     """Define the hits down to a cutoff, or if not `cut` down to the rank R, divided."""
 
     def compute(ties: Ties, measure: Measure) -> Estimates:
-        last = measure.last_rank(ties)
-        if last is None:
-            last = ties.n_relevant
+        last = measure.last_rank(ties) if cut else ties.n_relevant
         return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
 
     DIVISORS[name] = divisor

@@ -10,7 +10,7 @@ tensor(0.7500)
 
 from typing import TYPE_CHECKING
 
-from tieproof.errors import library
+from tieproof import errors
 from tieproof.lazy import exports
 
 if TYPE_CHECKING:
@@ -40,5 +40,5 @@ if TYPE_CHECKING:
     from tieproof.compat.torchmetrics.metrics import retrieval_recall as retrieval_recall
     from tieproof.compat.torchmetrics.metrics import retrieval_reciprocal_rank as retrieval_reciprocal_rank
 else:
-    library("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
+    errors.library("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
     __getattr__, __dir__ = exports(__name__)

@@ -8,7 +8,7 @@ True
 
 from typing import TYPE_CHECKING
 
-from tieproof.errors import library
+from tieproof import errors
 from tieproof.lazy import exports
 
 if TYPE_CHECKING:
@@ -20,5 +20,5 @@ if TYPE_CHECKING:
         TieproofRerankingEvaluator as TieproofRerankingEvaluator,
     )
 else:
-    library("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
+    errors.library("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
     __getattr__, __dir__ = exports(__name__)

@@ -9,7 +9,7 @@
 
 from typing import TYPE_CHECKING
 
-from tieproof.errors import library
+from tieproof import errors
 from tieproof.lazy import exports
 
 if TYPE_CHECKING:
@@ -17,5 +17,5 @@ if TYPE_CHECKING:
     from tieproof.integrations.sklearn.scorers import TieproofScorer as TieproofScorer
     from tieproof.integrations.sklearn.scorers import tieproof_scorer as tieproof_scorer
 else:
-    library("sklearn", "tieproof.integrations.sklearn", "sklearn")
+    errors.library("sklearn", "tieproof.integrations.sklearn", "sklearn")
     __getattr__, __dir__ = exports(__name__)

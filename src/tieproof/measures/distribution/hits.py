@@ -72,7 +72,7 @@ def _plain(
 
     def rules(measure: Measure, part: KeptTies) -> Rules:
         ties = part.ties
-        cutoff = ties.last_ranks(measure.last_rank(ties)).astype(np.float64)
+        cutoff = measure.last_rank(ties).astype(np.float64)
         relevant = ties.n_relevant.astype(np.float64)
         divisors = np.maximum(divisor(relevant, cutoff), 0.5)
         return Rules(ties, adds, _last(measure, ties), divisors, relevant, None, only, alone=alone)
@@ -86,7 +86,7 @@ def _one(relevant: FloatArray, cutoff: FloatArray) -> FloatArray:
 
 def _last(measure: Measure, ties: Ties) -> IntArray:
     """Return the last rank that counts for each query, (A,)."""
-    return ties.n_relevant if measure.name == "Rprec" else ties.last_ranks(measure.last_rank(ties))
+    return ties.n_relevant if measure.name == "Rprec" else measure.last_rank(ties)
 
 
 def _average_precision(measure: Measure, part: KeptTies) -> Rules:
