@@ -21,9 +21,9 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.graded_gains import gains, graded_gain, ideal_gain, largest_gain
+from tieproof.measures.graded_gains import gains, graded_gain, ideal_gain, is_graded, largest_gain, weights_of
 from tieproof.measures.numbers import add_by_query
-from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Geometric, Weights, WeightTables
+from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Weights, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
@@ -46,26 +46,20 @@ def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray) -> FloatArra
     return weights.first(np.minimum(relevant, last))
 
 
-def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    last, weights = measure.last_rank(ties), Geometric(float(measure["p"]))
-    if measure["gain"] == "binary" or ties.grades is None:
-        return weighted_sum(ties, weights, last, np.ones(ties.n_queries))
-    gain, divisor = gains_and_divisor(measure, ties)
-    return graded_gain(ties, gain, weights, divisor, last)
-
-
 def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
     """Return the largest sum of discounts that the relevant items of each query can have in nDCG, (Q,)."""
     relevant = ties.listed if measure["ideal"] == "list" else ties.n_relevant
     return np.asarray(ideal_sum(relevant, LOGARITHMIC, measure.last_rank(ties)))
 
 
-def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
-    last = measure.last_rank(ties)
-    if ties.grades is None:
-        return weighted_sum(ties, LOGARITHMIC, last, ideal_discounts(ties, measure))
+def _weighted_gain(ties: Ties, measure: Measure) -> Estimates:
+    """Estimate nDCG or RBP, which differ in their weights and divisors."""
+    weights, last = weights_of(measure), measure.last_rank(ties)
+    if ties.grades is None or not is_graded(measure):
+        divisor = ideal_discounts(ties, measure) if measure.name == "nDCG" else np.ones(ties.n_queries)
+        return weighted_sum(ties, weights, last, divisor)
     gain, divisor = gains_and_divisor(measure, ties)
-    return graded_gain(ties, gain, LOGARITHMIC, divisor, last)
+    return graded_gain(ties, gain, weights, divisor, last)
 
 
 def gains_and_divisor(measure: Measure, ties: Ties) -> tuple[FloatArray, FloatArray]:
@@ -191,7 +185,7 @@ Rprec = _define_hits(
 RBP = define(
     Definition(
         name="RBP",
-        compute=_persistence,
+        compute=_weighted_gain,
         meaning="Rank-biased precision: the probability that the item at which a reader stops is relevant, if the "
         "reader goes on to the next rank with probability p.",
         formula="(1-p) sum over hits at ranks r <= k of p^(r-1)",
@@ -225,7 +219,7 @@ AUC = define(
 nDCG = define(  # noqa: N816
     Definition(
         name="nDCG",
-        compute=_discounted_gain,
+        compute=_weighted_gain,
         meaning="Normalized discounted cumulative gain: the sum of the gains of the ranked items, discounted by the "
         "logarithm of their ranks, divided by the same sum in the best order.",
         formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by descending gain)",
