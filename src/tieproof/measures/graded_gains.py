@@ -84,8 +84,7 @@ def graded_gain(
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
         query, rank = of_query[chosen], rank[chosen]
-        weight = weights.sum(rank - 1, _clipped(rank, last[query]))
-        return sum_by_query(query, weight * gain[chosen], most)
+        return sum_by_query(query, _weights(weights, rank, last[query]) * gain[chosen], most)
 
     certain, open_ = np.flatnonzero(~ambiguous[tie]), np.flatnonzero(ambiguous[tie])
     base = placed(certain, rank_if_best)
@@ -103,9 +102,9 @@ def graded_gain(
     return Estimates(worst.hi, mean.hi, best.hi, variance).divided_by(most)
 
 
-def _clipped(rank: IntArray, last: IntArray) -> IntArray:
-    """Return the rank, or the one before it if it is beyond the last rank, so that the run is empty."""
-    return np.where(rank <= last, rank, rank - 1)
+def _weights(weights: Tabled | Geometric, rank: IntArray, last: IntArray) -> Pair:
+    """Return the weight of each rank, 0 beyond the last one."""
+    return weights.sum(rank - 1, np.where(rank <= last, rank, rank - 1))
 
 
 def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, grades: FloatArray) -> FloatArray:
@@ -133,9 +132,8 @@ def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: Int
     gain, query = gain[order], query[order]
     first = np.searchsorted(query, np.arange(n_queries))
     rank = np.arange(1, len(query) + 1) - first[query]
-    weight = LOGARITHMIC.sum(rank - 1, _clipped(rank, last[query]))
     bound = add_by_query(query, gain, n_queries)
-    total = sum_by_query(query, weight * gain, bound).hi
+    total = sum_by_query(query, _weights(LOGARITHMIC, rank, last[query]) * gain, bound).hi
     return np.where(total == 0.0, 1.0, total)
 
 

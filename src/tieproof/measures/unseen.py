@@ -23,7 +23,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
-from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen
+from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen, joined
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.interpolated import largest_precisions
 from tieproof.measures.retrieved import OF_SETS, value_of_set
@@ -92,21 +92,13 @@ def surrounded(ties: Ties, before: tuple[IntArray, IntArray], behind: tuple[IntA
         one tie. Together the relevant ones are the missing relevant items of `ties`.
     """
     first, last = np.flatnonzero(before[1]), np.flatnonzero(behind[1])
-    order = np.argsort(np.concatenate([first, ties.query, last]), kind="stable")
-    none = np.zeros_like(first)
-
-    def joined(*parts: IntArray) -> IntArray:
-        return np.concatenate(parts)[order]
-
-    return Ties(
-        query=joined(first, ties.query, last),
-        k=joined(none, ties.k + before[0][ties.query], (ties.n_items + before[0])[last]),
-        n=joined(none, ties.n + before[1][ties.query], (ties.listed + before[1])[last]),
-        l=joined(before[0][first], ties.l, behind[0][last]),
-        m=joined(before[1][first], ties.m, behind[1][last]),
-        n_relevant=ties.listed + before[1] + behind[1],
-        n_items=ties.n_items + before[0] + behind[0],
+    none, items, relevant = np.zeros_like(first), ties.n_items + before[0], ties.listed + before[1]
+    columns = joined(
+        (first, none, none, before[0][first], before[1][first]),
+        (ties.query, ties.k + before[0][ties.query], ties.n + before[1][ties.query], ties.l, ties.m),
+        (last, items[last], relevant[last], behind[0][last], behind[1][last]),
     )
+    return Ties(*columns, relevant + behind[1], items + behind[0])
 
 
 def estimate(measure: Measure, cut: CutOffTies) -> Estimates:

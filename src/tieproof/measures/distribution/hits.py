@@ -45,23 +45,19 @@ Adds = Callable[[Hit], FloatArray]
 class Rules(NamedTuple):
     """How a measure is computed from hits: what a hit adds, and what is known of the A queries of `ties`.
 
-    last : (A,) the last rank that counts
     divisor : (A,) the number by which the sum is divided
-    parameter : (A,), or if not `of_query` (T,)
+    parameter : (T,) as in `Hit`
     worth : of each relevant item of `ties`; None: each is worth 1
     only : as in `Tied`
-    of_query : whether the parameter is that of the query
     alone : whether a tie adds as much where it is the query's only tie
     """
 
     ties: Ties
     adds: Adds
-    last: IntArray
     divisor: FloatArray
     parameter: FloatArray
     worth: FloatArray | None = None
     only: str = ""
-    of_query: bool = True
     alone: bool = False
 
 
@@ -75,18 +71,13 @@ def _plain(
         cutoff = measure.last_rank(ties).astype(np.float64)
         relevant = ties.n_relevant.astype(np.float64)
         divisors = np.maximum(divisor(relevant, cutoff), 0.5)
-        return Rules(ties, adds, _last(measure, ties), divisors, relevant, None, only, alone=alone)
+        return Rules(ties, adds, divisors, relevant[ties.query], None, only, alone)
 
     return rules
 
 
 def _one(relevant: FloatArray, cutoff: FloatArray) -> FloatArray:
     return np.ones_like(relevant)
-
-
-def _last(measure: Measure, ties: Ties) -> IntArray:
-    """Return the last rank that counts for each query, (A,)."""
-    return ties.n_relevant if measure.name == "Rprec" else measure.last_rank(ties)
 
 
 def _average_precision(measure: Measure, part: KeptTies) -> Rules:
@@ -113,7 +104,7 @@ def _discounted_gain(measure: Measure, part: KeptTies) -> Rules:
     if ties.grades is not None:
         return _graded(measure, ties, _discount)
     divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
-    return Rules(ties, _discount, _last(measure, ties), divisor, np.zeros(ties.n_queries), alone=not of_list)
+    return Rules(ties, _discount, divisor, np.zeros(len(ties.m)), alone=not of_list)
 
 
 def _discount(hit: Hit) -> FloatArray:
@@ -137,20 +128,13 @@ def _graded(measure: Measure, ties: Ties, weight: Adds) -> Rules:
     def adds(hit: Hit) -> FloatArray:
         return np.asarray(weight(hit) * hit.worth[hit.grade])
 
-    return Rules(ties, adds, _last(measure, ties), divisor, np.zeros(ties.n_queries), worth)
+    return Rules(ties, adds, divisor, np.zeros(len(ties.m)), worth)
 
 
 def _area_under_curve(measure: Measure, part: KeptTies) -> Rules:
-    others = (part.ties.n_items - part.listed).astype(np.float64)
-    pairs = np.maximum(others * part.ties.n_relevant, 1.0)
-    return Rules(
-        part.ties,
-        lambda hit: hit.parameter - (hit.rank - hit.hits),
-        _last(measure, part.ties),
-        pairs,
-        others,
-        only="whole",
-    )
+    ties, others = part.ties, (part.ties.n_items - part.listed).astype(np.float64)
+    pairs = np.maximum(others * ties.n_relevant, 1.0)
+    return Rules(ties, lambda hit: hit.parameter - (hit.rank - hit.hits), pairs, others[ties.query], only="whole")
 
 
 def _binary_preference(measure: Measure, part: KeptTies) -> Rules:
@@ -161,9 +145,8 @@ def _binary_preference(measure: Measure, part: KeptTies) -> Rules:
     return Rules(
         replace(ties, grades=None, missing_grades=None),
         lambda hit: np.maximum(hit.parameter - (hit.rank - hit.hits), 0.0),
-        _last(measure, ties),
         most * np.maximum(ties.n_relevant, 1.0),
-        most,
+        most[ties.query],
         only="whole",
     )
 
@@ -183,8 +166,7 @@ def _expected_reciprocal_rank(measure: Measure, part: KeptTies) -> Rules:
             passed = passed * (1.0 - worth) ** above
         return passed
 
-    last = _last(measure, ties)
-    return Rules(ties, adds, last, np.ones(ties.n_queries), reach, worth, of_query=False)
+    return Rules(ties, adds, np.ones(ties.n_queries), reach, worth)
 
 
 def _products_before(factors: FloatArray, ties: Ties) -> FloatArray:
