@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tieproof import Estimate
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, CutOffMetric
+from tieproof.compat.torchmetrics.base import CutOffMetric, EmptyTargetAction
 from tieproof.errors import InputError
 from tieproof.kit import Array, IntArray
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from tieproof.compat.ties import TieChoice
 from tieproof.compat.torchmetrics.area import RetrievalAUROC
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, CutOffMetric, RetrievalMetric, check_cutoff
+from tieproof.compat.torchmetrics.base import CutOffMetric, EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
 from tieproof.kit import Array
 
