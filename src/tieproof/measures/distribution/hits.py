@@ -15,6 +15,7 @@ from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.cascade import stops
 from tieproof.measures.distribution.kept import KeptTies
+from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.rank_weights import LOGARITHMIC
 from tieproof.measures.weighted_ranks import DIVISORS, Divisor, gains_and_divisor, ideal_sum
 from tieproof.ties import FloatArray, IntArray, Ties
@@ -99,36 +100,24 @@ def _trapezoid(hit: Hit) -> FloatArray:
     return (before + hit.hits / hit.rank) / 2.0
 
 
-def _discounted_gain(measure: Measure, part: KeptTies) -> Rules:
-    ties, of_list = part.ties, measure["ideal"] == "list"
-    if ties.grades is not None:
-        return _graded(measure, ties, _discount)
-    divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
-    return Rules(ties, _discount, divisor, np.zeros(len(ties.m)), alone=not of_list)
+def _weighted_gain(measure: Measure, part: KeptTies) -> Rules:
+    ties, p = part.ties, float(measure["p"]) if measure.name == "RBP" else None
 
+    def weight(hit: Hit) -> FloatArray:
+        discounts = LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi if p is None else (1.0 - p) * p ** (hit.rank - 1.0)
+        return np.asarray(discounts)
 
-def _discount(hit: Hit) -> FloatArray:
-    return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi)
-
-
-def _persistence(measure: Measure, part: KeptTies) -> Rules:
-    p, ties = float(measure["p"]), part.ties
-
-    def share(hit: Hit) -> FloatArray:
-        return np.asarray((1.0 - p) * p ** (hit.rank - 1.0))
-
-    if measure["gain"] == "binary" or ties.grades is None:
-        return _plain(share, _one)(measure, part)
-    return _graded(measure, ties, share)
-
-
-def _graded(measure: Measure, ties: Ties, weight: Adds) -> Rules:
-    worth, divisor = gains_and_divisor(measure, ties)
-
-    def adds(hit: Hit) -> FloatArray:
+    def gain(hit: Hit) -> FloatArray:
         return np.asarray(weight(hit) * hit.worth[hit.grade])
 
-    return Rules(ties, adds, divisor, np.zeros(len(ties.m)), worth)
+    if ties.grades is not None and is_graded(measure):
+        worth, divisor = gains_and_divisor(measure, ties)
+        return Rules(ties, gain, divisor, np.zeros(len(ties.m)), worth)
+    if p is not None:
+        return _plain(weight, _one)(measure, part)
+    of_list = measure["ideal"] == "list"
+    divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
+    return Rules(ties, weight, divisor, np.zeros(len(ties.m)), alone=not of_list)
 
 
 def _area_under_curve(measure: Measure, part: KeptTies) -> Rules:
@@ -185,8 +174,8 @@ RULES: "Mapping[str, Callable[[Measure, KeptTies], Rules]]" = {
     "AP": _average_precision,
     "AP(trapezoid)": _plain(_trapezoid),
     **{name: _plain(lambda hit: np.ones(1), divisor, "every") for name, divisor in DIVISORS.items()},
-    "nDCG": _discounted_gain,
-    "RBP": _persistence,
+    "nDCG": _weighted_gain,
+    "RBP": _weighted_gain,
     "ERR": _expected_reciprocal_rank,
     "AUC": _area_under_curve,
     "Success": _plain(lambda hit: hit.hits == 1.0, _one, "first", alone=False),
