@@ -20,14 +20,6 @@ def test_choice_of_a_value() -> None:
         ties.check_ties("worst")
 
 
-@pytest.mark.parametrize(("name", "extra"), [("oml", "torch"), ("torchmetrics", "torchmetrics")])
-def test_missing_library(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, extra, None)
-    monkeypatch.delitem(sys.modules, f"tieproof.compat.{name}", raising=False)
-    with pytest.raises(tp.MissingExtraError, match=rf"tieproof.compat.{name} .*pip install 'tieproof\[{extra}\]'"):
-        import_module(f"tieproof.compat.{name}")
-
-
 def test_missing_library_of_clusters(monkeypatch: pytest.MonkeyPatch) -> None:
     pml = import_module("tieproof.compat.pml")
     monkeypatch.setitem(sys.modules, "sklearn.metrics", None)
