@@ -18,27 +18,27 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 8_210,
-    "distances": 4_133,
+    "distances": 4_183,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_993,
+    "measures": 6_819,
     "show": 1_627,
     "evaluation": 8_171,
     "analyses": 9_997,
     "trials": 12_399,
-    "compat": 2_877,
-    "integrations": 2_521,
+    "compat": 2_834,
+    "integrations": 2_487,
     "cli": 3_228,
     "data": 22,
-    "tieproof": 896,
+    "tieproof": 892,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_731
+LINES_OF_SOURCE = 66_526
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_801
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_606
+LINES_OF_TESTS = 64_600
 
 
 def lines_in(folder: Path, *endings: str) -> int:
