@@ -182,10 +182,6 @@ class Ties:
         object.__setattr__(self, "depth_of_several", int(ends.max(initial=0, where=self.l > 1)))
         object.__setattr__(self, "largest", int(self.l.max(initial=0)))
 
-    def last_ranks(self, last: IntArray | None) -> IntArray:
-        """Return `last`, or if it is None a rank beyond every item for each query, (Q,)."""
-        return np.full(self.n_queries, NO_RANK) if last is None else last
-
     def share(self, of_ranked: Fraction) -> IntArray:
         """Return how many items a share of those that each query ranks is, halves to even, and at least 1, (Q,)."""
         n_ranked = self.n_items if self.n_ranked is None else self.n_ranked

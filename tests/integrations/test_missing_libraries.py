@@ -1,6 +1,5 @@
-"""If a library is missing, the error of its integration names what to install."""
+"""If a library is missing, the error of its drop-in or plug-in names what to install."""
 
-import importlib.util
 import sys
 from importlib import import_module
 
@@ -8,10 +7,18 @@ import pytest
 
 import tieproof as tp
 
+DOORS = {
+    "compat.oml": ("torch", "torch"),
+    "compat.torchmetrics": ("torchmetrics", "torchmetrics"),
+    "integrations.sentence_transformers": ("sentence_transformers", "sentence-transformers"),
+    "integrations.sklearn": ("sklearn", "sklearn"),
+}
 
-@pytest.mark.parametrize(("name", "extra"), [("sklearn", "sklearn")])
-def test_missing_library(name: str, extra: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.util, "find_spec", lambda library: None)
-    monkeypatch.delitem(sys.modules, f"tieproof.integrations.{name}", raising=False)
-    with pytest.raises(tp.MissingExtraError, match=rf"integrations.{name} .*pip install 'tieproof\[{extra}\]'"):
-        import_module(f"tieproof.integrations.{name}")
+
+@pytest.mark.parametrize("door", DOORS)
+def test_missing_library(door: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    library, extra = DOORS[door]
+    monkeypatch.setitem(sys.modules, library, None)
+    monkeypatch.delitem(sys.modules, f"tieproof.{door}", raising=False)
+    with pytest.raises(tp.MissingExtraError, match=rf"tieproof.{door} .*pip install 'tieproof\[{extra}\]'"):
+        import_module(f"tieproof.{door}")

@@ -3,7 +3,6 @@
 import csv
 import math
 import re
-import sys
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from itertools import permutations, product
@@ -799,14 +798,6 @@ def test_models_that_do_not_fit_are_refused() -> None:
     spoilt = word_model({"w0": [1.0, 0.0], "w1": [float("nan"), 0.0], "w2": [0.0, 1.0]})
     with pytest.raises(tp.InputError, match=r"The gallery must contain only finite numbers, but row 0 contains nan"):
         ours(QUERIES, CORPUS, RELEVANT)(spoilt)
-
-
-def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
-    name = "tieproof.integrations.sentence_transformers"
-    monkeypatch.setattr("importlib.util.find_spec", lambda library: None)
-    monkeypatch.delitem(sys.modules, name, raising=False)
-    with pytest.raises(tp.MissingExtraError, match=rf"{name} .*pip install 'tieproof\[sentence-transformers\]'"):
-        import_module(name)
 
 
 # The corpus given

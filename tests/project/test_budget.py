@@ -18,27 +18,27 @@ pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no do
 
 ROOMS = {
     "inputs": 8_217,
-    "distances": 4_133,
+    "distances": 4_183,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_993,
+    "measures": 6_819,
     "show": 1_627,
     "evaluation": 8_178,
     "analyses": 10_031,
     "trials": 12_399,
-    "compat": 2_877,
-    "integrations": 2_521,
+    "compat": 2_834,
+    "integrations": 2_487,
     "cli": 3_228,
     "data": 22,
-    "tieproof": 896,
+    "tieproof": 892,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_779
+LINES_OF_SOURCE = 66_574
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_801
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_609
+LINES_OF_TESTS = 64_603
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "distances.exact": "errors ties native inputs",
     "distances": "errors ties native inputs distances.exact",
     "show": "installed errors whole_files ties distances",
-    "measures": "lazy errors ties native",
+    "measures": "lazy errors ties native distances.exact",
     "measures.distribution": "errors ties show measures",
     "measures.statistics": "errors ties",
     "measures.confidence": "lazy errors ties inputs distances.exact show measures",

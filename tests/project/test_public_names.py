@@ -15,6 +15,7 @@ import pytest
 
 import tieproof
 from tieproof import measures
+from tieproof.measures import diversity
 
 ROOT = Path(__file__).parents[2]
 SOURCE = Path(tieproof.__file__).parent
@@ -57,16 +58,20 @@ def statements(module: str) -> list[ast.stmt]:
 
 def door(module: str) -> list[str]:
     """The names in a package's `__all__`; without it, those that it imports as themselves, and those it defines."""
-    written = [
-        ast.literal_eval(node.value)
-        for node in statements(module)
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__"
-    ]
-    if written:
-        (names,) = written
-        return list(names)
+    for node in statements(module):
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            assert isinstance(node.value, ast.List)
+            return [name for each in node.value.elts for name in written(each)]
     here = [node.name for node in statements(module) if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     return [name for name in [*exported(module), *here] if not name.startswith("_")]
+
+
+def written(name: ast.expr) -> list[str]:
+    """A name in `__all__`; `*provider.ALL` are the measures that the plug-in of ir_measures has."""
+    if isinstance(name, ast.Constant):
+        return [str(name.value)]
+    spelled = {"AP(trapezoid)": "AP_TRAPEZOID", "bpref": "Bpref"}
+    return [spelled.get(each, each) for each in (*measures.REGISTRY, *diversity.NAMES)]
 
 
 def is_package(module: str) -> bool:

@@ -18,7 +18,7 @@ import numpy as np
 from tieproof import Estimate, evaluate
 from tieproof.compat.pml_search import distance_of
 from tieproof.compat.ties import TieChoice, check_ties, choose
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.evaluation.evaluated import mean_of_means
 from tieproof.kit import (
     Array,
@@ -275,7 +275,7 @@ def _relevant_pairs(
     comparison : takes a label (1, …) and the gallery's labels (n, …), both torch tensors, and returns n bools
     with_itself : whether the first q gallery items are the queries, which are not relevant to themselves
     """
-    torch = _need("torch", "label_comparison_fn", "torch")
+    torch = library("torch", "label_comparison_fn", "torch")
     distinct, number = np.unique(labels, axis=0, return_inverse=True)
     others = torch.as_tensor(gallery_labels).float()
     parts = []
@@ -296,7 +296,7 @@ def _clustering_scores(
     names: Sequence[str], queries: Embeddings, labels: Array, cluster: Callable[[Any, int], Any]
 ) -> dict[str, float]:
     """The scores of one clustering with as many clusters as there are distinct labels (extra `sklearn`)."""
-    metrics = _need("sklearn.metrics", " and ".join(names), "sklearn")
+    metrics = library("sklearn.metrics", " and ".join(names), "sklearn")
     number = np.unique(labels, return_inverse=True)[1].ravel()
     as_given = cluster is _k_means or find_spec("torch") is None
     given = queries if as_given else import_module("torch").as_tensor(queries)
@@ -306,18 +306,11 @@ def _clustering_scores(
 
 def _k_means(queries: Embeddings, count: int) -> Array:
     """The cluster of each query, with a fixed seed; queries are sorted first, so that their order does not matter."""
-    sklearn = _need("sklearn.cluster", "k-means", "sklearn")
+    sklearn = library("sklearn.cluster", "k-means", "sklearn")
     order = np.lexsort(queries.T[::-1])
     clusters = np.empty(len(queries), dtype=np.int64)
     clusters[order] = sklearn.KMeans(count, n_init=_STARTS, random_state=0).fit_predict(queries[order])
     return clusters
-
-
-def _need(module: str, what: str, extra: str) -> Any:
-    """Import a module of a library that only some of the metrics need."""
-    if find_spec(module.partition(".")[0]) is None:
-        raise MissingExtraError(what, extra)
-    return import_module(module)
 
 
 def _selected(names: Sequence[str], include: Sequence[str], exclude: Sequence[str]) -> tuple[str, ...]:

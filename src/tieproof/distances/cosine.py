@@ -24,11 +24,12 @@ from tieproof.distances.exact.rows import Rows, as_integers
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import (
     ERROR,
-    Twofold,
+    Pair,
     are_direct,
     of_digits,
     of_pairs,
-    ones,
+    over,
+    root,
     sum_error,
     twofold_products,
 )
@@ -183,30 +184,32 @@ class CosineGauge(SpaceGauge):
         sharp = self.space.sharp_keys(rows, columns)
         return None if sharp is None else (-sharp[0], sharp[1])
 
-    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The distances from cosines of floats."""
         queries, items = self.space.queries, self.space.items
         if not are_direct(queries, items):
             return None
         (x, where), (y, place) = bounds.distinct(rows, len(queries)), bounds.distinct(columns, len(items))
         product = -of_pairs(twofold_products, (queries, items), rows, columns)
-        x_norm = of_pairs(twofold_products, (queries, queries), x, x).root().at(where)
-        y_norm = of_pairs(twofold_products, (items, items), y, y).root().at(place)
-        distance = ones(len(rows)).plus(product.over(x_norm.times(y_norm)))
+        x_norm = root(of_pairs(twofold_products, (queries, queries), x, x))[where]
+        y_norm = root(of_pairs(twofold_products, (items, items), y, y))[place]
+        distance = over(product, x_norm * y_norm) + 1.0
         return distance, np.full(len(rows), 4 * sum_error(items.dimensions))
 
-    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The distances from cosines or, where these are near 1, from sines, whichever is more exact."""
         product = of_digits(exact.digits(minus_products(exact, batch)))
         x, y = (of_digits(exact.digits(squared_norms(exact, side))) for side in (batch.x, batch.y))
-        minus_cosine = product.over(x.at(batch.rows).times(y.at(batch.columns)).root())
-        distance, error = ones(len(batch.rows)).plus(minus_cosine), np.full(len(batch.rows), ERROR)
-        near = np.flatnonzero(distance.high < 0.5)
+        minus_cosine = over(product, root(x[batch.rows] * y[batch.columns]))
+        distance, error = minus_cosine + 1.0, np.full(len(batch.rows), ERROR)
+        near = np.flatnonzero(distance.hi < 0.5)
         if len(near):
             some = batch._replace(rows=batch.rows[near], columns=batch.columns[near])
-            sharp, sharp_error = by_sines(exact, some, minus_cosine.at(near))
+            sharp, sharp_error = by_sines(exact, some, minus_cosine[near])
             better = sharp_error < error[near]
-            for part, of_sine in zip((*distance, error), (*sharp, sharp_error), strict=True):
+            for part, of_sine in zip(
+                (distance.hi, distance.lo, error), (sharp.hi, sharp.lo, sharp_error), strict=True
+            ):
                 part[near[better]] = of_sine[better]
         return distance, error
 

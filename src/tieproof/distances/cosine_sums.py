@@ -13,7 +13,7 @@ from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Digits
 from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits, ones
+from tieproof.distances.exact.twofold import ERROR, Pair, of_digits, over
 from tieproof.distances.space import FLOAT64
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
@@ -88,17 +88,17 @@ def minus_squared_sines(exact: ExactRows, batch: PairBatch) -> Intervals:
     return e, e_error
 
 
-def by_sines(exact: ExactRows, batch: PairBatch, minus_cosine: Twofold) -> tuple[Twofold, FloatArray]:
+def by_sines(exact: ExactRows, batch: PairBatch, minus_cosine: Pair) -> tuple[Pair, FloatArray]:
     """The distances of pairs at acute angles, as the squared sine divided by 1 plus the cosine, with error bounds."""
     sums = _SineSums.of(exact, batch)
     e, f = (of_digits(exact.digits(each.sums())) for each in (sums.e, sums.f))
-    x, y = of_digits(sums.x_square).at(batch.rows), of_digits(sums.y_square).at(batch.columns)
-    lost = f.times(f).over(x)
-    divisor = y.times(ones(len(batch.rows)).plus(-minus_cosine))
-    distance = e.plus(-lost).over(divisor)
+    x, y = of_digits(sums.x_square)[batch.rows], of_digits(sums.y_square)[batch.columns]
+    lost = over(f * f, x)
+    divisor = y * (1.0 - minus_cosine)
+    distance = over(e - lost, divisor)
     nothing = np.zeros(len(batch.rows))
-    size = np.divide(e.high + lost.high, divisor.high, out=nothing, where=divisor.high > 0)
-    return distance, ERROR * (size + np.abs(distance.high))
+    size = np.divide(e.hi + lost.hi, divisor.hi, out=nothing, where=divisor.hi > 0)
+    return distance, ERROR * (size + np.abs(distance.hi))
 
 
 @native

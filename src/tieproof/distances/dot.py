@@ -11,7 +11,7 @@ from tieproof.distances.exact.bounds import Intervals, inner_products
 from tieproof.distances.exact.reals import Digits, Sums, rounded
 from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.twofold import Twofold, are_direct, of_pairs, sum_error, twofold_products
+from tieproof.distances.exact.twofold import Pair, are_direct, of_pairs, sum_error, twofold_products
 from tieproof.distances.exact.words import products_of_words
 from tieproof.distances.gauge import NEAR, SpaceGauge
 from tieproof.distances.inner_space import InnerSpace
@@ -109,7 +109,7 @@ class DotGauge(SpaceGauge):
                 largest, other = self.largest_norms()
                 self.absolute = error * largest * other + bounds.underflow(space.items.dimensions, FLOAT64)
 
-    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """Minus the products of floats."""
         queries, items = self.space.queries, self.space.items
         if not are_direct(queries, items):

@@ -16,10 +16,12 @@ from tieproof.distances.exact.rows import Rows, as_integers, share_divisor
 from tieproof.distances.exact.slices import ExactRows, PairBatch
 from tieproof.distances.exact.twofold import (
     ERROR,
-    Twofold,
+    Pair,
     are_direct,
     of_digits,
     of_pairs,
+    root,
+    scaled,
     sum_error,
     twofold_squares,
 )
@@ -141,13 +143,13 @@ class SquaredEuclideanGauge(SpaceGauge):
         values += self.space.queries.square[rows][:, None]
         return values
 
-    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The squares of differences; every summand is positive, so the error is relative."""
         sides = self.space.queries, self.space.items
         if not are_direct(*sides):
             return None
         number = of_pairs(twofold_squares, sides, rows, columns)
-        return number, sum_error(self.space.items.dimensions) * number.high
+        return number, sum_error(self.space.items.dimensions) * number.hi
 
     def values_of_pairs(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """Return |x|^2 + |y|^2 - 2 x.y of pairs of divided rows."""
@@ -194,18 +196,18 @@ class EuclideanGauge(SquaredEuclideanGauge):
         """Return |x|^2 minus the square of the distance of divided rows."""
         return super().nearness(distance**2, (2 * distance + width) * width + NEAR * distance**2, rows)
 
-    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The roots of the keys."""
-        number = of_digits(exact.digits(self.sums(exact, batch))).root().scaled(exact.base)
-        return number, ERROR * number.high
+        number = scaled(root(of_digits(exact.digits(self.sums(exact, batch)))), exact.base)
+        return number, ERROR * number.hi
 
-    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The roots of squares."""
         squares = super().of_floats(rows, columns)
         if squares is None:
             return None
-        number = squares[0].root()
-        return number, sum_error(self.space.items.dimensions) * number.high
+        number = root(squares[0])
+        return number, sum_error(self.space.items.dimensions) * number.hi
 
     def key_of(self, distance: Fraction) -> Fraction:
         """Return the square; a negative distance gets a key below all others."""

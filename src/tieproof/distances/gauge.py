@@ -12,7 +12,7 @@ from tieproof.distances.exact import bounds, reals, slices
 from tieproof.distances.exact.bounds import Intervals
 from tieproof.distances.exact.reals import Real, Rounding, Sums, rounded
 from tieproof.distances.exact.slices import ExactRows, PairBatch
-from tieproof.distances.exact.twofold import ERROR, Twofold, of_digits
+from tieproof.distances.exact.twofold import ERROR, Pair, of_digits, rounded_once, scaled
 from tieproof.distances.space import FLOAT64, Entries, Resources, Space
 from tieproof.errors import InputError
 from tieproof.inputs.arrays import Embeddings, as_numbers
@@ -188,7 +188,7 @@ class SpaceGauge(Gauge):
     def distances(self, rows: IntArray, columns: IntArray) -> FloatArray:
         """The distances of the pairs (rows[i], columns[i]), each rounded once to float64.
 
-        Twofold numbers of the rows round nearly all of them with certainty, those of exact keys most others.
+        Pairs of floats of the rows round nearly all of them with certainty, those of exact keys most others.
         """
         out, left = np.zeros(len(rows)), np.arange(len(rows))
         for steps in (self.of_floats, self.of_sums):
@@ -198,7 +198,7 @@ class SpaceGauge(Gauge):
                 if parts is None:
                     break
                 number, error = parts
-                out[some], certain = number.rounded(error)
+                out[some], certain = rounded_once(number, error)
                 left[start : start + CHUNK_PAIRS] = np.where(certain, -1, some)
             left = left[left >= 0]
         if len(left):
@@ -207,27 +207,27 @@ class SpaceGauge(Gauge):
                 out[left[place]] = [self.distance(key * self.unit) for key in keys]
         return out
 
-    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_floats(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The distances of pairs with about 80 bits, from the floats of their rows, and bounds of absolute errors.
 
         None: there is no way that is faster than `of_sums`.
         """
         return None
 
-    def of_sums(self, rows: IntArray, columns: IntArray) -> tuple[Twofold, FloatArray] | None:
+    def of_sums(self, rows: IntArray, columns: IntArray) -> tuple[Pair, FloatArray] | None:
         """The distances of pairs with about 100 bits, from exact sums, and bounds of absolute errors."""
         exact = self.space.exact_rows
         if not exact.can_round:
             return None
         parts = [self.of_batch(exact, batch) for batch in slices.key_batches(exact, rows, columns)]
-        high, low, error = (np.concatenate(column) for column in zip(*((*n, e) for n, e in parts), strict=True))
-        return Twofold(high, low), error
+        hi, lo, error = (np.concatenate(column) for column in zip(*((n.hi, n.lo, e) for n, e in parts), strict=True))
+        return Pair(hi, lo), error
 
-    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Twofold, FloatArray]:
+    def of_batch(self, exact: ExactRows, batch: PairBatch) -> tuple[Pair, FloatArray]:
         """The distances of a batch, from `sums`."""
         exponent = self.unit.numerator.bit_length() - self.unit.denominator.bit_length()
-        number = of_digits(exact.digits(self.sums(exact, batch))).scaled(exponent)
-        return number, ERROR * np.abs(number.high)
+        number = scaled(of_digits(exact.digits(self.sums(exact, batch))), exponent)
+        return number, ERROR * np.abs(number.hi)
 
     def digits(self, rows: IntArray, columns: IntArray) -> IntArray:
         """The exact keys of the space."""

@@ -64,14 +64,8 @@ class NearnessForm(NamedTuple):
 
     def part(self, columns: slice | IntArray) -> "NearnessForm":
         """The form of some columns."""
-        return NearnessForm(
-            self.factor[columns],
-            self.shift[columns],
-            self.square[columns],
-            self.ratio,
-            self.whole,
-            self.weight[columns],
-        )
+        kept = {name: getattr(self, name)[columns] for name in ("factor", "shift", "square", "weight")}
+        return self._replace(**kept)
 
 
 class Resources(NamedTuple):

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.ties import FloatArray, IntArray, Ties
+from tieproof.ties import NO_RANK, FloatArray, IntArray, Ties
 
 Value: TypeAlias = str | float
 Cutoff: TypeAlias = int | str
@@ -254,13 +254,11 @@ class Measure:
         """The measure without the parameter `rel`."""
         return Measure(self.name, tuple(one for one in self.parameters if one[0] != REL.name), self.cutoff)
 
-    def last_rank(self, ties: Ties) -> IntArray | None:
-        """Return the cutoff of every query, shape (Q,), or None without a cutoff."""
-        if self.cutoff is None:
-            return None
+    def last_rank(self, ties: Ties) -> IntArray:
+        """Return the cutoff of every query, shape (Q,), or a rank beyond every item without a cutoff."""
         if isinstance(self.cutoff, str):
             return ties.n_relevant if self.cutoff == "R" else ties.share(Fraction(self.cutoff[:-1]) / 100)
-        return np.full(ties.n_queries, self.cutoff)
+        return np.full(ties.n_queries, NO_RANK if self.cutoff is None else self.cutoff)
 
     def __str__(self) -> str:
         parameters = ",".join(f"{name}={value}" for name, value in self.parameters)

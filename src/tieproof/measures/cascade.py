@@ -63,7 +63,7 @@ def stops(measure: Measure, grades: FloatArray) -> FloatArray:
 def _expected_reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
     if ties.missing_grades is not None:
         stops(measure, ties.missing_grades)  # refuses grades that are too large, also of missing items
-    last = ties.last_ranks(measure.last_rank(ties))
+    last = measure.last_rank(ties)
     places = np.clip(last[ties.query] - ties.k, 0, ties.l)
     estimates = np.zeros((4, ties.n_queries))
     add_cascades(ties.starts, _terms_of_ties(ties, measure, places), estimates)

@@ -34,6 +34,18 @@ anywhere: all are ranked, at any ranks
 """
 
 
+Columns = tuple[IntArray, ...]
+"""The query, k, n, l and m of some ties."""
+
+
+def joined(*parts: Columns) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+    """Join ties that are sorted by query each; the ties of a query in an earlier part are nearer."""
+    query, *columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    order = np.argsort(query, kind="stable")
+    k, n, l, m = (column[order] for column in columns)
+    return query[order], k, n, l, m
+
+
 @dataclass(frozen=True)
 class CutOffTies(Ties):
     """The ties of the first items of rankings, and what is known of their unseen items.
@@ -90,23 +102,10 @@ class CutOffTies(Ties):
         more = relevant + np.where(finite, others, 0.0).astype(np.int64)
         m = np.where(finite, end.m + relevant, 0)
         rows, ends = np.flatnonzero(self.k < end.k[self.query]), np.flatnonzero(m)
-        order = np.argsort(np.concatenate([self.query[rows], ends]), kind="stable")
-
-        def joined(inside: IntArray, last: IntArray) -> IntArray:
-            return np.concatenate([inside[rows], last[ends]])[order]
-
-        grades, missing_grades = self._continued_grades(relevant, finite)
-        return Ties(
-            query=joined(self.query, np.arange(self.n_queries)),
-            k=joined(self.k, end.k),
-            n=joined(self.n, end.n),
-            l=joined(self.l, end.l + more),
-            m=joined(self.m, m),
-            n_relevant=self.n_relevant,
-            n_items=self.n_items + more,
-            grades=grades,
-            missing_grades=missing_grades,
-        )
+        inside = tuple(column[rows] for column in (self.query, self.k, self.n, self.l, self.m))
+        last = (ends, *(column[ends] for column in (end.k, end.n, end.l + more, m)))
+        grades = self._continued_grades(relevant, finite)
+        return Ties(*joined(inside, last), self.n_relevant, self.n_items + more, *grades)
 
     def _continued_grades(self, relevant: IntArray, finite: BoolArray) -> tuple[FloatArray | None, FloatArray | None]:
         """Return the grades in the ties and the missing grades, when so many missing items join the last tie."""

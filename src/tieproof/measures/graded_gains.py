@@ -70,7 +70,7 @@ def _gain(measure: Measure, grades: FloatArray) -> tuple[FloatArray, IntArray]:
 
 
 def graded_gain(
-    ties: Ties, gain: FloatArray, weights: Tabled | Geometric, most: FloatArray, last: IntArray | None
+    ties: Ties, gain: FloatArray, weights: Tabled | Geometric, most: FloatArray, last: IntArray
 ) -> Estimates:
     """Return the weighted gain of graded items down to rank `last` (Q,), divided by `most` (Q,), which bounds it."""
     starts = np.cumsum(ties.m) - ties.m
@@ -84,8 +84,7 @@ def graded_gain(
 
     def placed(chosen: IntArray, rank: IntArray) -> Pair:
         query, rank = of_query[chosen], rank[chosen]
-        weight = weights.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
-        return sum_by_query(query, weight * gain[chosen], most)
+        return sum_by_query(query, _weights(weights, rank, last[query]) * gain[chosen], most)
 
     certain, open_ = np.flatnonzero(~ambiguous[tie]), np.flatnonzero(ambiguous[tie])
     base = placed(certain, rank_if_best)
@@ -93,7 +92,7 @@ def graded_gain(
 
     rows = np.flatnonzero(ambiguous)
     query, k, l = ties.query[rows], ties.k[rows], ties.l[rows]
-    end = k + l if last is None else np.maximum(np.minimum(last[query], k + l), k)
+    end = np.maximum(np.minimum(last[query], k + l), k)
     gain_sum, gain_spread = _gain_moments(ties, tie, gain, smallest)
     mean = base + sum_by_query(query, weights.sum(k, end) * gain_sum[rows] / l, most)
     inside = np.flatnonzero(end > k)
@@ -103,9 +102,9 @@ def graded_gain(
     return Estimates(worst.hi, mean.hi, best.hi, variance).divided_by(most)
 
 
-def _clipped(rank: IntArray, last: IntArray) -> IntArray:
-    """Return the rank, or the one before it if it is beyond the last rank, so that the run is empty."""
-    return np.where(rank <= last, rank, rank - 1)
+def _weights(weights: Tabled | Geometric, rank: IntArray, last: IntArray) -> Pair:
+    """Return the weight of each rank, 0 beyond the last one."""
+    return weights.sum(rank - 1, np.where(rank <= last, rank, rank - 1))
 
 
 def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, grades: FloatArray) -> FloatArray:
@@ -123,7 +122,7 @@ def largest_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, grades:
     return np.where(most_gain > 0, most_gain, 1.0) / share
 
 
-def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray | None) -> FloatArray:
+def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: IntArray) -> FloatArray:
     """Return the discounted gain of each query's relevant items in descending order, or 1 if it is 0."""
     query, n_queries = np.repeat(ties.query, ties.m), ties.n_queries
     if missing_gain.size:
@@ -133,9 +132,8 @@ def ideal_gain(ties: Ties, gain: FloatArray, missing_gain: FloatArray, last: Int
     gain, query = gain[order], query[order]
     first = np.searchsorted(query, np.arange(n_queries))
     rank = np.arange(1, len(query) + 1) - first[query]
-    weight = LOGARITHMIC.sum(rank - 1, rank if last is None else _clipped(rank, last[query]))
     bound = add_by_query(query, gain, n_queries)
-    total = sum_by_query(query, weight * gain, bound).hi
+    total = sum_by_query(query, _weights(LOGARITHMIC, rank, last[query]) * gain, bound).hi
     return np.where(total == 0.0, 1.0, total)
 
 

@@ -1,124 +1,24 @@
-"""Arithmetic with twice the digits of float64, using only + - * /: the same bits on every machine.
+"""Sums and series of pairs (`distances/exact/twofold.py`), with the same bits on every machine.
 
-A `Pair` holds a number as the unevaluated sum hi + lo of two float64 (about 32 significant digits). The
-operations are those of Dekker 1971 and Knuth (TAOCP 2, 4.2.2), as collected in Hida, Li and Bailey 2001,
-"Algorithms for quad-double precision floating point arithmetic". NumPy's element-wise + - * / are IEEE
-operations; its sums, powers and logarithms are not the same everywhere, so none is used here. Sums go through
-`numpy.cumsum` and `numpy.bincount`, which add in the order of the data.
+Sums go through `numpy.cumsum` and `numpy.bincount`, which add in the order of the data.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import cache
-from typing import TypeAlias
 
 import numpy as np
 
+from tieproof.distances.exact.twofold import Pair as Pair
+from tieproof.distances.exact.twofold import two_sum
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray
-
-Number: TypeAlias = FloatArray | IntArray | float
-"""The types that can be combined with a `Pair`; integers below 2^53 are exact."""
 
 _BLOCK = 256
 _TERMS_AT_ONCE = 1 << 16
 _ELEMENTS_AT_ONCE = 1 << 14
 SMALL_TIE = 64  # smaller ties are computed one by one, because finding equal ones takes longer
-SPLITTER = 134217729.0  # 2^27 + 1
-
-
-def _two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a + b rounded and its rounding error (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-def _quick_two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a + b rounded and its rounding error, for |a| >= |b| (Dekker)."""
-    total = a + b
-    return total, b - (total - a)
-
-
-def _two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return a * b rounded and its rounding error (Dekker; no fused multiply-add)."""
-    product = a * b
-    t = SPLITTER * a
-    a_high = t - (t - a)
-    a_low = a - a_high
-    t = SPLITTER * b
-    b_high = t - (t - b)
-    b_low = b - b_high
-    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Pair:
-    """The numbers hi + lo, element by element; |lo| is at most half a unit in the last place of hi.
-
-    >>> third = Pair.of(1.0) / 3.0
-    >>> float(third.hi), float((third * 3.0 - 1.0).hi)
-    (0.3333333333333333, 0.0)
-    """
-
-    hi: FloatArray
-    lo: FloatArray
-
-    __array_ufunc__ = None  # an array on the left leaves the operation to the pair on the right
-
-    @classmethod
-    def of(cls, number: Number) -> Pair:
-        """Return `number` as a pair; integers of any size are exact."""
-        hi = np.asarray(number, dtype=np.float64)
-        if isinstance(number, np.ndarray) and number.dtype.kind == "i":
-            return cls(hi, (number - hi.astype(np.int64)).astype(np.float64))
-        return cls(hi, np.zeros_like(hi))
-
-    def __getitem__(self, index: IntArray | slice | int) -> Pair:
-        return Pair(self.hi[index], self.lo[index])
-
-    def __neg__(self) -> Pair:
-        return Pair(-self.hi, -self.lo)
-
-    def __add__(self, other: Pair | Number) -> Pair:
-        if not isinstance(other, Pair):
-            high, low = _two_sum(self.hi, np.asarray(other, dtype=np.float64))
-            return Pair(*_quick_two_sum(high, low + self.lo))
-        high, low = _two_sum(self.hi, other.hi)
-        low_high, low_low = _two_sum(self.lo, other.lo)
-        high, low = _quick_two_sum(high, low + low_high)
-        return Pair(*_quick_two_sum(high, low + low_low))
-
-    __radd__ = __add__
-
-    def __sub__(self, other: Pair | Number) -> Pair:
-        return self + (-other)
-
-    def __rsub__(self, other: Number) -> Pair:
-        return -self + other
-
-    def __mul__(self, other: Pair | Number) -> Pair:
-        if not isinstance(other, Pair):
-            factor = np.asarray(other, dtype=np.float64)
-            high, low = _two_product(self.hi, factor)
-            return Pair(*_quick_two_sum(high, low + self.lo * factor))
-        high, low = _two_product(self.hi, other.hi)
-        return Pair(*_quick_two_sum(high, low + (self.hi * other.lo + self.lo * other.hi)))
-
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Pair | Number) -> Pair:
-        divisor = other if isinstance(other, Pair) else Pair.of(other)
-        first = self.hi / divisor.hi
-        rest = self - divisor * first
-        second = rest.hi / divisor.hi
-        rest = rest - divisor * second
-        return Pair(*_quick_two_sum(first, second)) + rest.hi / divisor.hi
-
-    def __rtruediv__(self, other: Number) -> Pair:
-        return Pair.of(other) / self
 
 
 def running_sums(term: Callable[[IntArray], Pair], n: int) -> FloatArray:
@@ -166,7 +66,7 @@ def sum_by_query(query: IntArray, terms: Pair, bound: FloatArray) -> Pair:
     anchor = 6.0 * scale[query]  # anchor + term lies in [4, 8) scale, where floats are 2^-50 scale apart
     upper = (anchor + terms.hi) - anchor
     lower = (terms.hi - upper) + terms.lo
-    return Pair(*_two_sum(add_by_query(query, upper, len(bound)), add_by_query(query, lower, len(bound))))
+    return Pair(*two_sum(add_by_query(query, upper, len(bound)), add_by_query(query, lower, len(bound))))
 
 
 def blockwise(

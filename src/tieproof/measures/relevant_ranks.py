@@ -45,15 +45,12 @@ def tie_widths(k: IntArray, n: IntArray, l: IntArray, m: IntArray) -> FloatArray
 def _average_precision(ties: Ties, measure: Measure) -> Estimates:
     last = measure.last_rank(ties)
     if measure["norm"] == "hits":
-        return precision_of_hits(ties, ties.n_items if last is None else last)
-    divisor = ties.n_relevant
-    if measure["norm"] == "min" and last is not None:
-        divisor = np.minimum(divisor, last)
-    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
-    tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
-    room = np.empty((3, ties.largest))
+        return precision_of_hits(ties, last)
+    divisor = np.minimum(ties.n_relevant, last) if measure["norm"] == "min" else ties.n_relevant
+    estimates, room = np.zeros((4, ties.n_queries)), np.empty((3, ties.largest))
+    tables = HARMONIC.tables(min(int(last.max(initial=0)), ties.depth_of_several), ties.largest)
     divisors = divisor.astype(np.float64)
-    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, ends, tables, room, divisors, estimates)
+    sum_precisions(ties.starts, ties.k, ties.n, ties.l, ties.m, last, tables, room, divisors, estimates)
     return Estimates(*estimates)
 
 
@@ -79,13 +76,13 @@ def _queries(ties: Ties, at: Literal["first", "last"]) -> IntArray:
 
 
 def _success(ties: Ties, measure: Measure) -> Estimates:
-    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(measure.last_rank(ties))
+    estimates, ends = np.zeros((4, ties.n_queries)), measure.last_rank(ties)
     find_successes(_queries(ties, "first"), ties.starts, ties.k, ties.l, ties.m, ends, estimates)
     return Estimates(*estimates)
 
 
 def _reciprocal_rank(ties: Ties, measure: Measure) -> Estimates:
-    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(measure.last_rank(ties))
+    estimates, ends = np.zeros((4, ties.n_queries)), measure.last_rank(ties)
     tables = HARMONIC.tables(min(int(ends.max(initial=0)), ties.depth_of_several), ties.largest)
     queries = _queries(ties, "first")
     find_first_reciprocals(queries, ties.starts, ties.k, ties.l, ties.m, ends, tables, estimates)
@@ -119,7 +116,7 @@ def _first_rank(ties: Ties, measure: Measure) -> Estimates:
 def _full_recall(ties: Ties, measure: Measure) -> Estimates:
     """Whether no relevant item of the last tie is among those of its places that are beyond the cutoff."""
     queries = np.flatnonzero((ties.n_relevant > 0) & (ties.missing == 0))
-    tie, ends = ties.starts[queries + 1] - 1, ties.last_ranks(measure.last_rank(ties))[queries]
+    tie, ends = ties.starts[queries + 1] - 1, measure.last_rank(ties)[queries]
     l, m, none = ties.l[tie], ties.m[tie], np.zeros_like(tie)
     beyond = np.clip(ties.k[tie] + l - ends, 0, l)
     beside, places = np.zeros((4, len(queries))), np.arange(len(queries) + 1)

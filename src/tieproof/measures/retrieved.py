@@ -104,12 +104,10 @@ def _unjudged(ties: Ties) -> Ties:
     return Ties(none, none, none, none, none, n_relevant=np.zeros_like(ties.n_items), n_items=ties.n_items)
 
 
-def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
-    """Estimate how many of the first k items are unjudged, or if `judged` how many are judged."""
-    of_unjudged = _unjudged(ties)
-    last = measure.last_rank(ties)
-    assert last is not None
-    last = np.minimum(last, ties.n_items)
+def _share(ties: Ties, measure: Measure) -> Estimates:
+    """Estimate the share of unjudged items among the first k ranks, or of judged ones among the first k items."""
+    of_unjudged, judged, cutoff = _unjudged(ties), measure.name == "Judged", measure.last_rank(ties)
+    last = np.minimum(cutoff, ties.n_items)
     ends = of_unjudged.k + of_unjudged.l - last[of_unjudged.query]
     above = np.bincount(of_unjudged.query, np.where(ends <= 0, of_unjudged.m, 0), ties.n_queries)
     rows = np.flatnonzero((ends > 0) & (of_unjudged.k < last[of_unjudged.query]))
@@ -125,22 +123,12 @@ def _count(ties: Ties, measure: Measure, judged: bool) -> Estimates:
     upper[query] += np.minimum(places, m)
     variance = np.zeros_like(lower)
     variance[query] = places * (m / l) * ((l - m) / l) * ((l - places) / np.maximum(l - 1, 1))
-    return Estimates(lower, expected, upper, variance)
-
-
-def _share_judged(ties: Ties, measure: Measure) -> Estimates:
-    items = np.minimum(float(str(measure.cutoff)), ties.n_items)
-    return _count(ties, measure, judged=True).divided_by(np.maximum(items, 1.0))
-
-
-def _share_unjudged(ties: Ties, measure: Measure) -> Estimates:
-    cutoff = float(str(measure.cutoff))
-    return _count(ties, measure, judged=False).divided_by(np.full(ties.n_queries, cutoff))
+    return Estimates(lower, expected, upper, variance).divided_by(np.maximum(last if judged else cutoff, 1.0))
 
 
 def _residual(ties: Ties, measure: Measure) -> Estimates:
     of_unjudged, weights = _unjudged(ties), Geometric(float(measure["p"]))
-    sums = weighted_sum(of_unjudged, weights, None, np.ones(ties.n_queries))
+    sums = weighted_sum(of_unjudged, weights, measure.last_rank(ties), np.ones(ties.n_queries))
     behind = np.where(of_unjudged.n_relevant > 0, weights.power(ties.n_items).hi, 0.0)
     return Estimates(sums.lower + behind, sums.expected + behind, sums.upper + behind, sums.variance)
 
@@ -150,7 +138,7 @@ OF_JUDGMENTS = " In embeddings and lists every item counts as judged."
 Judged = define(
     Definition(
         name="Judged",
-        compute=_share_judged,
+        compute=_share,
         meaning="The share of documents with a judgment among the first k of a run. A negative grade is no judgment, "
         "as in trec_eval." + OF_JUDGMENTS,
         formula="judged documents / min(k, N)",
@@ -164,7 +152,7 @@ Judged = define(
 Unjudged = define(
     Definition(
         name="Unjudged",
-        compute=_share_unjudged,
+        compute=_share,
         meaning="The share of documents without a judgment, or with a negative grade, among the first k ranks of a "
         "run; ranks behind its end count as judged." + OF_JUDGMENTS,
         formula="unjudged documents / k",

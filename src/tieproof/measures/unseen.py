@@ -23,7 +23,7 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Estimates, Measure
-from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen
+from tieproof.measures.cut_off import CutOffTies, ListEnd, Unseen, joined
 from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.interpolated import largest_precisions
 from tieproof.measures.retrieved import OF_SETS, value_of_set
@@ -92,21 +92,13 @@ def surrounded(ties: Ties, before: tuple[IntArray, IntArray], behind: tuple[IntA
         one tie. Together the relevant ones are the missing relevant items of `ties`.
     """
     first, last = np.flatnonzero(before[1]), np.flatnonzero(behind[1])
-    order = np.argsort(np.concatenate([first, ties.query, last]), kind="stable")
-    none = np.zeros_like(first)
-
-    def joined(*parts: IntArray) -> IntArray:
-        return np.concatenate(parts)[order]
-
-    return Ties(
-        query=joined(first, ties.query, last),
-        k=joined(none, ties.k + before[0][ties.query], (ties.n_items + before[0])[last]),
-        n=joined(none, ties.n + before[1][ties.query], (ties.listed + before[1])[last]),
-        l=joined(before[0][first], ties.l, behind[0][last]),
-        m=joined(before[1][first], ties.m, behind[1][last]),
-        n_relevant=ties.listed + before[1] + behind[1],
-        n_items=ties.n_items + before[0] + behind[0],
+    none, items, relevant = np.zeros_like(first), ties.n_items + before[0], ties.listed + before[1]
+    columns = joined(
+        (first, none, none, before[0][first], before[1][first]),
+        (ties.query, ties.k + before[0][ties.query], ties.n + before[1][ties.query], ties.l, ties.m),
+        (last, items[last], relevant[last], behind[0][last], behind[1][last]),
     )
+    return Ties(*columns, relevant + behind[1], items + behind[0])
 
 
 def estimate(measure: Measure, cut: CutOffTies) -> Estimates:
@@ -199,12 +191,11 @@ def _mean_of_hits(measure: Measure, ties: CutOffTies) -> Bounds:
     relevant items. If the tie straddles the cutoff, the measure itself searches over the number of hits.
     """
     end, missing, none = ties.end, ties.missing, np.zeros_like(ties.missing)
-    last = measure.last_rank(ties)
-    cutoff = np.full(ties.n_queries, np.inf) if last is None else last.astype(np.float64)
+    cutoff = measure.last_rank(ties).astype(np.float64)
     cutoff[cutoff > MOST_OTHERS] = np.inf
     others = np.minimum(end.others, cutoff)
     # Without a cutoff, other items after the hits have no effect.
-    most = np.zeros_like(others) if last is None else others
+    most = np.zeros_like(others) if measure.cutoff is None else others
     ends = [ties.continued(relevant, more) for more in (np.zeros_like(most), most) for relevant in (none, missing)]
     upper = np.max([measure(continued).upper for continued in ends], axis=0)
 
@@ -245,10 +236,8 @@ def _bounds_of_whole_rankings(measure: Measure, ties: CutOffTies) -> Bounds:
 
 def _hits_among_unseen(measure: Measure, ties: CutOffTies) -> Bounds:
     """Return bounds of AP(norm=hits)@k over all ways to merge the unseen items into each list."""
-    last = measure.last_rank(ties)
-    assert last is not None
     items = ties.n_items + ties.missing + ties.end.others.astype(np.int64)
-    cutoffs = np.minimum(last, items)
+    cutoffs = np.minimum(measure.last_rank(ties), items)
     as_listed = measure(ties)
     lower, upper = as_listed.lower.copy(), as_listed.upper.copy()
     for query in np.flatnonzero((ties.n_relevant > 0) & (items > ties.n_items)).tolist():

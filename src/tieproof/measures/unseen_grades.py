@@ -57,7 +57,7 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     for query in np.flatnonzero((ties.end.m > 0) & (ties.missing > 0) & limited).tolist():
         tied = listed[ends[query] - ties.end.m[query] : ends[query]]
         rising = missing[first[query] : first[query] + ties.missing[query]][::-1]
-        end, cutoff = int(size[query]), None if last is None else int(last[query])
+        end, cutoff = int(size[query]), int(last[query])
         if measure.name == "ERR":
             counts[query] = _worst_count_of_stops(tied, rising, end, cutoff)
         else:
@@ -65,17 +65,13 @@ def worst_counts(measure: Measure, ties: CutOffTies) -> IntArray:
     return counts
 
 
-def worst_count(
-    tied: FloatArray, missing: FloatArray, end: int, last: int | None, weights: Tabled | Geometric
-) -> int:
+def worst_count(tied: FloatArray, missing: FloatArray, end: int, last: int, weights: Tabled | Geometric) -> int:
     """Return how many of the `missing` gains, ascending, join a tie of `tied` gains, descending, in the worst case.
 
     end : the rank of the tie's last item before any of them joins
     last : the last rank that counts
     """
     joined = np.arange(np.searchsorted(missing, tied[0]) + 1)  # a gain as large as the largest pushes no item down
-    if last is None:
-        last = end + len(joined)
     total = np.zeros(len(joined))
     for gain in np.unique(np.concatenate([tied, missing[: len(joined) - 1]])):
         # The items of this gain come before the larger ones, which are at the end.
@@ -90,15 +86,14 @@ def worst_count(
     return int(np.argmin(total))
 
 
-def _worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last: int | None) -> int:
+def _worst_count_of_stops(tied: FloatArray, missing: FloatArray, end: int, last: int) -> int:
     """Return what `worst_count` returns, for ERR: `missing` and `tied` are probabilities of a stop, not gains."""
     values = []
     for joined in range(len(missing) + 1):
         rising = np.sort(np.concatenate([tied, missing[:joined]]))
         rank = np.arange(end - len(tied) + 1, end + joined + 1)
         on = np.cumprod(np.append(1.0, 1.0 - rising[:-1]))
-        counts = slice(None) if last is None else rank <= last
-        values.append(np.cumsum(np.append(0.0, (on * rising / rank)[counts]))[-1])
+        values.append(np.cumsum(np.append(0.0, (on * rising / rank)[rank <= last]))[-1])
     return int(np.argmin(values))
 
 
@@ -113,7 +108,7 @@ def _merged_rankings(measure: Measure, ties: CutOffTies, worst: bool) -> Ties:
     missing_grades = np.zeros(0) if ties.missing_grades is None else ties.missing_grades
     listed_gains, unseen_gains = _gains_of(measure, ties, missing_grades)
     last_listed, last_unseen = np.cumsum(ties.listed), np.cumsum(ties.missing)
-    cutoffs = ties.last_ranks(measure.last_rank(ties))
+    cutoffs = measure.last_rank(ties)
     places, grades = [], []
     for query in range(ties.n_queries):
         # Unseen items that are not relevant come first in the worst order, and last in the best.

@@ -21,37 +21,29 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.measures.base import Definition, Estimates, Measure, Parameter, define
-from tieproof.measures.graded_gains import gains, graded_gain, ideal_gain, largest_gain
+from tieproof.measures.graded_gains import gains, graded_gain, ideal_gain, is_graded, largest_gain, weights_of
 from tieproof.measures.numbers import add_by_query
-from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Geometric, Weights, WeightTables
+from tieproof.measures.rank_weights import LOGARITHMIC, UNIFORM, Weights, WeightTables
 from tieproof.native.calls import Output, native
 from tieproof.ties import FloatArray, IntArray, Ties
 
 
-def weighted_sum(ties: Ties, weights: Weights, last: IntArray | None, divisors: FloatArray) -> Estimates:
+def weighted_sum(ties: Ties, weights: Weights, last: IntArray, divisors: FloatArray) -> Estimates:
     """Return the sum of the weights at the relevant items' ranks, down to rank `last` of each query, divided.
 
     A divisor of 0 counts as 1.
     """
-    estimates, ends = np.zeros((4, ties.n_queries)), ties.last_ranks(last)
-    deepest = 0 if weights is UNIFORM else min(int(ends.max(initial=0)), ties.depth)  # which needs no tables
+    estimates = np.zeros((4, ties.n_queries))
+    deepest = 0 if weights is UNIFORM else min(int(last.max(initial=0)), ties.depth)  # which needs no tables
     tables = weights.tables(deepest, ties.largest)
     bounds = ideal_sum(ties.n_relevant, weights, last)
-    sum_weights(ties.starts, ties.k, ties.l, ties.m, ends, tables, bounds, divisors, estimates)
+    sum_weights(ties.starts, ties.k, ties.l, ties.m, last, tables, bounds, divisors, estimates)
     return Estimates(*estimates)
 
 
-def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray | None) -> FloatArray:
+def ideal_sum(relevant: IntArray, weights: Weights, last: IntArray) -> FloatArray:
     """Return the sum of the first weights, one for each relevant item down to the last rank, shape (Q,)."""
-    return weights.first(relevant if last is None else np.minimum(relevant, last))
-
-
-def _persistence(ties: Ties, measure: Measure) -> Estimates:
-    last, weights = measure.last_rank(ties), Geometric(float(measure["p"]))
-    if measure["gain"] == "binary" or ties.grades is None:
-        return weighted_sum(ties, weights, last, np.ones(ties.n_queries))
-    gain, divisor = gains_and_divisor(measure, ties)
-    return graded_gain(ties, gain, weights, divisor, last)
+    return weights.first(np.minimum(relevant, last))
 
 
 def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
@@ -60,12 +52,14 @@ def ideal_discounts(ties: Ties, measure: Measure) -> FloatArray:
     return np.asarray(ideal_sum(relevant, LOGARITHMIC, measure.last_rank(ties)))
 
 
-def _discounted_gain(ties: Ties, measure: Measure) -> Estimates:
-    last = measure.last_rank(ties)
-    if ties.grades is None:
-        return weighted_sum(ties, LOGARITHMIC, last, ideal_discounts(ties, measure))
+def _weighted_gain(ties: Ties, measure: Measure) -> Estimates:
+    """Estimate nDCG or RBP, which differ in their weights and divisors."""
+    weights, last = weights_of(measure), measure.last_rank(ties)
+    if ties.grades is None or not is_graded(measure):
+        divisor = ideal_discounts(ties, measure) if measure.name == "nDCG" else np.ones(ties.n_queries)
+        return weighted_sum(ties, weights, last, divisor)
     gain, divisor = gains_and_divisor(measure, ties)
-    return graded_gain(ties, gain, LOGARITHMIC, divisor, last)
+    return graded_gain(ties, gain, weights, divisor, last)
 
 
 def gains_and_divisor(measure: Measure, ties: Ties) -> tuple[FloatArray, FloatArray]:
@@ -139,9 +133,7 @@ def _define_hits(name: str, divisor: Divisor, meaning: str, formula: str, source
     """Define the hits down to a cutoff, or if not `cut` down to the rank R, divided."""
 
     def compute(ties: Ties, measure: Measure) -> Estimates:
-        last = measure.last_rank(ties)
-        if last is None:
-            last = ties.n_relevant
+        last = measure.last_rank(ties) if cut else ties.n_relevant
         return weighted_sum(ties, UNIFORM, last, divisor(ties.n_relevant.astype(np.float64), last.astype(np.float64)))
 
     DIVISORS[name] = divisor
@@ -193,7 +185,7 @@ Rprec = _define_hits(
 RBP = define(
     Definition(
         name="RBP",
-        compute=_persistence,
+        compute=_weighted_gain,
         meaning="Rank-biased precision: the probability that the item at which a reader stops is relevant, if the "
         "reader goes on to the next rank with probability p.",
         formula="(1-p) sum over hits at ranks r <= k of p^(r-1)",
@@ -227,7 +219,7 @@ AUC = define(
 nDCG = define(  # noqa: N816
     Definition(
         name="nDCG",
-        compute=_discounted_gain,
+        compute=_weighted_gain,
         meaning="Normalized discounted cumulative gain: the sum of the gains of the ranked items, discounted by the "
         "logarithm of their ranks, divided by the same sum in the best order.",
         formula="sum_{r <= k} gain(r)/log2(r+1) / (the same with all relevant items by descending gain)",

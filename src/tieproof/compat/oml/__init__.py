@@ -10,37 +10,24 @@
 {'OVERALL': {'cmc': {1: tensor(0.5000)}, 'pcf': {0.5: tensor(1.)}}}
 """
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tieproof import errors
+from tieproof.lazy import exports
 
-if find_spec("torch") is None:
-    raise errors.MissingExtraError("tieproof.compat.oml", "torch")
-
-from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset
-from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics, calc_pcf, calc_topological_metrics
-from tieproof.compat.oml.metrics import (
-    calc_cmc,
-    calc_fnmr_at_fmr,
-    calc_fnmr_at_fmr_rr,
-    calc_map,
-    calc_precision,
-    calc_retrieval_metrics,
-    calc_retrieval_metrics_rr,
-)
-from tieproof.compat.oml.retrieval_results import RetrievalResults
-
-__all__ = [
-    "EmbeddingMetrics",
-    "QueryGalleryLabeledDataset",
-    "RetrievalResults",
-    "calc_cmc",
-    "calc_fnmr_at_fmr",
-    "calc_fnmr_at_fmr_rr",
-    "calc_map",
-    "calc_pcf",
-    "calc_precision",
-    "calc_retrieval_metrics",
-    "calc_retrieval_metrics_rr",
-    "calc_topological_metrics",
-]
+if TYPE_CHECKING:
+    from tieproof.compat.oml.dataset import QueryGalleryLabeledDataset as QueryGalleryLabeledDataset
+    from tieproof.compat.oml.embedding_metrics import EmbeddingMetrics as EmbeddingMetrics
+    from tieproof.compat.oml.embedding_metrics import calc_pcf as calc_pcf
+    from tieproof.compat.oml.embedding_metrics import calc_topological_metrics as calc_topological_metrics
+    from tieproof.compat.oml.metrics import calc_cmc as calc_cmc
+    from tieproof.compat.oml.metrics import calc_fnmr_at_fmr as calc_fnmr_at_fmr
+    from tieproof.compat.oml.metrics import calc_fnmr_at_fmr_rr as calc_fnmr_at_fmr_rr
+    from tieproof.compat.oml.metrics import calc_map as calc_map
+    from tieproof.compat.oml.metrics import calc_precision as calc_precision
+    from tieproof.compat.oml.metrics import calc_retrieval_metrics as calc_retrieval_metrics
+    from tieproof.compat.oml.metrics import calc_retrieval_metrics_rr as calc_retrieval_metrics_rr
+    from tieproof.compat.oml.retrieval_results import RetrievalResults as RetrievalResults
+else:
+    errors.library("torch", "tieproof.compat.oml", "torch")
+    __getattr__, __dir__ = exports(__name__)

@@ -8,57 +8,37 @@
 tensor(0.7500)
 """
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tieproof import errors
+from tieproof.lazy import exports
 
-if find_spec("torchmetrics") is None:
-    raise errors.MissingExtraError("tieproof.compat.torchmetrics", "torchmetrics")
-
-from tieproof.compat.torchmetrics.area import RetrievalAUROC
-from tieproof.compat.torchmetrics.metrics import (
-    RetrievalFallOut,
-    RetrievalHitRate,
-    RetrievalMAP,
-    RetrievalMRR,
-    RetrievalNormalizedDCG,
-    RetrievalPrecision,
-    RetrievalPrecisionRecallCurve,
-    RetrievalRecall,
-    RetrievalRecallAtFixedPrecision,
-    RetrievalRPrecision,
-    retrieval_auroc,
-    retrieval_average_precision,
-    retrieval_fall_out,
-    retrieval_hit_rate,
-    retrieval_normalized_dcg,
-    retrieval_precision,
-    retrieval_precision_recall_curve,
-    retrieval_r_precision,
-    retrieval_recall,
-    retrieval_reciprocal_rank,
-)
-
-__all__ = [
-    "RetrievalAUROC",
-    "RetrievalFallOut",
-    "RetrievalHitRate",
-    "RetrievalMAP",
-    "RetrievalMRR",
-    "RetrievalNormalizedDCG",
-    "RetrievalPrecision",
-    "RetrievalPrecisionRecallCurve",
-    "RetrievalRPrecision",
-    "RetrievalRecall",
-    "RetrievalRecallAtFixedPrecision",
-    "retrieval_auroc",
-    "retrieval_average_precision",
-    "retrieval_fall_out",
-    "retrieval_hit_rate",
-    "retrieval_normalized_dcg",
-    "retrieval_precision",
-    "retrieval_precision_recall_curve",
-    "retrieval_r_precision",
-    "retrieval_recall",
-    "retrieval_reciprocal_rank",
-]
+if TYPE_CHECKING:
+    from tieproof.compat.torchmetrics.area import RetrievalAUROC as RetrievalAUROC
+    from tieproof.compat.torchmetrics.metrics import RetrievalFallOut as RetrievalFallOut
+    from tieproof.compat.torchmetrics.metrics import RetrievalHitRate as RetrievalHitRate
+    from tieproof.compat.torchmetrics.metrics import RetrievalMAP as RetrievalMAP
+    from tieproof.compat.torchmetrics.metrics import RetrievalMRR as RetrievalMRR
+    from tieproof.compat.torchmetrics.metrics import RetrievalNormalizedDCG as RetrievalNormalizedDCG
+    from tieproof.compat.torchmetrics.metrics import RetrievalPrecision as RetrievalPrecision
+    from tieproof.compat.torchmetrics.metrics import RetrievalPrecisionRecallCurve as RetrievalPrecisionRecallCurve
+    from tieproof.compat.torchmetrics.metrics import RetrievalRecall as RetrievalRecall
+    from tieproof.compat.torchmetrics.metrics import (
+        RetrievalRecallAtFixedPrecision as RetrievalRecallAtFixedPrecision,
+    )
+    from tieproof.compat.torchmetrics.metrics import RetrievalRPrecision as RetrievalRPrecision
+    from tieproof.compat.torchmetrics.metrics import retrieval_auroc as retrieval_auroc
+    from tieproof.compat.torchmetrics.metrics import retrieval_average_precision as retrieval_average_precision
+    from tieproof.compat.torchmetrics.metrics import retrieval_fall_out as retrieval_fall_out
+    from tieproof.compat.torchmetrics.metrics import retrieval_hit_rate as retrieval_hit_rate
+    from tieproof.compat.torchmetrics.metrics import retrieval_normalized_dcg as retrieval_normalized_dcg
+    from tieproof.compat.torchmetrics.metrics import retrieval_precision as retrieval_precision
+    from tieproof.compat.torchmetrics.metrics import (
+        retrieval_precision_recall_curve as retrieval_precision_recall_curve,
+    )
+    from tieproof.compat.torchmetrics.metrics import retrieval_r_precision as retrieval_r_precision
+    from tieproof.compat.torchmetrics.metrics import retrieval_recall as retrieval_recall
+    from tieproof.compat.torchmetrics.metrics import retrieval_reciprocal_rank as retrieval_reciprocal_rank
+else:
+    errors.library("torchmetrics", "tieproof.compat.torchmetrics", "torchmetrics")
+    __getattr__, __dir__ = exports(__name__)

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from tieproof import Estimate
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
+from tieproof.compat.torchmetrics.base import CutOffMetric, EmptyTargetAction
 from tieproof.errors import InputError
 from tieproof.kit import Array, IntArray
 
 
-class RetrievalAUROC(RetrievalMetric):
+class RetrievalAUROC(CutOffMetric):
     """The area under the ROC curve of each query; 0 if all items are relevant, or none is.
 
     top_k : the area of the first k items alone, as if nothing else had been ranked
@@ -26,6 +26,8 @@ class RetrievalAUROC(RetrievalMetric):
     {'lower': tensor(0.), 'expected': tensor(0.2500), 'upper': tensor(0.5000), 'std': tensor(0.2500)}
     """
 
+    whole = cut = "AUC"  # of a part of a ranking it is computed here
+
     def __init__(
         self,
         empty_target_action: EmptyTargetAction = "neg",
@@ -34,16 +36,11 @@ class RetrievalAUROC(RetrievalMetric):
         max_fpr: float | None = None,
         **kwargs: Any,
     ) -> None:
-        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        check_cutoff("top_k", top_k)
+        super().__init__(empty_target_action, ignore_index, top_k, **kwargs)
         number = isinstance(max_fpr, int | float) and not isinstance(max_fpr, bool)
         if max_fpr is not None and not (number and 0 < max_fpr <= 1):
             raise InputError(f"max_fpr must be a number above 0 and at most 1, or None, not {max_fpr!r}.", "max_fpr")
-        self.top_k, self.max_fpr = top_k, max_fpr
-
-    def measures(self, length: int, longest: int) -> list[str]:
-        """The name of the measure of a whole ranking: the area under the ROC curve."""
-        return ["AUC"]
+        self.max_fpr = max_fpr
 
     def measured(self, scores: Array, relevance: Array, longest: int) -> Array:
         """The area of each query, 0 if all its items are relevant."""

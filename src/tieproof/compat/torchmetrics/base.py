@@ -239,3 +239,25 @@ class RetrievalMetric(TheirMetric):  # type: ignore[misc]
     def plot(self, val: Any = None, ax: Any = None) -> Any:
         """Draw one or several results as torchmetrics does; by default the current one."""
         return self._plot(val, ax)
+
+
+class CutOffMetric(RetrievalMetric):
+    """A metric of the first `top_k` items, or of all items."""
+
+    whole: ClassVar[str]
+    cut: ClassVar[str]
+
+    def __init__(
+        self,
+        empty_target_action: EmptyTargetAction = "neg",
+        ignore_index: int | None = None,
+        top_k: int | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
+        check_cutoff("top_k", top_k)
+        self.top_k = top_k
+
+    def measures(self, length: int, longest: int) -> list[str]:
+        """The name of the measure at the cutoff, or of the whole ranking if there is no cutoff."""
+        return [self.whole.format(k=length) if self.top_k is None else self.cut.format(k=self.top_k)]

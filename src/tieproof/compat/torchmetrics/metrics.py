@@ -6,14 +6,14 @@
 tensor(0.5833)
 """
 
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from tieproof.compat.ties import TieChoice
 from tieproof.compat.torchmetrics.area import RetrievalAUROC
-from tieproof.compat.torchmetrics.base import EmptyTargetAction, RetrievalMetric, check_cutoff
+from tieproof.compat.torchmetrics.base import CutOffMetric, EmptyTargetAction, RetrievalMetric, check_cutoff
 from tieproof.errors import InputError
 from tieproof.kit import Array
 
@@ -24,29 +24,7 @@ def _check_adaptive(adaptive_k: Any) -> None:
         raise InputError(f"`adaptive_k` has to be a boolean, True or False, not {adaptive_k!r}.")
 
 
-class _CutOff(RetrievalMetric):
-    """A metric of the first `top_k` items, or of all items."""
-
-    whole: ClassVar[str]
-    cut: ClassVar[str]
-
-    def __init__(
-        self,
-        empty_target_action: EmptyTargetAction = "neg",
-        ignore_index: int | None = None,
-        top_k: int | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__(empty_target_action=empty_target_action, ignore_index=ignore_index, **kwargs)
-        check_cutoff("top_k", top_k)
-        self.top_k = top_k
-
-    def measures(self, length: int, longest: int) -> list[str]:
-        """The name of the measure at the cutoff, or of the whole ranking if there is no cutoff."""
-        return [self.whole.format(k=length) if self.top_k is None else self.cut.format(k=self.top_k)]
-
-
-class RetrievalMAP(_CutOff):
+class RetrievalMAP(CutOffMetric):
     """Mean average precision; with `top_k`, over the relevant items among the first k (tieproof's `AP(norm=hits)@k`).
 
     >>> from torch import tensor
@@ -59,13 +37,13 @@ class RetrievalMAP(_CutOff):
     whole, cut = "AP", "AP(norm=hits)@{k}"
 
 
-class RetrievalMRR(_CutOff):
+class RetrievalMRR(CutOffMetric):
     """Mean reciprocal rank of the first relevant item."""
 
     whole, cut = "RR", "RR@{k}"
 
 
-class RetrievalPrecision(_CutOff):
+class RetrievalPrecision(CutOffMetric):
     """The share of relevant items among the first `top_k`; with `adaptive_k`, a shorter ranking is its own cutoff."""
 
     whole = cut = "P@{k}"
@@ -88,19 +66,19 @@ class RetrievalPrecision(_CutOff):
         return [f"P@{min(k, length) if self.adaptive_k else k}"]
 
 
-class RetrievalRecall(_CutOff):
+class RetrievalRecall(CutOffMetric):
     """The share of the relevant items that are among the first `top_k`."""
 
     whole = cut = "R@{k}"
 
 
-class RetrievalHitRate(_CutOff):
+class RetrievalHitRate(CutOffMetric):
     """Whether a relevant item is among the first `top_k`."""
 
     whole = cut = "Success@{k}"
 
 
-class RetrievalNormalizedDCG(_CutOff):
+class RetrievalNormalizedDCG(CutOffMetric):
     """Normalized discounted cumulative gain; targets are gains of at least 0."""
 
     whole, cut = "nDCG", "nDCG@{k}"
@@ -115,7 +93,7 @@ class RetrievalRPrecision(RetrievalMetric):
         return ["Rprec"]
 
 
-class RetrievalFallOut(_CutOff):
+class RetrievalFallOut(CutOffMetric):
     """The share of all non-relevant items that are among the first `top_k`.
 
     Smaller is better, so ties never pay in "upper", the default. A query without non-relevant items scores 1.

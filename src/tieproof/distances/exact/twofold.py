@@ -1,11 +1,18 @@
-"""Numbers as unevaluated sums of two float64, high + low, with about 100 bits: enough to round once with certainty.
+"""Arithmetic with twice the digits of float64, using only + - * / and sqrt: the same bits on every machine.
 
-The algorithms are those of Dekker 1971 ("A floating-point technique for extending the available precision"). Every
-function has a relative error of a few times 2^-104, as long as nothing overflows or underflows.
+A `Pair` holds a number as the unevaluated sum hi + lo of two float64 (about 32 significant digits). The
+operations are those of Dekker 1971 and Knuth (TAOCP 2, 4.2.2), as collected in Hida, Li and Bailey 2001,
+"Algorithms for quad-double precision floating point arithmetic". NumPy's element-wise + - * / are IEEE
+operations; its sums, powers and logarithms are not the same everywhere, so none is used here.
+
+Every function has a relative error of a few times 2^-104, as long as nothing overflows or underflows.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,98 +24,147 @@ from tieproof.ties import Array, BoolArray, FloatArray, IntArray
 if TYPE_CHECKING:
     from tieproof.distances.exact.rows import Rows
 
+Number: TypeAlias = FloatArray | IntArray | float
+"""The types that can be combined with a `Pair`; integers below 2^53 are exact."""
+
+SPLITTER = 134217729.0  # 2^27 + 1
+
+
+def two_sum(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded and its rounding error (Knuth)."""
+    total = a + b
+    part = total - a
+    return total, (a - (total - part)) + (b - part)
+
+
+def normalized(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a + b rounded and its rounding error, for |a| >= |b| (Dekker)."""
+    total = a + b
+    return total, b - (total - a)
+
+
+def two_product(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return a * b rounded and its rounding error (Dekker; no fused multiply-add)."""
+    product = a * b
+    t = SPLITTER * a
+    a_high = t - (t - a)
+    a_low = a - a_high
+    t = SPLITTER * b
+    b_high = t - (t - b)
+    b_low = b - b_high
+    return product, ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pair:
+    """The numbers hi + lo, element by element; |lo| is at most half a unit in the last place of hi.
+
+    >>> third = Pair.of(1.0) / 3.0
+    >>> float(third.hi), float((third * 3.0 - 1.0).hi)
+    (0.3333333333333333, 0.0)
+    """
+
+    hi: FloatArray
+    lo: FloatArray
+
+    __array_ufunc__ = None  # an array on the left leaves the operation to the pair on the right
+
+    @classmethod
+    def of(cls, number: Number) -> Pair:
+        """Return `number` as a pair; integers of any size are exact."""
+        hi = np.asarray(number, dtype=np.float64)
+        if isinstance(number, np.ndarray) and number.dtype.kind == "i":
+            return cls(hi, (number - hi.astype(np.int64)).astype(np.float64))
+        return cls(hi, np.zeros_like(hi))
+
+    def __getitem__(self, index: IntArray | slice | int) -> Pair:
+        return Pair(self.hi[index], self.lo[index])
+
+    def __neg__(self) -> Pair:
+        return Pair(-self.hi, -self.lo)
+
+    def __add__(self, other: Pair | Number) -> Pair:
+        if not isinstance(other, Pair):
+            high, low = two_sum(self.hi, np.asarray(other, dtype=np.float64))
+            return Pair(*normalized(high, low + self.lo))
+        high, low = two_sum(self.hi, other.hi)
+        low_high, low_low = two_sum(self.lo, other.lo)
+        high, low = normalized(high, low + low_high)
+        return Pair(*normalized(high, low + low_low))
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Pair | Number) -> Pair:
+        return self + (-other)
+
+    def __rsub__(self, other: Number) -> Pair:
+        return -self + other
+
+    def __mul__(self, other: Pair | Number) -> Pair:
+        if not isinstance(other, Pair):
+            factor = np.asarray(other, dtype=np.float64)
+            high, low = two_product(self.hi, factor)
+            return Pair(*normalized(high, low + self.lo * factor))
+        high, low = two_product(self.hi, other.hi)
+        return Pair(*normalized(high, low + (self.hi * other.lo + self.lo * other.hi)))
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Pair | Number) -> Pair:
+        divisor = other if isinstance(other, Pair) else Pair.of(other)
+        first = self.hi / divisor.hi
+        rest = self - divisor * first
+        second = rest.hi / divisor.hi
+        rest = rest - divisor * second
+        return Pair(*normalized(first, second)) + rest.hi / divisor.hi
+
+    def __rtruediv__(self, other: Number) -> Pair:
+        return Pair.of(other) / self
+
+
 ERROR = 2.0**-96
 """The relative error of a result of up to a hundred operations, each of them relative to the result."""
 
 SPLIT = 2.0**27 + 1
 
 
-class Twofold(NamedTuple):
-    """The numbers high + low, where high is the sum rounded to float64."""
-
-    high: FloatArray
-    low: FloatArray
-
-    def __neg__(self) -> "Twofold":
-        """Minus the numbers."""
-        return Twofold(-self.high, -self.low)
-
-    def at(self, places: IntArray) -> "Twofold":
-        """Some of the numbers."""
-        return Twofold(self.high[places], self.low[places])
-
-    def plus(self, other: "Twofold") -> "Twofold":
-        """The sum; its error is relative to the larger of both."""
-        high, low = two_sum(self.high, other.high)
-        return normalized(high, low + (self.low + other.low))
-
-    def times(self, other: "Twofold") -> "Twofold":
-        """The product."""
-        high, low = two_product(self.high, other.high)
-        return normalized(high, low + (self.high * other.low + self.low * other.high))
-
-    def over(self, other: "Twofold") -> "Twofold":
-        """The quotient; 0 where `other` is 0, which is then exact."""
-        nothing = other.high == 0
-        divisor = np.where(nothing, 1.0, other.high)
-        first = np.where(nothing, 0.0, self.high / divisor)
-        rest = self.plus(-other.times(Twofold(first, np.zeros_like(first))))
-        return normalized(first, np.where(nothing, 0.0, rest.high / divisor))
-
-    def root(self) -> "Twofold":
-        """The square root of numbers that are not negative."""
-        root = np.sqrt(self.high)
-        square, error = two_product(root, root)
-        rest = (self.high - square) - error + self.low
-        return normalized(root, np.divide(rest, 2 * root, out=np.zeros_like(root), where=root > 0))
-
-    def scaled(self, exponent: int) -> "Twofold":
-        """The numbers times a power of two; where that is not exact, `rounded` is not certain."""
-        with np.errstate(over="ignore", under="ignore"):
-            return Twofold(np.ldexp(self.high, exponent), np.ldexp(self.low, exponent))
-
-    def rounded(self, error: FloatArray) -> tuple[FloatArray, BoolArray]:
-        """The numbers rounded once, given bounds of their absolute errors; and whether that is certain.
-
-        A sum of two floats is rounded once, and rounding is monotone: if both ends of the interval are rounded to
-        the same float, so is the number.
-        """
-        with np.errstate(invalid="ignore"):  # of infinities, which are not certain
-            below, above = self.high + (self.low - error), self.high + (self.low + error)
-        certain = (below == above) & (np.abs(above) < LARGEST) & ((np.abs(above) > SMALLEST) | (error == 0.0))
-        return above + 0.0, certain
-
-
 LARGEST, SMALLEST = 2.0**1000, 2.0**-900
 """Beyond these magnitudes parts of a twofold number may have been rounded or be infinite."""
 
 
-def two_sum(a: FloatArray, b: FloatArray) -> Twofold:
-    """The exact sum of floats (Knuth)."""
-    high = a + b
-    part = high - a
-    return Twofold(high, (a - (high - part)) + (b - part))
+def over(number: Pair, divisor: Pair) -> Pair:
+    """The quotient, in fewer steps than by the operator; 0 where the divisor is 0, which is then exact."""
+    nothing = divisor.hi == 0
+    safe = np.where(nothing, 1.0, divisor.hi)
+    first = np.where(nothing, 0.0, number.hi / safe)
+    rest = number - divisor * first
+    return Pair(*normalized(first, np.where(nothing, 0.0, rest.hi / safe)))
 
 
-def normalized(high: FloatArray, low: FloatArray) -> Twofold:
-    """The exact sum of floats of which the second is smaller."""
-    total = high + low
-    return Twofold(total, low - (total - high))
+def root(number: Pair) -> Pair:
+    """The square root of numbers that are not negative."""
+    near = np.sqrt(number.hi)
+    square, error = two_product(near, near)
+    rest = (number.hi - square) - error + number.lo
+    return Pair(*normalized(near, np.divide(rest, 2 * near, out=np.zeros_like(near), where=near > 0)))
 
 
-def two_product(a: FloatArray, b: FloatArray) -> Twofold:
-    """The exact product of floats, by halves of 26 bits whose products are exact (Dekker)."""
-    high = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    low = ((a_high * b_high - high) + a_high * b_low + a_low * b_high) + a_low * b_low
-    return Twofold(high, low)
+def scaled(number: Pair, exponent: int) -> Pair:
+    """The numbers times a power of two; where that is not exact, `rounded_once` is not certain."""
+    with np.errstate(over="ignore", under="ignore"):
+        return Pair(np.ldexp(number.hi, exponent), np.ldexp(number.lo, exponent))
 
 
-def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Two floats of at most 26 bits whose sum is exact."""
-    part = SPLIT * a
-    high = part - (part - a)
-    return high, a - high
+def rounded_once(number: Pair, error: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """The numbers rounded once, given bounds of their absolute errors; and whether that is certain.
+
+    A sum of two floats is rounded once, and rounding is monotone: if both ends of the interval are rounded to the
+    same float, so is the number.
+    """
+    with np.errstate(invalid="ignore"):  # of infinities, which are not certain
+        below, above = number.hi + (number.lo - error), number.hi + (number.lo + error)
+    certain = (below == above) & (np.abs(above) < LARGEST) & ((np.abs(above) > SMALLEST) | (error == 0.0))
+    return above + 0.0, certain
 
 
 def are_proportional(a: Array, b: Array) -> BoolArray:
@@ -132,16 +188,11 @@ def are_proportional(a: Array, b: Array) -> BoolArray:
     return np.asarray(flags & (nonzero == (b != 0).any(axis=1)))
 
 
-def ones(count: int) -> Twofold:
-    """The number 1, so many times."""
-    return Twofold(np.ones(count), np.zeros(count))
-
-
-def of_digits(digits: Digits) -> Twofold:
+def of_digits(digits: Digits) -> Pair:
     """Integers from their digits. As long as the first, signed digit can cancel the others, every step is exact."""
-    total = Twofold(np.zeros(len(digits)), np.zeros(len(digits)))
+    total = Pair.of(np.zeros(len(digits)))
     for digit in digits.T:
-        total = total.scaled(DIGIT).plus(Twofold(digit.astype(np.float64), np.zeros(len(digits))))
+        total = scaled(total, DIGIT) + digit
     return total
 
 
@@ -162,15 +213,15 @@ def twofold_squares(
 PairKernel = Callable[[Array, Array, IntArray, IntArray, npt.NDArray[np.float64]], None]
 
 
-def of_pairs(kernel: PairKernel, sides: tuple["Rows", "Rows"], rows: IntArray, columns: IntArray) -> Twofold:
+def of_pairs(kernel: PairKernel, sides: tuple[Rows, Rows], rows: IntArray, columns: IntArray) -> Pair:
     """The numbers of pairs of distinct rows, not divided, by one of the kernels."""
     out = np.empty((len(rows), 2))
     x, y = (side.embeddings for side in sides)
     kernel(x, y, sides[0].first[rows], sides[1].first[columns], out)
-    return Twofold(out[:, 0].copy(), out[:, 1].copy())
+    return Pair(out[:, 0].copy(), out[:, 1].copy())
 
 
-def are_direct(queries: "Rows", items: "Rows") -> bool:
+def are_direct(queries: Rows, items: Rows) -> bool:
     """Whether the kernels can read the rows of both sides, and no part of a product overflows or underflows."""
     return queries.direct and items.direct and queries.embeddings.dtype == items.embeddings.dtype
 

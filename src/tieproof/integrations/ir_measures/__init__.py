@@ -23,46 +23,7 @@ if find_spec("ir_measures") is None:
 from tieproof.integrations.ir_measures import bounded, provider
 from tieproof.integrations.ir_measures.provider import TieproofProvider, first_choice
 
-__all__ = [
-    "AP",
-    "AP_TRAPEZOID",
-    "AUC",
-    "ERR",
-    "ERR_IA",
-    "F1",
-    "INP",
-    "RBP",
-    "RR",
-    "BinG",
-    "Bpref",
-    "FirstRank",
-    "FullRecall",
-    "IPrec",
-    "Judged",
-    "NumNonRelJudgedRet",
-    "NumQ",
-    "NumRel",
-    "NumRelRet",
-    "NumRet",
-    "P",
-    "R",
-    "RBPResidual",
-    "RelP",
-    "Rprec",
-    "SetAP",
-    "SetF",
-    "SetP",
-    "SetR",
-    "SetRelP",
-    "Success",
-    "TieproofProvider",
-    "Unjudged",
-    "alpha_DCG",
-    "alpha_nDCG",
-    "first_choice",
-    "nDCG",
-    "nERR_IA",
-]
+__all__ = [*provider.ALL, "TieproofProvider", "first_choice"]
 
 
 def __getattr__(name: str) -> bounded.WithBound:

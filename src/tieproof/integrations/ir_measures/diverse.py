@@ -109,7 +109,5 @@ def scores(
             yield query, asked, getattr(of_query[names[asked]], measure.params["bound"])
 
 
-DIVERSITY: dict[str, DiversityMeasure] = {
-    name: DiversityMeasure(name) for name in ("ERR_IA", "alpha_DCG", "alpha_nDCG", "nERR_IA")
-}
+DIVERSITY = {name: DiversityMeasure(name) for name in ("ERR_IA", "alpha_DCG", "alpha_nDCG", "nERR_IA")}
 """All measures of diversity with a bound, by their names in ir_measures."""

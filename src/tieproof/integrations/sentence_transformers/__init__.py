@@ -6,14 +6,19 @@
 True
 """
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tieproof import errors
+from tieproof.lazy import exports
 
-if find_spec("sentence_transformers") is None:
-    raise errors.MissingExtraError("tieproof.integrations.sentence_transformers", "sentence-transformers")
-
-from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator, TieproofNanoBEIREvaluator
-from tieproof.integrations.sentence_transformers.reranking import TieproofRerankingEvaluator
-
-__all__ = ["TieproofEvaluator", "TieproofNanoBEIREvaluator", "TieproofRerankingEvaluator"]
+if TYPE_CHECKING:
+    from tieproof.integrations.sentence_transformers.evaluator import TieproofEvaluator as TieproofEvaluator
+    from tieproof.integrations.sentence_transformers.evaluator import (
+        TieproofNanoBEIREvaluator as TieproofNanoBEIREvaluator,
+    )
+    from tieproof.integrations.sentence_transformers.reranking import (
+        TieproofRerankingEvaluator as TieproofRerankingEvaluator,
+    )
+else:
+    errors.library("sentence_transformers", "tieproof.integrations.sentence_transformers", "sentence-transformers")
+    __getattr__, __dir__ = exports(__name__)

@@ -7,13 +7,15 @@
 0.45666666666666667
 """
 
-from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from tieproof import errors
+from tieproof.lazy import exports
 
-if find_spec("sklearn") is None:
-    raise errors.MissingExtraError("tieproof.integrations.sklearn", "sklearn")
-
-from tieproof.integrations.sklearn.scorers import TieIntervalDisplay, TieproofScorer, tieproof_scorer
-
-__all__ = ["TieIntervalDisplay", "TieproofScorer", "tieproof_scorer"]
+if TYPE_CHECKING:
+    from tieproof.integrations.sklearn.scorers import TieIntervalDisplay as TieIntervalDisplay
+    from tieproof.integrations.sklearn.scorers import TieproofScorer as TieproofScorer
+    from tieproof.integrations.sklearn.scorers import tieproof_scorer as tieproof_scorer
+else:
+    errors.library("sklearn", "tieproof.integrations.sklearn", "sklearn")
+    __getattr__, __dir__ = exports(__name__)

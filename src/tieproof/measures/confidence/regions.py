@@ -15,7 +15,6 @@ from tieproof.measures.confidence.inputs import (
     as_masses,
     check_scale,
     finite_floats,
-    within_range,
 )
 from tieproof.ties import BoolArray, FloatArray
 
@@ -252,7 +251,7 @@ def _shortest_interval(samples: Any, mass: float) -> Interval:
         raise InputError(
             f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
         )
-    check_finite(array, "samples")
+    floats = finite_floats(array, "samples")
     array_stats = library("arviz_stats.base", "A credible region of samples", "stats").array_stats
-    ends = np.asarray(array_stats.hdi(within_range(array, "samples"), prob=mass, axis=0))
+    ends = np.asarray(array_stats.hdi(floats, prob=mass, axis=0))
     return Interval(ends[..., 0], ends[..., 1])

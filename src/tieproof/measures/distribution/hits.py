@@ -15,6 +15,7 @@ from tieproof.errors import InputError
 from tieproof.measures import Measure
 from tieproof.measures.cascade import stops
 from tieproof.measures.distribution.kept import KeptTies
+from tieproof.measures.graded_gains import is_graded
 from tieproof.measures.rank_weights import LOGARITHMIC
 from tieproof.measures.weighted_ranks import DIVISORS, Divisor, gains_and_divisor, ideal_sum
 from tieproof.ties import FloatArray, IntArray, Ties
@@ -45,23 +46,19 @@ Adds = Callable[[Hit], FloatArray]
 class Rules(NamedTuple):
     """How a measure is computed from hits: what a hit adds, and what is known of the A queries of `ties`.
 
-    last : (A,) the last rank that counts
     divisor : (A,) the number by which the sum is divided
-    parameter : (A,), or if not `of_query` (T,)
+    parameter : (T,) as in `Hit`
     worth : of each relevant item of `ties`; None: each is worth 1
     only : as in `Tied`
-    of_query : whether the parameter is that of the query
     alone : whether a tie adds as much where it is the query's only tie
     """
 
     ties: Ties
     adds: Adds
-    last: IntArray
     divisor: FloatArray
     parameter: FloatArray
     worth: FloatArray | None = None
     only: str = ""
-    of_query: bool = True
     alone: bool = False
 
 
@@ -72,21 +69,16 @@ def _plain(
 
     def rules(measure: Measure, part: KeptTies) -> Rules:
         ties = part.ties
-        cutoff = ties.last_ranks(measure.last_rank(ties)).astype(np.float64)
+        cutoff = measure.last_rank(ties).astype(np.float64)
         relevant = ties.n_relevant.astype(np.float64)
         divisors = np.maximum(divisor(relevant, cutoff), 0.5)
-        return Rules(ties, adds, _last(measure, ties), divisors, relevant, None, only, alone=alone)
+        return Rules(ties, adds, divisors, relevant[ties.query], None, only, alone)
 
     return rules
 
 
 def _one(relevant: FloatArray, cutoff: FloatArray) -> FloatArray:
     return np.ones_like(relevant)
-
-
-def _last(measure: Measure, ties: Ties) -> IntArray:
-    """Return the last rank that counts for each query, (A,)."""
-    return ties.n_relevant if measure.name == "Rprec" else ties.last_ranks(measure.last_rank(ties))
 
 
 def _average_precision(measure: Measure, part: KeptTies) -> Rules:
@@ -108,49 +100,30 @@ def _trapezoid(hit: Hit) -> FloatArray:
     return (before + hit.hits / hit.rank) / 2.0
 
 
-def _discounted_gain(measure: Measure, part: KeptTies) -> Rules:
-    ties, of_list = part.ties, measure["ideal"] == "list"
-    if ties.grades is not None:
-        return _graded(measure, ties, _discount)
-    divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
-    return Rules(ties, _discount, _last(measure, ties), divisor, np.zeros(ties.n_queries), alone=not of_list)
+def _weighted_gain(measure: Measure, part: KeptTies) -> Rules:
+    ties, p = part.ties, float(measure["p"]) if measure.name == "RBP" else None
 
+    def weight(hit: Hit) -> FloatArray:
+        discounts = LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi if p is None else (1.0 - p) * p ** (hit.rank - 1.0)
+        return np.asarray(discounts)
 
-def _discount(hit: Hit) -> FloatArray:
-    return np.asarray(LOGARITHMIC.sum(hit.rank - 1, hit.rank).hi)
-
-
-def _persistence(measure: Measure, part: KeptTies) -> Rules:
-    p, ties = float(measure["p"]), part.ties
-
-    def share(hit: Hit) -> FloatArray:
-        return np.asarray((1.0 - p) * p ** (hit.rank - 1.0))
-
-    if measure["gain"] == "binary" or ties.grades is None:
-        return _plain(share, _one)(measure, part)
-    return _graded(measure, ties, share)
-
-
-def _graded(measure: Measure, ties: Ties, weight: Adds) -> Rules:
-    worth, divisor = gains_and_divisor(measure, ties)
-
-    def adds(hit: Hit) -> FloatArray:
+    def gain(hit: Hit) -> FloatArray:
         return np.asarray(weight(hit) * hit.worth[hit.grade])
 
-    return Rules(ties, adds, _last(measure, ties), divisor, np.zeros(ties.n_queries), worth)
+    if ties.grades is not None and is_graded(measure):
+        worth, divisor = gains_and_divisor(measure, ties)
+        return Rules(ties, gain, divisor, np.zeros(len(ties.m)), worth)
+    if p is not None:
+        return _plain(weight, _one)(measure, part)
+    of_list = measure["ideal"] == "list"
+    divisor = ideal_sum(part.listed if of_list else ties.n_relevant, LOGARITHMIC, measure.last_rank(ties))
+    return Rules(ties, weight, divisor, np.zeros(len(ties.m)), alone=not of_list)
 
 
 def _area_under_curve(measure: Measure, part: KeptTies) -> Rules:
-    others = (part.ties.n_items - part.listed).astype(np.float64)
-    pairs = np.maximum(others * part.ties.n_relevant, 1.0)
-    return Rules(
-        part.ties,
-        lambda hit: hit.parameter - (hit.rank - hit.hits),
-        _last(measure, part.ties),
-        pairs,
-        others,
-        only="whole",
-    )
+    ties, others = part.ties, (part.ties.n_items - part.listed).astype(np.float64)
+    pairs = np.maximum(others * ties.n_relevant, 1.0)
+    return Rules(ties, lambda hit: hit.parameter - (hit.rank - hit.hits), pairs, others[ties.query], only="whole")
 
 
 def _binary_preference(measure: Measure, part: KeptTies) -> Rules:
@@ -161,9 +134,8 @@ def _binary_preference(measure: Measure, part: KeptTies) -> Rules:
     return Rules(
         replace(ties, grades=None, missing_grades=None),
         lambda hit: np.maximum(hit.parameter - (hit.rank - hit.hits), 0.0),
-        _last(measure, ties),
         most * np.maximum(ties.n_relevant, 1.0),
-        most,
+        most[ties.query],
         only="whole",
     )
 
@@ -183,8 +155,7 @@ def _expected_reciprocal_rank(measure: Measure, part: KeptTies) -> Rules:
             passed = passed * (1.0 - worth) ** above
         return passed
 
-    last = _last(measure, ties)
-    return Rules(ties, adds, last, np.ones(ties.n_queries), reach, worth, of_query=False)
+    return Rules(ties, adds, np.ones(ties.n_queries), reach, worth)
 
 
 def _products_before(factors: FloatArray, ties: Ties) -> FloatArray:
@@ -203,8 +174,8 @@ RULES: "Mapping[str, Callable[[Measure, KeptTies], Rules]]" = {
     "AP": _average_precision,
     "AP(trapezoid)": _plain(_trapezoid),
     **{name: _plain(lambda hit: np.ones(1), divisor, "every") for name, divisor in DIVISORS.items()},
-    "nDCG": _discounted_gain,
-    "RBP": _persistence,
+    "nDCG": _weighted_gain,
+    "RBP": _weighted_gain,
     "ERR": _expected_reciprocal_rank,
     "AUC": _area_under_curve,
     "Success": _plain(lambda hit: hit.hits == 1.0, _one, "first", alone=False),

@@ -142,7 +142,8 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> Ambiguous:
     """Return the ambiguous ties of a part of the queries, where equal ones occur several times."""
     ties = rules.ties
     query = ties.query
-    places = np.clip(rules.last[query] - ties.k, 0, ties.l)
+    last = ties.n_relevant if measure.name == "Rprec" else measure.last_rank(ties)
+    places = np.clip(last[query] - ties.k, 0, ties.l)
     moments = _moments(measure, rules, weights)
     rows = np.flatnonzero(ambiguous(ties) & (places > 0) & (moments[:, 0] != 0.0))
     items = np.repeat(np.arange(len(ties.m)), ties.m)
@@ -155,9 +156,8 @@ def _facts(measure: Measure, rules: Rules, weights: FloatArray) -> Ambiguous:
     relevant[tie, place] = np.diff(first, append=len(items))
     worths[tie, place] = worth[first]
     scale = weights[query] / rules.divisor[query]
-    parameter = rules.parameter[query] if rules.of_query else rules.parameter
     shapes = np.column_stack([ties.l, places, relevant]).astype(np.float64)
-    facts = np.column_stack([ties.k, ties.n, parameter, scale, worths]).astype(np.float64)
+    facts = np.column_stack([ties.k, ties.n, rules.parameter, scale, worths]).astype(np.float64)
     times = np.ones(len(ties.m), dtype=np.int64)
     return Ambiguous(shapes, facts, moments, times, rules.adds, rules.only).take(rows)
 
