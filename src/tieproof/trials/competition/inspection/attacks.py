@@ -106,7 +106,7 @@ def random_system(material: Material) -> WriteSubmission:
 BLIND = [
     FileAttack(attack.name, partial(_make_blindly, attack.rows), attack.does, attack.why, "blind", attack.fixed)
     for attack in AUDITED.values()
-    if attack.rows is not None and not attack.thorough
+    if attack.rows is not None and not (attack.thorough or attack.wide)
 ]
 """The attacks by the blind systems of an audit."""
 
