@@ -5,7 +5,7 @@ not blind: an array that differs from that of a good system only in its middle, 
 changes of invariances.py score the same data again after other systems.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -86,13 +86,15 @@ def _in_the_middle(attack: Attack, examination: Examination) -> Iterator[Finding
         yield Finding(attack.name, measure, Verdict.CHANGES if remembered else Verdict.HELD, value, detail=detail)
 
 
+BLIND: dict[str, Callable[[Attack, Examination], Iterator[Finding]]] = {
+    "zeros in a new process": _in_a_new_process,
+    "zeros after a good system": partial(_after_a_good_system, filled(0.0)),
+    "random vectors after a good system": partial(_after_a_good_system, Dice.plain),
+}
+MIDDLE = "zeros in the middle of a good system"
+
 ATTACKS = [
-    Attack(name, kind, run, **told(name))
-    for name, kind, run in (
-        ("zeros in a new process", "blind", _in_a_new_process),
-        ("zeros after a good system", "blind", partial(_after_a_good_system, filled(0.0))),
-        ("random vectors after a good system", "blind", partial(_after_a_good_system, Dice.plain)),
-        ("zeros in the middle of a good system", "must not matter", _in_the_middle),
-    )
+    *(Attack(name, "blind", run, **told(name)) for name, run in BLIND.items()),
+    Attack(MIDDLE, "must not matter", _in_the_middle, **told(MIDDLE)),
 ]
 """The attacks on memory, in the order in which they run."""
