@@ -212,8 +212,7 @@ def registered() -> Iterator[None]:
 
 @pytest.mark.usefixtures("registered")
 def test_a_blind_attack(run: CommandLine) -> None:
-    does, why = "7 everywhere", "All items are equally near."
-    ATTACKS.register(Attack("sevens", "blind", hand_in_rows, does, why, rows=filled(7.0), fixed=True))
+    ATTACKS.register(Attack("sevens", "blind", hand_in_rows, "7s", "All are near.", rows=filled(7.0), fixed=True))
     caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
     assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
