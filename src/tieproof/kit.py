@@ -1,15 +1,14 @@
 """The tools of this library that two or more of its integrations need, beside the public names.
 
 The folders compat, integrations and trials import from here, from `tieproof` and from its public modules, so that
-each of them could be a package of its own, and an integration of yours may do the same. Every name has a docstring
-where it is defined:
+each of them could be a package of its own, and an integration of yours may do the same. Docstrings tell of each:
 
 - Arguments, checked as all calls check them: `as_array`, `as_embeddings`, `as_labels`, `as_label_array`,
   `check_choice`, `check_count`, `check_whole`, `our_name` of a distance, `parse_scores`; `fits` compares JSON with
   a schema.
 - Types: `Array` and its kin, `DistanceFunction`, `Embeddings`, `Labels`, `Bound`.
 - Files: `reading` says in an error which file was read, `check` that it exists, `npy` reads arrays; `atomic_write`
-  and `PartsFolder` never leave half a file; `EXTENSION` is that of records.
+  and `PartsFolder` never leave half a file; `EXTENSION` is that of records; `is_number` tells of a cell.
 - Values: `of_queries` and `over_queries` choose and average them, `aligned` matches the queries of several results.
 - What people see: `Shown` and its `Table`, `AsPage`, `table`, `count`, `in_one_line`, `progress_bar`, `style` of
   pictures, and the `WIDTH` of texts and the `NARROWEST`.
@@ -37,6 +36,7 @@ if TYPE_CHECKING:
     from tieproof.inputs.options import check_choice as check_choice
     from tieproof.inputs.options import check_whole as check_whole
     from tieproof.inputs.readers import npy as npy
+    from tieproof.inputs.readers.lines import is_number as is_number
     from tieproof.inputs.readers.location import check as check
     from tieproof.inputs.readers.location import reading as reading
     from tieproof.inputs.relevance_by_labels import Labels as Labels

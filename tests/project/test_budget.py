@@ -25,7 +25,7 @@ ROOMS = {
     "show": 1_627,
     "evaluation": 8_178,
     "analyses": 10_031,
-    "trials": 12_399,
+    "trials": 12_187,
     "compat": 2_834,
     "integrations": 2_487,
     "cli": 3_228,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_574
+LINES_OF_SOURCE = 66_362
 LINES_OF_KERNELS = 7_568
 WORDS_OF_DOCS = 70_801
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_603
+LINES_OF_TESTS = 64_602
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -5,6 +5,7 @@ import re
 import sys
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,10 +29,11 @@ from tieproof.measures.base import REGISTRY, Definition, Estimates, Measure, Par
 from tieproof.show.files import MEANS
 from tieproof.ties import Ties
 from tieproof.trials.audit import ATTACKS
-from tieproof.trials.audit.blind import blind
+from tieproof.trials.audit.blind import hand_in_rows
 from tieproof.trials.audit.cases import Case
 from tieproof.trials.audit.changes import by
-from tieproof.trials.audit.invariances import invariance
+from tieproof.trials.audit.examination import Attack
+from tieproof.trials.audit.invariances import compare
 from tieproof.trials.audit.systems import filled
 
 ROOT = Path(__file__).parents[2]
@@ -210,9 +212,7 @@ def registered() -> Iterator[None]:
 
 @pytest.mark.usefixtures("registered")
 def test_a_blind_attack(run: CommandLine) -> None:
-    ATTACKS.register(
-        blind("sevens", filled(7.0), "7 everywhere", "All items are equally near.", "this test", fixed=True)
-    )
+    ATTACKS.register(Attack("sevens", "blind", hand_in_rows, "7s", "All are near.", rows=filled(7.0), fixed=True))
     caught = tp.audit(zoo.upper, attacks=["sevens"], items=60)
     assert (caught.finding("sevens").verdict, caught.exploitable) == ("exploitable", True)
     assert tp.audit(zoo.lower, attacks=["sevens"], items=60).held
@@ -231,9 +231,8 @@ def test_an_attack_of_what_must_not_matter() -> None:
     def negate(case: Case, random: np.random.Generator) -> Case:
         return replace(case, items=-case.items, queries=None if case.queries is None else -case.queries)
 
-    ATTACKS.register(
-        invariance("negation", by(negate, "negated"), "the sign of every number", "No distance changes.")
-    )
+    run = partial(compare, by(negate, "negated"))
+    ATTACKS.register(Attack("negation", "must not matter", run, "the sign of every number", "No distance changes."))
     assert tp.audit(of_positive_parts, attacks=["negation"], items=60).finding("negation").verdict == "changes"
     assert tp.audit(zoo.lower, attacks=["negation"], items=60).held
 

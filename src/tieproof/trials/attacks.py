@@ -156,15 +156,6 @@ def wrapped(text: str, width: int) -> str:
     return textwrap.fill(in_one_line(text), width, break_on_hyphens=False, break_long_words=False)
 
 
-def is_number(word: str) -> bool:
-    """Whether Python reads a word of a program, or of a file of strangers, as a number."""
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
-
-
 class Report(AsJson):
     """What the reports of an audit and of a check share.
 

@@ -130,11 +130,6 @@ def halves(examination: Examination, case: Case, random: Random) -> Iterator[Ask
     yield "as the mean of two halves of the queries", both
 
 
-def again(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
-    """The same call."""
-    yield "in a second call", partial(examination.score, case)
-
-
 def after_others(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
     """A call after calls with other data of the same size, which is freed each time."""
 
@@ -159,11 +154,6 @@ def in_memory(examination: Examination, case: Case, random: Random) -> Iterator[
         yield f"with arrays that lie in memory {MEMORY[memory]}", partial(examination.score, changed)
 
 
-def watched(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
-    """The same call, with the arguments compared before and after it."""
-    yield "while watched", partial(examination.score, replace(case, writing=case.writing._replace(watched=True)))
-
-
 def other_settings(examination: Examination, case: Case, random: Random) -> Iterator[Asked]:
     """Calls with the same case and other keyword arguments, changed one at a time."""
     for name, values in (examination.options.vary or {}).items():
@@ -174,10 +164,10 @@ def other_settings(examination: Examination, case: Case, random: Random) -> Iter
 OTHER_SIZES, SPLITTING = "permuting at other sizes", "splitting queries"
 
 CHANGES: dict[str, Variants] = {
-    AGAIN: again,
+    AGAIN: by(lambda case, random: case, "in a second call", 1),
     "other systems before": after_others,
     "a new process": elsewhere,
-    "writing into arguments": watched,
+    "writing into arguments": by(rewrite(watched=True), "while watched", 1),
     "permuting items": by(permute_items, "with permuted items"),
     "permuting queries": by(permute_queries, "with permuted queries"),
     "permuting both": by(permute_all, "with permuted items and queries"),

@@ -6,6 +6,7 @@ An evaluator may write into its arguments: no later call sees that, and a watche
 """
 
 import inspect
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -32,30 +33,37 @@ class Wrote(Exception):  # noqa: N818 (what the evaluator did, not an error of t
 class Convention:
     """A way to call an evaluator.
 
-    takes : the arguments, in words
+    takes : the arguments, in words, beginning with their names
     kind : what the evaluator ranks by: vectors in leave-one-out, vectors of queries and a gallery, or given scores;
         or "recall" if it compares lists of found items with true neighbors
-    arguments : makes the arguments from a case
-    parameters : the number of parameters of such a function, if it identifies the convention
-    first : the name of the first parameter, if the number of parameters does not suffice
     ascending : whether a smaller score means nearer, for given scores
     grouped : whether items have groups, such as cameras; items of the query's class and group are not candidates
     written : whether documents have names, and lines have an order
     files : whether the lines are written to files, whose paths are the arguments
-    unpack : reads a case from the bytes that its `pack` returned
     """
 
     name: str
     takes: str
     kind: Kind
-    arguments: Callable[[Any], tuple[Any, ...]]
-    parameters: int | None = None
-    first: str = ""
     ascending: bool = False
     grouped: bool = False
     written: bool = False
     files: bool = False
-    unpack: Callable[[bytes], Any] = Case.unpack
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the arguments."""
+        return re.findall(r"\w+", self.takes.partition(")")[0])
+
+    def arguments(self, case: Any) -> tuple[Any, ...]:
+        """The arguments for a case, as new arrays, so that no evaluator can change the input of others."""
+        if self.kind == "recall":
+            return RecallLists.arguments(case)
+        return tuple(ARGUMENTS[name](case) for name in self.names)
+
+    def unpack(self, packed: bytes) -> Any:
+        """The case in the bytes that its `pack` returned."""
+        return (RecallLists if self.kind == "recall" else Case).unpack(packed)
 
     def call(self, evaluator: EvaluatorFunction, case: Case, settings: Mapping[str, Any]) -> Any:
         """Call the evaluator with a case and return its answer; `settings` are further keyword arguments.
@@ -66,7 +74,7 @@ class Convention:
             arguments = [_in_memory(each, case.writing.memory) for each in self.arguments(case)]
             answer = evaluator(*arguments, **settings)
             if case.writing.watched:
-                _compare(self.arguments(case), arguments, _content)
+                _compare(self.arguments(case), arguments)
             return answer
         with temporary_folder() as folder:
             paths = folder / "qrels.txt", folder / "run.txt"
@@ -91,12 +99,10 @@ def _in_memory(argument: Any, memory: int) -> Any:
     return view
 
 
-def _compare(
-    before: Sequence[Any], after: Sequence[Any], content: Callable[[Any], Any] = lambda argument: argument
-) -> None:
+def _compare(before: Sequence[Any], after: Sequence[Any]) -> None:
     """`Wrote` if an argument is not what it was before the call."""
     pairs = enumerate(zip(before, after, strict=True), 1)
-    changed = [place for place, (one, other) in pairs if content(one) != content(other)]
+    changed = [place for place, (one, other) in pairs if _content(one) != _content(other)]
     if changed:
         raise Wrote(f"it writes into argument {' and '.join(map(str, changed))} of {len(before)}")
 
@@ -108,23 +114,9 @@ def _content(argument: Any) -> Any:
     return argument
 
 
-def _copies(*names: str) -> Callable[[Case], tuple[Array | None, ...]]:
-    """A function that returns arrays of a case as copies, so that no evaluator can change the input of others."""
-
-    def copies(case: Case) -> tuple[Array | None, ...]:
-        arrays = [getattr(case, name) for name in names]
-        return tuple(None if array is None else array.copy() for array in arrays)
-
-    return copies
-
-
 def _matrix(case: Case) -> Array:
     """The matrix (q, n) of scores, or of distances, of a case, as a new array."""
     return case.items.T.copy(order="C")
-
-
-def _matrix_and_labels(case: Case) -> tuple[Array, ...]:
-    return _matrix(case), _query_labels(case).copy(), case.labels.copy()
 
 
 def _query_labels(case: Case) -> Array:
@@ -158,20 +150,12 @@ def _query_names(case: Case) -> list[str]:
 
 def _by_query(values: Array, case: Case, listed: Array | None = None) -> Dicts:
     """The values (q, n) as {query: {document: value}}, in the order of the lines: all documents, or those listed."""
-    values_by_query: Dicts = {}
-    if case.writing.lines:
-        for query, document, value in _entries(values, case, listed):
-            values_by_query.setdefault(query, {})[document] = value
-        return values_by_query
-    names, queries = _document_names(case), _query_names(case)
-    if listed is None:
-        rows = zip(queries, values.tolist(), strict=True)
+    if listed is None and not case.writing.lines:
+        names, rows = _document_names(case), zip(_query_names(case), values.tolist(), strict=True)
         return {query: dict(zip(names, row, strict=True)) for query, row in rows}
-    for query, counts, row in zip(queries, listed, values, strict=True):
-        places = np.flatnonzero(counts)
-        if places.size:
-            documents = [names[place] for place in places]
-            values_by_query[query] = dict(zip(documents, row[places].tolist(), strict=True))
+    values_by_query: Dicts = {}
+    for query, document, value in _entries(values, case, listed):
+        values_by_query.setdefault(query, {})[document] = value
     return values_by_query
 
 
@@ -187,10 +171,27 @@ def _entries(values: Array, case: Case, listed: Array | None = None) -> Iterator
     )
 
 
-def _as_dictionaries(case: Case) -> tuple[Dicts, Dicts]:
-    """The judgments and the run of a case, each as {query: {document: value}}."""
+def _run(case: Case) -> Dicts:
+    """The run of a case."""
     empty: Dicts = {query: {} for query in _query_names(case)} if case.writing.empty else {}
-    return _by_query(relevance(case), case), empty | _by_query(_matrix(case), case, _listed(case))
+    return empty | _by_query(_matrix(case), case, _listed(case))
+
+
+def _copied(field: str) -> Callable[[Case], Array | None]:
+    """A function that returns an array of a case as a copy."""
+    return lambda case: None if getattr(case, field) is None else getattr(case, field).copy()
+
+
+ARGUMENTS: dict[str, Callable[[Case], Any]] = {
+    **{name: _copied(name) for name in ("labels", "groups", "queries", "query_labels", "query_groups")},
+    **{name: _copied("items") for name in ("embeddings", "gallery")},
+    **{f"gallery_{name}": _copied(name) for name in ("labels", "groups")},
+    **dict.fromkeys(("distances", "scores"), _matrix),
+    "relevance": relevance,
+    "qrels": lambda case: _by_query(relevance(case), case),
+    "run": _run,
+}
+"""What is passed for a case, by the name of the argument."""
 
 
 def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
@@ -219,60 +220,26 @@ def written_lines(case: Case) -> tuple[Iterator[str], Iterator[str]]:
 CONVENTIONS = {
     convention.name: convention
     for convention in (
-        Convention(
-            "embeddings",
-            "(embeddings, labels), leave-one-out",
-            "leave-one-out",
-            _copies("items", "labels"),
-            parameters=2,
-        ),
-        Convention(
-            "gallery",
-            "(queries, query_labels, gallery, gallery_labels)",
-            "gallery",
-            _copies("queries", "query_labels", "items", "labels"),
-            parameters=4,
-        ),
+        Convention("embeddings", "(embeddings, labels), leave-one-out", "leave-one-out"),
+        Convention("gallery", "(queries, query_labels, gallery, gallery_labels)", "gallery"),
         Convention(
             "embeddings and groups",
             "(embeddings, labels, groups), leave-one-out, such as cameras",
             "leave-one-out",
-            _copies("items", "labels", "groups"),
-            parameters=3,
-            first="embeddings",
             grouped=True,
         ),
         Convention(
             "gallery and groups",
             "(queries, query_labels, query_groups, gallery, gallery_labels, gallery_groups)",
             "gallery",
-            _copies("queries", "query_labels", "query_groups", "items", "labels", "groups"),
-            parameters=6,
             grouped=True,
         ),
-        Convention(
-            "distances", "(distances, query_labels, gallery_labels)", "scores", _matrix_and_labels, ascending=True
-        ),
-        Convention("scores", "(scores, query_labels, gallery_labels)", "scores", _matrix_and_labels),
-        Convention(
-            "relevance",
-            "(scores, relevance), both of shape (q, n)",
-            "scores",
-            lambda case: (_matrix(case), relevance(case)),
-        ),
-        Convention("run", "(qrels, run), dicts of dicts", "scores", _as_dictionaries, written=True),
-        Convention(
-            "files", "(qrels, run), paths of TREC files", "scores", _as_dictionaries, written=True, files=True
-        ),
-        Convention(
-            "recall",
-            "(found, distances, truth), lists of neighbors",
-            "recall",
-            RecallLists.arguments,
-            parameters=3,
-            first="found",
-            unpack=RecallLists.unpack,
-        ),
+        Convention("distances", "(distances, query_labels, gallery_labels)", "scores", ascending=True),
+        Convention("scores", "(scores, query_labels, gallery_labels)", "scores"),
+        Convention("relevance", "(scores, relevance), both of shape (q, n)", "scores"),
+        Convention("run", "(qrels, run), dicts of dicts", "scores", written=True),
+        Convention("files", "(qrels, run), paths of TREC files", "scores", written=True, files=True),
+        Convention("recall", "(found, distances, truth), lists of neighbors", "recall"),
     )
 }
 
@@ -294,9 +261,11 @@ def convention_of(evaluator: EvaluatorFunction, takes: str | None) -> Convention
         parameters = []
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     names = [each.name for each in parameters if each.default is each.empty and each.kind in positional]
-    for convention in CONVENTIONS.values():
-        if convention.parameters == len(names) and convention.first in ("", *names[:1]):
-            return convention
+    known = [each for each in CONVENTIONS.values() if each.kind != "scores" and len(each.names) == len(names)]
+    if len(known) > 1:
+        known = [each for each in known if each.names[0] == names[0]]
+    if known:
+        return known[0]
     ways = "; ".join(f"{convention.name}: {convention.takes}" for convention in CONVENTIONS.values())
     raise InputError(
         "The parameters of the evaluator do not tell how to call it. Pass takes= (--takes on the command line), "

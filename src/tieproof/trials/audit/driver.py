@@ -206,7 +206,7 @@ def _run(
         return
     findings: dict[tuple[str, str], list[Finding]] = {}
     for attack in attacks:
-        for finding in attack.run(examination):
+        for finding in attack.run(attack, examination):
             findings.setdefault((finding.attack, finding.measure), []).append(finding)
         advance(1)
     yield from map(worst, findings.values())

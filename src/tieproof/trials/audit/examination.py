@@ -303,31 +303,41 @@ WHERE: dict[str, Callable[[Convention, Options], bool]] = {
 
 
 class Attack(NamedTuple):
-    """One way to test an evaluator.
+    """One way to test an evaluator; all fields after `run` but `rows` are columns of attacks.toml.
 
     name : as reports and options spell it
     kind : the question: does a blind system gain, does the order of the data matter, does anything else matter that
         must not, is the number within the true interval, or is a recall right
+    run : computes the findings from this attack and an audit, at least one for each measure
     does : the input that it passes, or the change that it makes
     why : the reason why this must gain or change nothing
-    run : computes the findings, at least one for each measure
     source : where such an evaluator was reported
     only : the name in `WHERE` of the evaluators and options that the attack applies to
     thorough : whether only thorough audits make the attack, unless it is named
-    rows : the rows that a blind system hands in, if they are as wide as asked for; None for other attacks
+    rows : the rows that a blind system hands in
     fixed : whether these rows contain no random numbers
+    wide : whether these rows have as many numbers as there are items, whatever width is asked for
+    times : the factor of the usual number of items and queries
+    verdict : the verdict if a change matters that must not
+    lasting : whether the change may last, so that the number before it must be confirmed before
+    empty : whether queries without documents have an empty list
     """
 
     name: str
     kind: AttackKind
+    run: Callable[["Attack", Examination], Iterator[Finding]]
     does: str
     why: str
-    run: Callable[[Examination], Iterator[Finding]]
     source: str = ""
     only: str = "everywhere"
+    thorough: bool = False
     rows: BlindSystem | None = None
     fixed: bool = False
-    thorough: bool = False
+    wide: bool = False
+    times: float = 1
+    verdict: str = Verdict.CHANGES
+    lasting: bool = False
+    empty: bool = False
 
     def applies(self, convention: Convention, options: Options) -> bool:
         """Whether the attack applies to an evaluator."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from tieproof.trials.audit.cases import DIMENSIONS, Case
+from tieproof.trials.audit.changes import permute_all
 from tieproof.trials.audit.examination import Board, Examination
 from tieproof.trials.audit.luck import Luck, rounding
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled
@@ -42,9 +43,7 @@ def may_be_the_average(examination: Examination, measure: str, case: Case, luck:
     if average in ("mean", "macro") or (average is None and _is_mean(examination, measure)):
         return False
     random = examination.random("averages")
-    permuted = case.take_items(random.permutation(len(case.labels)))
-    if case.query_labels is not None:
-        permuted = permuted.take_queries(random.permutation(len(case.query_labels)))
+    permuted = permute_all(case, random)
     if examination.differ(measure, score, examination.score(permuted).value(measure)):
         return False
     perfect = examination.score(examination.perfect_case(case)).value(measure)

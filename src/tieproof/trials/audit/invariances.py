@@ -5,7 +5,8 @@ finding reports the largest difference.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from tieproof.trials.attacks import Finding, Verdict, rank_of, told
 from tieproof.trials.audit.cases import DATA, Case
@@ -14,9 +15,6 @@ from tieproof.trials.audit.examination import AGAIN, Attack, Examination, data_c
 from tieproof.trials.audit.luck import LEVEL, Luck, rounding, tail
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.truth import claimed
-
-Sets = Callable[[Examination], Mapping[str, Case]]
-"""A function that makes cases by the name of their data set."""
 
 
 def usual_sets(examination: Examination) -> dict[str, Case]:
@@ -49,53 +47,26 @@ def sets_of_other_sizes(examination: Examination) -> dict[str, Case]:
     return {name: data_case(examination, "random", both) for name, both in sizes.items()}
 
 
-def invariance(
-    name: str,
-    variants: Variants,
-    does: str,
-    why: str,
-    only: str = "everywhere",
-    verdict: str = Verdict.CHANGES,
-    source: str = "",
-    sets: Sets = usual_sets,
-    lasting: bool = False,
-) -> Attack:
-    """An attack by a change that must not matter.
-
-    verdict : the verdict if it does matter
-    sets : makes the data sets
-    lasting : whether the change may last, so that the number before it must be confirmed before
-    """
-
-    def run(examination: Examination) -> Iterator[Finding]:
-        """The worst finding on each measure; among equal verdicts, the one with the largest change."""
-        findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
-        for data, case in sets(examination).items():
-            if lasting and not examination.same(*(examination.score(case) for _ in range(2))):
-                detail = f"On {data} data, equal calls differ."
-                for measure in examination.measures:
-                    held = Finding(name, measure, Verdict.HELD, detail=detail)
-                    findings.setdefault((name, measure), []).append((held, 0.0))
-                continue
-            for finding, change in _on_data(name, variants, Verdict(verdict), case, examination, data, lasting):
-                findings.setdefault((finding.attack, finding.measure), []).append((finding, change))
-        for each in findings.values():
-            yield max(each, key=lambda pair: (rank_of(pair[0].verdict), pair[1]))[0]
-
-    return Attack(name, "must not matter", does, why, run, source, only)
+def compare(variants: Variants, attack: Attack, examination: Examination) -> Iterator[Finding]:
+    """The worst finding on each measure; among equal verdicts, the one with the largest change."""
+    findings: dict[tuple[str, str], list[tuple[Finding, float]]] = {}
+    for data, case in SETS.get(attack.name, usual_sets)(examination).items():
+        if attack.lasting and not examination.same(*(examination.score(case) for _ in range(2))):
+            for measure in examination.measures:
+                held = Finding(attack.name, measure, Verdict.HELD, detail=f"On {data} data, equal calls differ.")
+                findings.setdefault((attack.name, measure), []).append((held, 0.0))
+            continue
+        for finding, change in _on_data(attack, variants, case, examination, data):
+            findings.setdefault((finding.attack, finding.measure), []).append((finding, change))
+    for each in findings.values():
+        yield max(each, key=lambda pair: (rank_of(pair[0].verdict), pair[1]))[0]
 
 
 def _on_data(
-    name: str,
-    variants: Variants,
-    verdict: Verdict,
-    case: Case,
-    examination: Examination,
-    data: str,
-    lasting: bool = False,
+    attack: Attack, variants: Variants, case: Case, examination: Examination, data: str
 ) -> Iterator[tuple[Finding, float]]:
     """The findings of each variant on each measure, for one data set, each with the change of the number."""
-    where = f"On {data} data"
+    name, verdict, where = attack.name, Verdict(attack.verdict), f"On {data} data"
     before = examination.score(case)
     if before.problem:
         yield from ((finding, 0.0) for finding in examination.failed(name, before, where))
@@ -110,7 +81,7 @@ def _on_data(
             reached, spread = Verdict.HELD, ""
             if examination.differ(measure, value, changed):
                 reached = verdict
-                if not lasting:
+                if not attack.lasting:
                     reached, spread = _confirmed(examination, measure, (before, after), (case, ask), verdict)
             if name == AGAIN and spread:
                 reached = verdict
@@ -167,6 +138,6 @@ SETS = {OTHER_SIZES: sets_of_other_sizes, SPLITTING: sets_in_pairs}
 """The data sets of the attacks that need other ones than usual."""
 
 ATTACKS = [
-    invariance(name, variants, sets=SETS.get(name, usual_sets), **told(name)) for name, variants in CHANGES.items()
+    Attack(name, "must not matter", partial(compare, variants), **told(name)) for name, variants in CHANGES.items()
 ]
 """The attacks by what must not matter, in the order in which they run."""

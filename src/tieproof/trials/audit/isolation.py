@@ -23,7 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -76,7 +76,7 @@ class Isolated:
     def __call__(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
         """The outcome of one call; if the process had to be ended, the outcome has that problem."""
         request = _packed(case, settings)
-        outcome = self._answer(lambda: self.server or self._warm(), request, seconds)
+        outcome = self._answer(request, seconds, self.first)
         if self.first is None and not outcome.problem:
             self.first = request
         return outcome
@@ -84,30 +84,30 @@ class Isolated:
     def anew(self, case: Case, settings: Mapping[str, Any], seconds: float) -> Outcome:
         """The outcome of a call that is the first call in its process."""
         self.close()
-        return self._answer(self.start, _packed(case, settings), seconds)
+        return self._answer(_packed(case, settings), seconds)
 
-    def _answer(self, start: Callable[[], "Server"], request: bytes, seconds: float) -> Outcome:
-        """The answer of the process that `start` returns; a process that fails to answer is ended."""
+    def _answer(self, request: bytes, seconds: float, before: bytes | None = None) -> Outcome:
+        """The answer of the process; a process that fails to answer is ended.
+
+        before : the request that a new process repeats before this one
+        """
         try:
-            server = start()
+            if self.server is None:
+                self.start()
+                if before is not None and self._ask(before, START_SECONDS).problem:
+                    self.start()
         except (Stop, InputError) as error:
             self.close()
             return Outcome({}, "crashed", f"it could not be started again: {error}")
-        return self._ask(server, request, seconds)
+        return self._ask(request, seconds)
 
-    def _ask(self, server: "Server", request: bytes, seconds: float) -> Outcome:
+    def _ask(self, request: bytes, seconds: float) -> Outcome:
+        assert self.server is not None
         try:
-            return reported(server.answer(request, seconds))
+            return reported(self.server.answer(request, seconds))
         except Stop as stop:
             self.close()
             return Outcome({}, stop.problem, str(stop))
-
-    def _warm(self) -> "Server":
-        """Start a process that has repeated the very first call."""
-        server = self.start()
-        if self.first is not None and self._ask(server, self.first, START_SECONDS).problem:
-            server = self.start()
-        return server
 
     def convention(self) -> str:
         """The name of the evaluator's convention.
@@ -121,7 +121,7 @@ class Isolated:
         assert self.takes is not None
         return self.takes
 
-    def start(self) -> "Server":
+    def start(self) -> None:
         """Start the process and let it import the evaluator."""
         with undisturbed():
             self.server = Server(self.name, self.takes)
@@ -130,7 +130,7 @@ class Isolated:
                 raise InputError(why)
             case {"takes": str(takes)} if takes in CONVENTIONS and self.takes in (None, takes):
                 self.takes = takes
-                return self.server
+                return
         raise Stop("crashed", MEDDLED)
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ not blind: an array that differs from that of a good system only in its middle, 
 changes of invariances.py score the same data again after other systems.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -18,26 +18,23 @@ from tieproof.trials.audit.luck import LOOKS
 from tieproof.trials.audit.outcomes import Outcome
 from tieproof.trials.audit.systems import BlindSystem, Dice, filled
 
-AFTER, ANEW = "zeros after a good system", "zeros in a new process"
-RANDOM_AFTER, MIDDLE = "random vectors after a good system", "zeros in the middle of a good system"
-
 EDGE = 3
 """The number of rows and columns at each end of a large array that its `repr` shows."""
 
 
-def _in_a_new_process(examination: Examination) -> Iterator[Finding]:
+def _in_a_new_process(attack: Attack, examination: Examination) -> Iterator[Finding]:
     """Findings on zeros scored in processes that have scored nothing before."""
     assert examination.anew is not None
     anew = examination.anew
 
     def zeros(board: Board) -> Case:
-        return examination.dealt(board, filled(0.0), ANEW)
+        return examination.dealt(board, filled(0.0), attack.name)
 
-    trial = BlindTrial(ANEW, zeros, lambda case: anew(case, {}), True, looks=LOOKS[:2])
+    trial = BlindTrial(attack.name, zeros, lambda case: anew(case, {}), True, looks=LOOKS[:2])
     return examine(examination, trial, [LAYOUTS["sorted"], LAYOUTS["smallest first"]])
 
 
-def _after_a_good_system(name: str, system: BlindSystem, examination: Examination) -> Iterator[Finding]:
+def _after_a_good_system(system: BlindSystem, attack: Attack, examination: Examination) -> Iterator[Finding]:
     """Findings on a blind system scored right after one that knows the labels, on labels not met before.
 
     It must gain over the same system without the other before it, too, or it would gain in any case.
@@ -48,11 +45,10 @@ def _after_a_good_system(name: str, system: BlindSystem, examination: Examinatio
         return examination.score(case)
 
     def make(board: Board) -> Case:
-        return examination.dealt(board, system, name)
+        return examination.dealt(board, system, attack.name)
 
-    trial = BlindTrial(
-        name, make, score, False, looks=LOOKS[:2], own=True, beside=lambda board: examination.score(make(board))
-    )
+    trial = BlindTrial(attack.name, make, score, False, looks=LOOKS[:2], own=True)
+    trial = trial._replace(beside=lambda board: examination.score(make(board)))
     return examine(examination, trial, [LAYOUTS["shuffled"]])
 
 
@@ -67,18 +63,18 @@ def _with_zeros_inside(case: Case) -> Case:
     return replace(case, items=emptied(case.items), queries=None if case.queries is None else emptied(case.queries))
 
 
-def _in_the_middle(examination: Examination) -> Iterator[Finding]:
+def _in_the_middle(attack: Attack, examination: Examination) -> Iterator[Finding]:
     """Findings on a good system whose middle is then zeroed: the number of the good one must not come again.
 
     The same data in another order looks different at its edges, so its number shows that the first was remembered.
     """
     board = examination.board(LAYOUTS["shuffled"], 0, one_more=True)
-    good = examination.perfect_case(examination.dealt(board, Dice.plain, MIDDLE))
+    good = examination.perfect_case(examination.dealt(board, Dice.plain, attack.name))
     emptied = _with_zeros_inside(good)
-    order = examination.random(MIDDLE, "order").permutation(len(board.labels))
+    order = examination.random(attack.name, "order").permutation(len(board.labels))
     known, after, permuted = map(examination.score, (good, emptied, emptied.take_items(order)))
     if problem := next((each for each in (known, after, permuted) if each.problem), None):
-        yield from examination.failed(MIDDLE, problem, "On a good system with zeros in its middle")
+        yield from examination.failed(attack.name, problem, "On a good system with zeros in its middle")
         return
     for measure, value in after.values.items():
         numbers = known.value(measure), value, permuted.value(measure)
@@ -87,13 +83,18 @@ def _in_the_middle(examination: Examination) -> Iterator[Finding]:
             f"A good system scores {numbers[0]:.4f}, then {value:.4f} with zeros in its middle, and "
             f"{numbers[2]:.4f} with the same items in another order."
         )
-        yield Finding(MIDDLE, measure, Verdict.CHANGES if remembered else Verdict.HELD, value, detail=detail)
+        yield Finding(attack.name, measure, Verdict.CHANGES if remembered else Verdict.HELD, value, detail=detail)
 
+
+BLIND: dict[str, Callable[[Attack, Examination], Iterator[Finding]]] = {
+    "zeros in a new process": _in_a_new_process,
+    "zeros after a good system": partial(_after_a_good_system, filled(0.0)),
+    "random vectors after a good system": partial(_after_a_good_system, Dice.plain),
+}
+MIDDLE = "zeros in the middle of a good system"
 
 ATTACKS = [
-    Attack(ANEW, "blind", run=_in_a_new_process, **told(ANEW)),
-    Attack(AFTER, "blind", run=partial(_after_a_good_system, AFTER, filled(0.0)), **told(AFTER)),
-    Attack(RANDOM_AFTER, "blind", run=partial(_after_a_good_system, RANDOM_AFTER, Dice.plain), **told(RANDOM_AFTER)),
-    Attack(MIDDLE, "must not matter", run=_in_the_middle, **told(MIDDLE)),
+    *(Attack(name, "blind", run, **told(name)) for name, run in BLIND.items()),
+    Attack(MIDDLE, "must not matter", _in_the_middle, **told(MIDDLE)),
 ]
 """The attacks on memory, in the order in which they run."""

@@ -27,7 +27,7 @@ STEPS = 60
 FEWEST_STEPS = 20
 
 
-def _search(examination: Examination) -> Iterator[Finding]:
+def _search(attack: Attack, examination: Examination) -> Iterator[Finding]:
     random = examination.random(NAME)
     labels = by_class(examination.options.items)
     places = np.arange(len(labels))
@@ -126,5 +126,5 @@ def _judged(
     yield Finding(NAME, measure, Verdict.DEPENDS_ON_ORDER, again, luck.mean, luck.std, above, detail)
 
 
-ATTACKS = [Attack(NAME, "order", run=_search, **told(NAME))]
+ATTACKS = [Attack(NAME, "order", _search, **told(NAME))]
 """The search for the best order of the data."""

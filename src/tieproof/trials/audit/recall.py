@@ -104,37 +104,29 @@ def _judged(examination: Examination, attack: str, trial: RecallTrial) -> Iterat
         yield Finding(attack, name, verdict, value, detail=detail, interval=(min(interval), max(interval)))
 
 
-def attack(
-    name: str, trials: Callable[[Deck], Iterator[RecallTrial]], does: str, why: str, source: str = ""
-) -> Attack:
-    """An attack by lists whose recall is known."""
+Trials = Callable[[Deck], Iterator[RecallTrial]]
+"""A function that yields lists whose recall is known."""
 
-    def run(examination: Examination) -> Iterator[Finding]:
-        """The findings on all trials."""
-        for trial in trials(deck(examination, name)):
-            yield from _judged(examination, name, trial)
 
-    return Attack(name, RECALL, does, why, run, source)
+def hand_in(trials: Trials, attack: Attack, examination: Examination) -> Iterator[Finding]:
+    """The findings on all trials."""
+    for trial in trials(deck(examination, attack.name)):
+        yield from _judged(examination, attack.name, trial)
 
 
 Pairs = Callable[[Deck], Iterator[tuple[str, RecallLists, RecallLists]]]
 """A function that yields pairs of lists that must have the same score, with the change in words."""
 
 
-def same(name: str, pairs: Pairs, does: str, why: str, source: str = "", verdict: str = Verdict.CHANGES) -> Attack:
-    """An attack by a change that must not matter, with the verdict if it does."""
-
-    def run(examination: Examination) -> Iterator[Finding]:
-        """The findings on all pairs."""
-        for what, one, other in pairs(deck(examination, name)):
-            before, after = ask(examination, one), ask(examination, other)
-            if before.problem or after.problem:
-                yield from examination.failed(name, before if before.problem else after, f"With {what}")
-                continue
-            for measure, value in before.values.items():
-                changed = after.value(measure)
-                detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
-                reached = Verdict(verdict) if differ(value, changed) else Verdict.HELD
-                yield Finding(name, measure, reached, changed, detail=detail)
-
-    return Attack(name, RECALL, does, why, run, source)
+def compare(pairs: Pairs, attack: Attack, examination: Examination) -> Iterator[Finding]:
+    """The findings on all pairs."""
+    for what, one, other in pairs(deck(examination, attack.name)):
+        before, after = ask(examination, one), ask(examination, other)
+        if before.problem or after.problem:
+            yield from examination.failed(attack.name, before if before.problem else after, f"With {what}")
+            continue
+        for measure, value in before.values.items():
+            changed = after.value(measure)
+            detail = f"With {what}, {value:.6f} becomes {changed:.6f}."
+            reached = Verdict(attack.verdict) if differ(value, changed) else Verdict.HELD
+            yield Finding(attack.name, measure, reached, changed, detail=detail)

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from tieproof.trials.attacks import Verdict, told
-from tieproof.trials.audit.recall import attack, same
+from tieproof.trials.audit.examination import Attack
+from tieproof.trials.audit.recall import RECALL, compare, hand_in
 from tieproof.trials.audit.recall_cases import (
     FIRST,
     NOTHING,
@@ -214,7 +216,7 @@ PAIRS = {
 }
 
 ATTACKS = [
-    *(attack(name, trials, **told(name)) for name, trials in TRIALS.items()),
-    *(same(name, pairs, **told(name)) for name, pairs in PAIRS.items()),
+    *(Attack(name, RECALL, partial(hand_in, trials), **told(name)) for name, trials in TRIALS.items()),
+    *(Attack(name, RECALL, partial(compare, pairs), **told(name)) for name, pairs in PAIRS.items()),
 ]
 """The attacks on evaluators of recall, in the order in which they run."""

@@ -169,9 +169,7 @@ def documents(length: int) -> Listing:
 
 def first_queries(random: np.random.Generator, count: int, asked: int) -> IntArray:
     """All documents for the first queries, and none for the others."""
-    counts = np.zeros((count, asked), dtype=np.int64)
-    counts[:, : -(-asked // ANSWERED)] = 1
-    return counts
+    return np.tile(np.where(np.arange(asked) < -(-asked // ANSWERED), 1, 0), (count, 1))
 
 
 def the_same_documents(number: int) -> Listing:
@@ -183,11 +181,6 @@ def the_same_documents(number: int) -> Listing:
         return counts
 
     return listed
-
-
-def listed_last(random: np.random.Generator, count: int, asked: int) -> IntArray:
-    """As first_queries, from the last query on."""
-    return first_queries(random, count, asked)[:, ::-1].copy()
 
 
 SYSTEMS: dict[str, BlindSystem] = {
@@ -233,7 +226,7 @@ LISTINGS: dict[str, Listing] = {
     "ten documents": documents(10),
     "the same documents": the_same_documents(11),
     "first queries": first_queries,
-    "empty lists": listed_last,
+    "empty lists": lambda random, count, asked: first_queries(random, count, asked)[:, ::-1].copy(),
     "repeated documents": lambda random, count, asked: REPEATS * documents(1)(random, count, asked),
 }
 """The documents that are listed in the attacks by lists."""

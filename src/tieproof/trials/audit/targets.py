@@ -12,7 +12,7 @@ import time
 from typing import Any
 
 from tieproof.errors import InputError
-from tieproof.trials.attacks import is_number
+from tieproof.kit import is_number
 from tieproof.trials.audit.conventions import EvaluatorFunction
 from tieproof.trials.audit.outcomes import DEADLINE, MOST_LETTERS, described, timed_out, too_much_printed
 from tieproof.trials.sandbox import runs

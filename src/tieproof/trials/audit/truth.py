@@ -28,7 +28,7 @@ def claimed(examination: Examination, measure: str) -> Measure | None:
     return None if name is None else parse(name)
 
 
-def _inside_of_truth(examination: Examination) -> Iterator[Finding]:
+def _inside_of_truth(attack: Attack, examination: Examination) -> Iterator[Finding]:
     """A finding on each data set and each number that is declared to be a measure of tieproof."""
     for data in DATA:
         case = data_case(examination, data)
@@ -84,5 +84,5 @@ def _place_of(value: float, estimate: Estimate[float]) -> str:
     return "inside the interval" if estimate.lower < value < estimate.upper else "outside the interval"
 
 
-ATTACKS = [Attack(NAME, "truth", run=_inside_of_truth, **told(NAME))]
+ATTACKS = [Attack(NAME, "truth", _inside_of_truth, **told(NAME))]
 """The attack by the truth."""

@@ -1,5 +1,6 @@
 """A competition for a platform: each phase has times, a truth, and the files that participants get."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -7,7 +8,16 @@ from typing import NamedTuple
 from tieproof.distances import DISTANCES as KNOWN
 from tieproof.errors import InputError
 from tieproof.trials.competition.scoring import Scoring
-from tieproof.trials.competition.settings import DISTANCES, RUN, Competition, Phase, Platform, slug
+from tieproof.trials.competition.settings import (
+    DISTANCES,
+    RUN,
+    Competition,
+    Contradiction,
+    Phase,
+    Platform,
+    check_all,
+    slug,
+)
 from tieproof.trials.competition.truth import Truth, read_judgments, read_labels, with_gallery
 from tieproof.trials.sandbox.trees import below
 
@@ -62,28 +72,11 @@ class Hosted(NamedTuple):
 
 def hosted(competition: Competition) -> Hosted:
     """The competition for a platform; InputError if only a judge can run it, or something is missing."""
-    path = competition.path
-    if competition.task == DISTANCES:
-        raise InputError(
-            f"{path} has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it.", "task"
-        )
-    if len(competition.title) > LONGEST_TITLE:
-        raise InputError(
-            f"{path} has a title of {len(competition.title)} characters. Give at most {LONGEST_TITLE}.", "title"
-        )
-    if competition.distance is not None and KNOWN[competition.distance].bits:
-        raise InputError(
-            f"{path} has the distance {competition.distance}, which needs packed bits. Let participants hand in 0 "
-            "and 1 as numbers and use cityblock, which gives the same distances.",
-            "distance",
-        )
-    if len({(phase.gallery_labels is None) for phase in competition.phases}) > 1:
-        raise InputError(f"{path} has a gallery only in some phases. Give all phases one, or none.", "gallery_labels")
-    for place in (competition.platform.logo, competition.platform.terms):
-        _check_there(place, path)
-    phases = tuple(_phase_of(competition, number, phase) for number, phase in enumerate(competition.phases, 1))
+    check_all(competition, _unhostable(competition))
+    phases = tuple(map(_phase_of, competition.phases))
     if len({bool(phase.truth and phase.truth.groups) for phase in phases}) > 1:
-        raise InputError(f"{path} has groups only in some phases. Give all phases groups, or none.", "labels")
+        said = "has groups only in some phases. Give all phases groups, or none."
+        raise InputError(f"{competition.path} {said}", "labels")
     platform = competition.platform
     scoring = Scoring(
         "run" if competition.task == RUN else "embeddings",
@@ -96,46 +89,59 @@ def hosted(competition: Competition) -> Hosted:
     return Hosted(competition.title, platform, scoring, phases)
 
 
-def _phase_of(competition: Competition, number: int, phase: Phase) -> HostedPhase:
-    """A phase, after checking that its files exist and that the files for participants hold no secret."""
-    path = competition.path
-    start, end = phase.start, phase.end
-    if start is None or end is None:
-        lacks = "start" if start is None else "end"
-        raise InputError(
-            f"{path} lacks the key phases[{number}].{lacks}. Give a date or a time; platforms need it.", lacks
-        )
-    for place in (*phase.data, phase.baseline):
-        _check_there(place, path)
-    public = tuple(place for place in (phase.items, phase.gallery) if place is not None)
-    if len({place.name for place in public}) < len(public):
-        raise InputError(
-            f"{path} has items and a gallery that are both called {public[0].name}. Rename one of them.", "gallery"
-        )
-    for place in public:
-        _check_tells_nothing(place, competition)
+def _unhostable(competition: Competition) -> Iterator[Contradiction]:
+    """What keeps a competition from a platform: its settings, a file that is missing, or one that would be told."""
+    platform, distance, phases = competition.platform, competition.distance, competition.phases
+    if competition.task == DISTANCES:
+        yield "task", f"has the task {DISTANCES}, for which systems must be run. Use tieproof judge for it."
+    if (length := len(competition.title)) > LONGEST_TITLE:
+        yield "title", f"has a title of {length} characters. Give at most {LONGEST_TITLE}."
+    if distance is not None and KNOWN[distance].bits:
+        advice = "Let participants hand in 0 and 1 as numbers and use cityblock, which gives the same distances."
+        yield "distance", f"has the distance {distance}, which needs packed bits. {advice}"
+    if len({phase.gallery_labels is None for phase in phases}) > 1:
+        yield "gallery_labels", "has a gallery only in some phases. Give all phases one, or none."
+    named = [platform.logo, platform.terms, *(place for phase in phases for place in (*phase.data, phase.baseline))]
+    for place in named:
+        if place is not None and not place.exists():
+            advice = f"Give a path relative to the folder of {competition.path}."
+            yield None, f"names {place}, which does not exist. {advice}"
+    secrets = [competition.path, competition.judge.seed]
+    secrets += [place for phase in phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
+    hidden = {place.resolve() for place in secrets if place is not None}
+    for number, phase in enumerate(phases, 1):
+        for name in ("start", "end"):
+            if getattr(phase, name) is None:
+                yield name, f"lacks the key phases[{number}].{name}. Give a date or a time; platforms need it."
+        public = _public(phase)
+        if len({place.name for place in public}) < len(public):
+            yield "gallery", f"has items and a gallery that are both called {public[0].name}. Rename one of them."
+        for place in public:
+            for inner in (place, *(below(place) if place.is_dir() else ())):
+                if inner.resolve() in hidden:
+                    secret = f"{inner} in it is secret. Move the secret file to another folder."
+                    yield "items", f"gives participants {place}, but {secret}"
+
+
+def _public(phase: Phase) -> tuple[Path, ...]:
+    """The files and folders that participants get."""
+    return tuple(place for place in (phase.items, phase.gallery) if place is not None)
+
+
+def _phase_of(phase: Phase) -> HostedPhase:
+    """A phase whose files exist."""
     truth = None if phase.labels is None else read_labels(phase.labels)
     if truth and phase.gallery_labels is not None:
         truth = with_gallery(truth, read_labels(phase.gallery_labels), f"The phase {phase.name}")
-    truth = truth and truth.in_order()
-    return HostedPhase(phase.name, slug(phase.name), start, end, truth, phase.qrels, public, phase.baseline)
-
-
-def _check_there(place: Path | None, path: Path) -> None:
-    if place is not None and not place.exists():
-        raise InputError(f"{path} names {place}, which does not exist. Give a path relative to the folder of {path}.")
-
-
-def _check_tells_nothing(public: Path, competition: Competition) -> None:
-    """Raise InputError if the files for participants include a secret file, or a link to one."""
-    path = competition.path
-    secrets = [path, competition.judge.seed]
-    secrets += [place for phase in competition.phases for place in (phase.labels, phase.gallery_labels, phase.qrels)]
-    hidden = {place.resolve() for place in secrets if place is not None}
-    for place in (public, *(below(public) if public.is_dir() else ())):
-        if place.resolve() in hidden:
-            raise InputError(
-                f"{path} gives participants {public}, but {place} in it is secret. Move the secret file to "
-                "another folder.",
-                "items",
-            )
+    assert phase.start is not None
+    assert phase.end is not None
+    return HostedPhase(
+        phase.name,
+        slug(phase.name),
+        phase.start,
+        phase.end,
+        truth and truth.in_order(),
+        phase.qrels,
+        _public(phase),
+        phase.baseline,
+    )

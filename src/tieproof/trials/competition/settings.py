@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, time
 from itertools import pairwise
 from pathlib import Path
@@ -225,7 +225,7 @@ class Competition(NamedTuple):
         if given["task"] == EMBEDDINGS:
             given["distance"] = given["distance"] or "cosine"
         competition = cls(**given | {"phases": phases, "platform": platform, "judge": judging, "path": place})
-        _check_together(competition)
+        check_all(competition, _contradictions(competition))
         return competition
 
 
@@ -271,58 +271,43 @@ def _taken(content: Mapping[str, Any], table: str, path: Path, prefix: str = "")
     return values
 
 
-def _check_together(competition: Competition) -> None:
-    """Raise InputError for keys that contradict each other."""
-    path = competition.path
-    if not competition.phases:
-        raise InputError(f"{path} has phases = []. Give a table [[phases]] for each phase.", "phases")
-    if competition.task != EMBEDDINGS and competition.distance is not None:
-        raise InputError(
-            f"{path} has the task {competition.task} and a distance, which applies only to embeddings. Leave it out.",
-            "distance",
-        )
-    for number, phase in enumerate(competition.phases, 1):
-        _check_data(competition, phase, f"{path} has phases[{number}]")
-    if competition.judge.symmetric and (
-        competition.task != DISTANCES or any(phase.gallery_labels for phase in competition.phases)
-    ):
-        raise InputError(
-            f"{path} has judge.symmetric, which only the task distances without a gallery has. Leave it out.",
-            "symmetric",
-        )
-    _check_times(competition.phases, path)
-    if len({slug(phase.name) for phase in competition.phases}) < len(competition.phases):
-        raise InputError(
-            f"{path} has two phases whose names have the same letters and digits. Rename one of them.", "name"
-        )
+Contradiction = tuple[str | None, str]
+"""A key, and what is wrong with it, as a sentence that goes on after the path of the file."""
 
 
-def _check_data(competition: Competition, phase: Phase, where: str) -> None:
-    """Raise InputError for a phase whose files are not a test set of the task."""
-    truth, other = ("qrels", "labels") if competition.task == RUN else ("labels", "qrels")
-    if getattr(phase, truth) is None:
-        raise InputError(f"{where} without {truth}. The task {competition.task} needs this truth file.", truth)
-    for name in (other, "gallery", "gallery_labels") if competition.task == RUN else (other,):
-        if getattr(phase, name) is not None:
-            raise InputError(f"{where}.{name}, which the task {competition.task} does not have. Leave it out.", name)
-    if phase.gallery is not None and phase.gallery_labels is None:
-        raise InputError(f"{where}.gallery without gallery_labels. Give both, or neither.", "gallery_labels")
+def check_all(competition: Competition, contradictions: Iterator[Contradiction]) -> None:
+    """Raise InputError for the first contradiction, if there is one."""
+    for key, said in contradictions:
+        raise InputError(f"{competition.path} {said}", key)
 
 
-def _check_times(phases: Sequence[Phase], path: Path) -> None:
-    timed = [phase for phase in phases if phase.start and phase.end]
-    for phase in timed:
-        if phase.end <= phase.start:  # type: ignore[operator]
-            raise InputError(
-                f"{path} has the phase {phase.name}, which ends before it starts. Give a later end.", "end"
-            )
-    for before, after in pairwise(timed):
-        if after.start <= before.end:  # type: ignore[operator]
-            raise InputError(
-                f"{path} has the phase {after.name}, which starts before {before.name} is over. "
-                "Let it start after the other ends.",
-                "start",
-            )
+def _contradictions(competition: Competition) -> Iterator[Contradiction]:
+    task, phases = competition.task, competition.phases
+    if not phases:
+        yield "phases", "has phases = []. Give a table [[phases]] for each phase."
+    if task != EMBEDDINGS and competition.distance is not None:
+        yield "distance", f"has the task {task} and a distance, which applies only to embeddings. Leave it out."
+    truth, *others = ("qrels", "labels", "gallery", "gallery_labels") if task == RUN else ("labels", "qrels")
+    for number, phase in enumerate(phases, 1):
+        where = f"has phases[{number}]"
+        if getattr(phase, truth) is None:
+            yield truth, f"{where} without {truth}. The task {task} needs this truth file."
+        for name in [name for name in others if getattr(phase, name) is not None]:
+            yield name, f"{where}.{name}, which the task {task} does not have. Leave it out."
+        if phase.gallery is not None and phase.gallery_labels is None:
+            yield "gallery_labels", f"{where}.gallery without gallery_labels. Give both, or neither."
+    if competition.judge.symmetric and (task != DISTANCES or any(phase.gallery_labels for phase in phases)):
+        yield "symmetric", "has judge.symmetric, which only the task distances without a gallery has. Leave it out."
+    times = [(phase.name, phase.start, phase.end) for phase in phases if phase.start and phase.end]
+    for name, start, end in times:
+        if end <= start:
+            yield "end", f"has the phase {name}, which ends before it starts. Give a later end."
+    for (before, _, end), (name, start, _) in pairwise(times):
+        if start <= end:
+            over = f"which starts before {before} is over. Let it start after the other ends."
+            yield "start", f"has the phase {name}, {over}"
+    if len({slug(phase.name) for phase in phases}) < len(phases):
+        yield "name", "has two phases whose names have the same letters and digits. Rename one of them."
 
 
 def slug(name: str) -> str:

@@ -4,7 +4,7 @@ import csv
 import os
 import stat
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 from zipfile import ZipFile
@@ -130,11 +130,6 @@ def _from_npz(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
     return [str(each) for each in ids.tolist()], entries[EMBEDDINGS].load()
 
 
-def _from_npy(path: Path, limits: SubmissionLimits) -> tuple[None, Array]:
-    (entry,) = npy.entries(path)
-    return None, np.asarray(entry.load())
-
-
 def _from_csv(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
     """The column `id`, and the columns of numbers after it."""
     with reading(path, TABLE), path.open(encoding="utf-8-sig", newline="") as file:
@@ -164,7 +159,11 @@ def _from_csv(path: Path, limits: SubmissionLimits) -> tuple[list[str], Array]:
     return ids, np.array(vectors, dtype=np.float64).reshape(len(ids), len(header) - 1)
 
 
-READERS = {".npz": _from_npz, ".npy": _from_npy, ".csv": _from_csv}
+READERS: dict[str, Callable[[Path, SubmissionLimits], tuple[list[str] | None, Array]]] = {
+    ".npz": _from_npz,
+    ".npy": lambda path, limits: (None, np.asarray(npy.entries(path)[0].load())),
+    ".csv": _from_csv,
+}
 
 
 def in_order(vectors: Array, given: Sequence[str], ids: Sequence[str], name: str, limits: SubmissionLimits) -> Array:

@@ -7,7 +7,7 @@ memory that this takes grows with what a system was not asked for.
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -32,14 +32,8 @@ BYTES_OF_NUMBER = 400
 BYTES_OF_NAMES = 1000
 """The number of bytes of a line for its names and for spaces."""
 
-MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS, WRONG_SHAPE = (
-    "missing",
-    "duplicate",
-    "not finite",
-    "no numbers",
-    "wrong shape",
-)
-CRASHED, NO_BITS, OUT_OF_RANGE = "crashed", "no bits", "out of range"
+MISSING, DUPLICATE, NOT_FINITE, NOT_NUMBERS = "missing", "duplicate", "not finite", "no numbers"
+WRONG_SHAPE, CRASHED, NO_BITS, OUT_OF_RANGE = "wrong shape", "crashed", "no bits", "out of range"
 REFUSALS = {
     MISSING: "There was no answer under the name.",
     DUPLICATE: "There were several answers under the same name; none of them counts.",
@@ -163,37 +157,27 @@ def _unless_finite(vector: FloatArray) -> str:
     return "" if np.isfinite(vector).all() else NOT_FINITE
 
 
-def only_bits(answers: Answers) -> Answers:
-    """The answers, where those with numbers other than 0 and 1 are refused.
-
-    >>> only_bits(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""])).refused
-    ['', 'no bits']
-    """
-    return _refusing(answers, lambda vector: not np.isin(vector, (0, 1)).all(), NO_BITS)
-
-
 SMALLEST, LARGEST = 2.0**-149, 2.0**128
 """The range of float32: embeddings with much smaller or larger numbers would take hours to order exactly."""
 
 
-def in_range(answers: Answers) -> Answers:
-    """The answers, where those with numbers that are too large or too near to 0 are refused.
+def as_embeddings(answers: Answers, in_bits: bool) -> Answers:
+    """The answers, where those with numbers other than bits are refused, or with too large ones or too near to 0.
 
-    >>> in_range(Answers([np.array([0.0, -1e38]), np.array([1e-60, 1.0])], ["", ""])).refused
+    >>> as_embeddings(Answers([np.array([0.0, 1.0]), np.array([0.5, 1.0])], ["", ""]), in_bits=True).refused
+    ['', 'no bits']
+    >>> as_embeddings(Answers([np.array([0.0, -1e38]), np.array([1e-60, 1.0])], ["", ""]), in_bits=False).refused
     ['', 'out of range']
     """
 
-    def is_out(vector: FloatArray) -> bool:
+    def refused(vector: FloatArray) -> str:
+        if in_bits:
+            return "" if np.isin(vector, (0, 1)).all() else NO_BITS
         sizes = np.abs(vector)
-        return bool(((sizes >= LARGEST) | ((sizes > 0) & (sizes < SMALLEST))).any())
+        return OUT_OF_RANGE if ((sizes >= LARGEST) | ((sizes > 0) & (sizes < SMALLEST))).any() else ""
 
-    return _refusing(answers, is_out, OUT_OF_RANGE)
-
-
-def _refusing(answers: Answers, refuses: Callable[[FloatArray], bool], why: str) -> Answers:
-    """The answers, where those that were not yet refused, but now are, have a reason."""
     pairs = zip(answers.vectors, answers.refused, strict=True)
-    return answers._replace(refused=[reason or (why if refuses(vector) else "") for vector, reason in pairs])
+    return answers._replace(refused=[reason or refused(vector) for vector, reason in pairs])
 
 
 FARTHEST = float(np.finfo(np.float64).max)

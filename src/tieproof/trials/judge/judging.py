@@ -21,14 +21,7 @@ from tieproof.evaluation.answers import Unanswered
 from tieproof.evaluation.problems import unwatched
 from tieproof.kit import Array, PartsFolder, check_choice, check_whole, progress_bar
 from tieproof.trials.competition.settings import LAST, Competition
-from tieproof.trials.judge.answers import (
-    all_refused,
-    assembled,
-    distances_of,
-    embeddings_of,
-    in_range,
-    only_bits,
-)
+from tieproof.trials.judge.answers import all_refused, as_embeddings, assembled, distances_of, embeddings_of
 from tieproof.trials.judge.batches import PAIRS, Batch, Dealer, deal_items, deal_pairs
 from tieproof.trials.judge.items import Contest, Sequestered, contest_of, read_sequestered
 from tieproof.trials.judge.judgment import LOG_ENDING, Judgment, Run, write_judgment
@@ -242,7 +235,7 @@ def _evaluated(
     unanswered: Unanswered = "last" if rules.judge.refused == LAST else "worst"
     given = [each.answers for each in outcomes]
     if not contest.gives_distances:
-        given = [only_bits(each) if in_bits else in_range(each) for each in given]
+        given = [as_embeddings(each, in_bits) for each in given]
     answered = assembled(zip(batches, given, strict=True), symmetric)
     if contest.gives_distances:
         labels, gallery_labels = test_set.labels, test_set.gallery_labels

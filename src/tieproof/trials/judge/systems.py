@@ -252,17 +252,9 @@ def engine_options(folder: Path, limits: SystemLimits) -> list[str]:
 
     The container has the name of the folder, by which it can be removed.
     """
+    options = "--pull=never --network=none --read-only --tmpfs=/tmp --cap-drop=ALL --security-opt=no-new-privileges"
     return [
-        "run",
-        "--rm",
-        "--name",
-        folder.name,
-        "--pull=never",
-        "--network=none",
-        "--read-only",
-        "--tmpfs=/tmp",
-        "--cap-drop=ALL",
-        "--security-opt=no-new-privileges",
+        *("run", "--rm", "--name", folder.name, *options.split()),
         f"--memory={limits.memory}",
         f"--memory-swap={limits.memory}",
         f"--pids-limit={PROCESSES}",

@@ -124,7 +124,7 @@ def walk(folder: Path, needs: int) -> Iterator[FolderEntry]:
     Only one folder is open at a time; the way back up is `..`. A folder that is moved meanwhile ends the walk,
     because its way up leads elsewhere. A folder that cannot be entered is left out.
     """
-    here, levels = _entered(os.fspath(folder), None, needs), list[tuple[tuple[int, int], list[str]]]()
+    here, levels = _entered(os.fspath(folder), None, needs), list[tuple[os.stat_result, list[str]]]()
     try:
         while True:
             folders: list[str] = []
@@ -134,7 +134,7 @@ def walk(folder: Path, needs: int) -> Iterator[FolderEntry]:
                         folders.append(entry.name)
                     else:
                         yield FolderEntry(here, entry.name, is_folder=False)
-            levels.append((_identity(here), folders))
+            levels.append((os.fstat(here), folders))
             while True:
                 if folders:
                     with suppress(OSError):
@@ -147,7 +147,7 @@ def walk(folder: Path, needs: int) -> Iterator[FolderEntry]:
                     return
                 here = _closing(here, os.open("..", os.O_RDONLY | _FOLDER, dir_fd=here))
                 above, folders = levels[-1]
-                if _identity(here) != above:
+                if not os.path.samestat(os.fstat(here), above):
                     return
                 yield FolderEntry(here, folders.pop(), is_folder=True)
     finally:
@@ -158,12 +158,6 @@ def _closing(old: int, new: int) -> int:
     """The new one of two descriptors, after closing the old one."""
     os.close(old)
     return new
-
-
-def _identity(folder: int) -> tuple[int, int]:
-    """What tells an open folder from all others."""
-    status = os.fstat(folder)
-    return status.st_dev, status.st_ino
 
 
 def remove(folder: Path) -> None:
@@ -249,9 +243,15 @@ def hand_over(folder: Path) -> None:
     """If this process is root, make nobody the owner of a folder of tieproof, so that a sealed program can use it."""
     if os.geteuid() != 0:
         return
-    for around, folders, files in os.walk(folder):
-        for place in (around, *(os.path.join(around, name) for name in (*folders, *files))):
-            os.chown(place, NOBODY, NOBODY, follow_symlinks=False)
+    for place in _with_content(folder):
+        os.chown(place, NOBODY, NOBODY, follow_symlinks=False)
+
+
+def _with_content(place: Path) -> Iterator[str]:
+    """The path of a file or folder, and those of everything below."""
+    yield str(place)
+    for around, folders, files in os.walk(place):
+        yield from (os.path.join(around, name) for name in (*folders, *files))
 
 
 @contextmanager
@@ -261,7 +261,11 @@ def readable(places: Sequence[Path]) -> Iterator[dict[str, Path]]:
         shown = {}
         for place in outermost(places):
             shown[str(place)] = place
-            if os.geteuid() == 0 and place not in python_folders() and not _nobody_reads_all(place):
+            if (
+                os.geteuid() == 0
+                and place not in python_folders()
+                and not all(map(nobody_reads, _with_content(place)))
+            ):
                 folder = copies.enter_context(temporary_folder())
                 shown[str(place)] = folder / place.name
                 if place.is_dir():
@@ -270,11 +274,6 @@ def readable(places: Sequence[Path]) -> Iterator[dict[str, Path]]:
                     shutil.copy2(place, folder / place.name)
                 hand_over(folder)
         yield shown
-
-
-def _nobody_reads_all(place: Path) -> bool:
-    below = (os.path.join(around, name) for around, folders, files in os.walk(place) for name in (*folders, *files))
-    return nobody_reads(str(place)) and all(map(nobody_reads, below))
 
 
 def nobody_reads(place: str) -> bool:

@@ -12,6 +12,7 @@ import signal
 import sys
 import time
 from collections.abc import Iterator
+from typing import Any
 
 FILTER = 9
 """The descriptor from which bubblewrap reads the filter of system calls."""
@@ -31,8 +32,8 @@ def main() -> None:
     parent, group, filter_in_hex, limits, *command = sys.argv[1:]
     if sys.platform == "linux":
         signal.signal(signal.SIGTERM, lambda number, frame: leave(128 + number))
-        control(SUBREAPER, 1)
-        control(PARENT_DEATH, signal.SIGTERM)
+        library().prctl(SUBREAPER, 1, 0, 0, 0)
+        library().prctl(PARENT_DEATH, signal.SIGTERM, 0, 0, 0)
         if os.getppid() != int(parent):
             sys.exit(1)
     if group:
@@ -62,9 +63,9 @@ def prepare(filter_in_hex: str, limits: str) -> None:
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     if sys.platform == "linux":
-        control(PARENT_DEATH, signal.SIGKILL)
+        library().prctl(PARENT_DEATH, signal.SIGKILL, 0, 0, 0)
         if number := KEYCTL.get(os.uname().machine):
-            system_call(number, JOIN_SESSION_KEYRING, None)
+            library().syscall(number, JOIN_SESSION_KEYRING, None)
     if filter_in_hex:
         reading, writing = os.pipe()
         os.write(writing, bytes.fromhex(filter_in_hex))
@@ -112,18 +113,11 @@ def children() -> Iterator[int]:
                 yield int(number)
 
 
-def control(option: int, value: int) -> None:
-    """Call prctl of the C library."""
+def library() -> Any:
+    """The C library."""
     import ctypes
 
-    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
-
-
-def system_call(*arguments: int | None) -> None:
-    """Call a system call by its number."""
-    import ctypes
-
-    ctypes.CDLL(None).syscall(*arguments)
+    return ctypes.CDLL(None)
 
 
 if __name__ == "__main__":

@@ -40,14 +40,10 @@ def main() -> None:
 
 
 def keep_nodes() -> None:
-    """Make the nodes read-only for this process and for what it becomes."""
-    separate()
-    for name in NODES:
-        make_read_only(f"/dev/{name}".encode())
+    """Mount the nodes on themselves, read-only, for this process and what it becomes; writing to devices still works.
 
-
-def separate() -> None:
-    """Give this process mounts of its own; an ordinary user may change them only in a namespace of users."""
+    An ordinary user may change mounts only in a namespace of users.
+    """
     user, group = os.geteuid(), os.getegid()
     called(_LIBRARY.unshare, _NEW_MOUNTS | (_NEW_USER if user else 0))
     if user:
@@ -56,13 +52,11 @@ def separate() -> None:
             with open(f"/proc/self/{name}", "w", encoding="ascii") as file:
                 file.write(text)
     called(_LIBRARY.mount, None, b"/", None, ctypes.c_ulong(_BELOW | _SLAVE), None)
-
-
-def make_read_only(node: bytes) -> None:
-    """Mount a node on itself, read-only; what is written to the device is still written."""
-    called(_LIBRARY.mount, node, node, None, ctypes.c_ulong(_BIND), None)
     attributes = (ctypes.c_uint64 * 4)(_READ_ONLY)
-    called(_LIBRARY.syscall, _MOUNT_SETATTR, _HERE, node, 0, attributes, ctypes.c_size_t(ctypes.sizeof(attributes)))
+    size = ctypes.c_size_t(ctypes.sizeof(attributes))
+    for node in (f"/dev/{name}".encode() for name in NODES):
+        called(_LIBRARY.mount, node, node, None, ctypes.c_ulong(_BIND), None)
+        called(_LIBRARY.syscall, _MOUNT_SETATTR, _HERE, node, 0, attributes, size)
 
 
 def called(function: Callable[..., int], *arguments: object) -> None:

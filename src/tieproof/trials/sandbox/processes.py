@@ -12,7 +12,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -152,19 +152,35 @@ def _content(path: str) -> bytes:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
-    """Hold signals back until the end of the block, so that starting or ending a process is never interrupted."""
-    numbers = [] if threading.current_thread() is not threading.main_thread() else _known(_KEPT_BACK)
-    came: list[int] = []
-    before = {number: signal.getsignal(number) for number in numbers}
-    replaced = {number: handler for number, handler in before.items() if handler not in (None, signal.SIG_IGN)}
+def _handled(
+    names: Sequence[str], replaced: Callable[[Any], bool], handler: Callable[[int, object], None]
+) -> Iterator[None]:
+    """Handle some signals otherwise until the end of the block; outside the main thread none.
+
+    replaced : whether a handler is replaced
+    """
+    here = threading.current_thread() is threading.main_thread()
+    numbers = [int(getattr(signal, name)) for name in names if here and hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers if replaced(signal.getsignal(number))}
     try:
-        for number in replaced:
-            signal.signal(number, lambda number, _: came.append(number))
+        for number in before:
+            signal.signal(number, handler)
         yield
     finally:
-        for number, handler in replaced.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold signals back until the end of the block, so that starting or ending a process is never interrupted."""
+    came: list[int] = []
+    try:
+        with _handled(
+            _KEPT_BACK, lambda old: old not in (None, signal.SIG_IGN), lambda number, _: came.append(number)
+        ):
+            yield
+    finally:
         for number in came:
             signal.raise_signal(number)
 
@@ -186,8 +202,6 @@ def ending_by_signals(again: bool = False) -> Iterator[None]:
 
     again : whether the signal, when the block has been left, ends the process as usual
     """
-    here = threading.current_thread() is threading.main_thread()
-    handled = [number for number in _known(_ENDING) if here and signal.getsignal(number) is signal.SIG_DFL]
     came: list[int] = []
 
     def end(number: int, _: object) -> None:
@@ -196,19 +210,11 @@ def ending_by_signals(again: bool = False) -> Iterator[None]:
             raise Terminated(number)
 
     try:
-        for number in handled:
-            signal.signal(number, end)
-        yield
+        with _handled(_ENDING, lambda old: old is signal.SIG_DFL, end):
+            yield
     finally:
-        for number in handled:
-            signal.signal(number, signal.SIG_DFL)
         if came and again:
             signal.raise_signal(came[0])
-
-
-def _known(names: Sequence[str]) -> list[int]:
-    """The numbers of the signals that the system has."""
-    return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]
 
 
 def how(status: int | None) -> str:

@@ -72,10 +72,11 @@ class FileAttack(NamedTuple):
     """One kind of submission that must gain nothing.
 
     name : as reports and options spell it
-    make : makes the submission; None if the form of the sample does not allow it
+    make : makes the submission; None if what it needs is unknown
     does : the submission, in words
     why : the reason why it must gain nothing
     fixed : whether it contains no random numbers
+    only : the name in `WHERE` of the samples whose form allows it
     """
 
     name: str
@@ -84,6 +85,21 @@ class FileAttack(NamedTuple):
     why: str
     kind: Kind = "damage"
     fixed: bool = True
+    only: str = "everywhere"
+
+    def submission(self, material: Material) -> WriteSubmission | None:
+        """What writes the submission; None if the form of the sample does not allow it."""
+        return self.make(material) if WHERE[self.only](material.form) else None
+
+
+WHERE: dict[str, Callable[[SubmissionForm], bool]] = {
+    "everywhere": lambda form: True,
+    "ids": lambda form: form.names_rows,
+    "vectors": lambda form: not form.is_run,
+    "arrays": lambda form: not form.is_run and form.place.endswith((".npy", ".npz")),
+    ".npy": lambda form: form.place.endswith(".npy"),
+}
+"""The samples that an attack applies to, by the names that attacks.toml has for them."""
 
 
 def write(material: Material, rows: Array, folder: Path) -> None:
@@ -106,7 +122,7 @@ def random_system(material: Material) -> WriteSubmission:
 BLIND = [
     FileAttack(attack.name, partial(_make_blindly, attack.rows), attack.does, attack.why, "blind", attack.fixed)
     for attack in AUDITED.values()
-    if attack.rows is not None and not attack.thorough
+    if attack.rows is not None and not (attack.thorough or attack.wide)
 ]
 """The attacks by the blind systems of an audit."""
 

@@ -21,21 +21,16 @@ KEPT = 10
 WIDE, MOST_NUMBERS = 100_000, 50_000_000
 """The dimensions of vectors that are too wide, and the most numbers in all of them together."""
 
-Change = Callable[[Material], tuple[Sequence[str], Array] | None]
-"""A function that returns other ids and rows; None if the form of the sample does not allow them."""
+Rows = tuple[Sequence[str], Array]
+"""Ids and rows of a submission."""
 
 
-def _changed(change: Change) -> Callable[[Material], WriteSubmission | None]:
+def _changed(change: Callable[[Material], Rows]) -> Callable[[Material], WriteSubmission]:
     """A function that makes the sample with other ids or rows."""
-
-    def make(material: Material) -> WriteSubmission | None:
-        changed = change(material)
-        return None if changed is None else lambda folder: material.form.write_into(folder, *changed)
-
-    return make
+    return lambda material: lambda folder: material.form.write_into(folder, *change(material))
 
 
-def _missing(material: Material) -> tuple[Sequence[str], Array]:
+def _missing(material: Material) -> Rows:
     """One in ten of the items or, in a run, of the queries."""
     form = material.form
     units = [name.partition(" ")[0] if form.is_run else name for name in form.ids]
@@ -45,18 +40,9 @@ def _missing(material: Material) -> tuple[Sequence[str], Array]:
     return [form.ids[at] for at in rows], form.rows[rows]
 
 
-def _contradicting(material: Material) -> tuple[Sequence[str], Array] | None:
-    form = material.form
-    if not form.names_rows:
-        return None
-    return [*form.ids, *form.ids], np.concatenate([form.rows, -form.rows[::-1]])
-
-
-def _strangers(material: Material) -> tuple[Sequence[str], Array] | None:
+def _strangers(material: Material) -> Rows:
     """The rows, and as many more for items or queries that are not in the test set."""
     form = material.form
-    if not form.names_rows:
-        return None
     count = len(form.ids)
     digits = all(name.isdigit() for name in form.ids)
     longest = max(map(int, form.ids)) + 1 if digits else 0
@@ -67,35 +53,20 @@ def _strangers(material: Material) -> tuple[Sequence[str], Array] | None:
     return [*form.ids, *names], np.concatenate([form.rows, form.rows[::-1]])
 
 
-def _shuffled(material: Material) -> tuple[Sequence[str], Array] | None:
-    form = material.form
-    if not form.names_rows:
-        return None
-    order = material.random.permutation(len(form.ids))
-    return [form.ids[at] for at in order], form.rows[order]
+def _shuffled(material: Material) -> Rows:
+    order = material.random.permutation(len(material.form.ids))
+    return [material.form.ids[at] for at in order], material.form.rows[order]
 
 
-def _copy(material: Material) -> tuple[Sequence[str], Array]:
+def _copy(material: Material) -> Rows:
     """The rows in another order, if they have ids, with all numbers times two."""
-    ids, rows = _shuffled(material) or (material.form.ids, material.form.rows)
+    ids, rows = _shuffled(material) if material.form.names_rows else (material.form.ids, material.form.rows)
     return ids, rows * 2
 
 
-def _rotated(material: Material) -> tuple[Sequence[str], Array] | None:
-    form = material.form
-    return None if form.is_run else (form.ids, form.rows[:, ::-1])
-
-
-def _texts(material: Material) -> tuple[Sequence[str], Array] | None:
-    form = material.form
-    return None if form.is_run else (form.ids, np.full(form.rows.shape, "one"))
-
-
-def _wide(material: Material) -> tuple[Sequence[str], Array] | None:
+def _wide(material: Material) -> Rows:
     """The sample with zeros appended to every vector."""
     form = material.form
-    if form.is_run or not form.place.endswith((".npy", ".npz")):
-        return None
     zeros = np.zeros((len(form.ids), min(WIDE, MOST_NUMBERS // len(form.ids))), dtype=form.rows.dtype)
     return form.ids, np.concatenate([form.rows, zeros], axis=1)
 
@@ -129,14 +100,9 @@ class Payload:
         return exec, (EXECUTED,)
 
 
-def _with_content(content: Callable[[Material], bytes | None]) -> Callable[[Material], WriteSubmission | None]:
+def _with_content(content: Callable[[Material], bytes]) -> Callable[[Material], WriteSubmission]:
     """A function that makes a file with other content."""
-
-    def make(material: Material) -> WriteSubmission | None:
-        written = content(material)
-        return None if written is None else lambda folder: material.form.place_in(folder).write_bytes(written)
-
-    return make
+    return lambda material: lambda folder: material.form.place_in(folder).write_bytes(content(material))
 
 
 def _as_sample(material: Material) -> bytes:
@@ -146,7 +112,7 @@ def _as_sample(material: Material) -> bytes:
         return place.read_bytes()
 
 
-def _pickled(material: Material) -> bytes | None:
+def _pickled(material: Material) -> bytes:
     """An array of Python objects, which run code when they are unpickled, or a pickle of such an object."""
     place, written = material.form.place, io.BytesIO()
     objects = np.array([[Payload()] for _ in material.form.ids], dtype=object)
@@ -173,10 +139,8 @@ def _climbing(material: Material) -> bytes:
     return written.getvalue()
 
 
-def _lying(material: Material) -> bytes | None:
+def _lying(material: Material) -> bytes:
     """An array whose header announces far more data than the file has."""
-    if not material.form.place.endswith(".npy"):
-        return None
     written = io.BytesIO()
     header = {"descr": "<f4", "fortran_order": False, "shape": (10**9, 10**4)}
     np.lib.format.write_array_header_1_0(written, header)
@@ -194,17 +158,19 @@ def _giant(material: Material) -> WriteSubmission:
     return write
 
 
-MAKERS: dict[str, Callable[[Material], WriteSubmission | None]] = {
+MAKERS: dict[str, Callable[[Material], WriteSubmission]] = {
     "missing ids": _changed(_missing),
     "one missing": _changed(lambda material: (material.form.ids[:-1], material.form.rows[:-1])),
     "duplicate ids": _changed(lambda material: (material.form.ids * 2, np.concatenate([material.form.rows] * 2))),
-    "contradicting ids": _changed(_contradicting),
+    "contradicting ids": _changed(
+        lambda material: (material.form.ids * 2, np.concatenate([material.form.rows, -material.form.rows[::-1]]))
+    ),
     "additional ids": _changed(_strangers),
-    "wrong types": _changed(_texts),
+    "wrong types": _changed(lambda material: (material.form.ids, np.full(material.form.rows.shape, "one"))),
     "too wide": _changed(_wide),
     "other order": _changed(_shuffled),
     "copy": _changed(_copy),
-    "other dimensions": _changed(_rotated),
+    "other dimensions": _changed(lambda material: (material.form.ids, material.form.rows[:, ::-1])),
     "pickle": _with_content(_pickled),
     "climbing archive": _with_content(_climbing),
     "cut short": _with_content(lambda material: _as_sample(material)[:-20]),

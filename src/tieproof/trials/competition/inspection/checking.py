@@ -244,7 +244,7 @@ def _begun(
 
 def judge(trial: TaskTrial, attack: FileAttack) -> Finding | None:
     """The finding on an attack; None if this form of submission does not allow it."""
-    submission = attack.make(trial.material(attack.name, 0))
+    submission = attack.submission(trial.material(attack.name, 0))
     if submission is None:
         return None
     if attack.kind in GAMES:

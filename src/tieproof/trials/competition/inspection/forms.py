@@ -10,8 +10,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from tieproof.errors import InputError
-from tieproof.kit import Array, fits, npy, reading
-from tieproof.trials.attacks import is_number
+from tieproof.kit import Array, fits, is_number, npy, reading
 from tieproof.trials.competition.inspection.tasks import part_of
 from tieproof.trials.competition.scoring import name_of
 from tieproof.trials.competition.truth import table

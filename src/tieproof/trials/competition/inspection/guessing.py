@@ -268,7 +268,7 @@ def _judge_climbing(trial: TaskTrial, attack: FileAttack, game: WriteSubmission)
     outcomes: list[Scored] = []
     needed = None
     for number in range(1, 1 + min(CLIMBS, limit or CLIMBS)):
-        again = attack.make(trial.material(attack.name, number))
+        again = attack.submission(trial.material(attack.name, number))
         assert isinstance(again, Game)
         real, guess = trial.scorer(again), trial.scorer(again, again.suppose)
         for each in (real, guess):

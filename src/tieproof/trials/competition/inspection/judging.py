@@ -2,10 +2,8 @@
 
 import builtins
 import math
-import os
 import re
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -16,6 +14,7 @@ from tieproof.trials.competition.inspection.attacks import FileAttack, Material,
 from tieproof.trials.competition.inspection.broken_files import CLIMBED, INSIDE, MARK
 from tieproof.trials.competition.inspection.tasks import Program, ProgramRun, Task, run
 from tieproof.trials.sandbox.folders import PREFIX, temporary_folder
+from tieproof.trials.sandbox.trees import entries
 
 Problem = Literal["refused", "crashed", "timed out", "executed", "climbed"]
 
@@ -106,16 +105,7 @@ def _shortened(text: str) -> str:
 
 def _files_in(folder: Path) -> list[Path]:
     """All files and folders below a folder, except for those that are nested deeper than any attack of ours."""
-    paths, inner = list[Path](), [folder]
-    for _ in range(DEEPEST):
-        inner, before = [], inner
-        for each in before:
-            with suppress(OSError), os.scandir(each) as entries:
-                for entry in entries:
-                    paths.append(Path(entry))
-                    if entry.is_dir(follow_symlinks=False):
-                        inner.append(Path(entry))
-    return paths
+    return [Path(entry) for entry, depth in entries(folder, lambda error: None) if depth < DEEPEST]
 
 
 DRAWS = 12
@@ -168,7 +158,7 @@ def _judge_blind(trial: TaskTrial, attack: FileAttack, score: float) -> Finding:
     if not _gains(trial, Luck(score, 0.0, 1)):
         return trial.finding(attack, Verdict.HELD, score, f"{attack.does}: not better than random systems.")
     numbers = range(1, 2 if attack.fixed else REDRAWS + 1)
-    submissions = (attack.make(trial.material(attack.name, number)) for number in numbers)
+    submissions = (attack.submission(trial.material(attack.name, number)) for number in numbers)
     again = [trial.scorer(submission) for submission in submissions if submission is not None]
     confirmed = Luck.of([outcome.score if outcome.score is not None else math.nan for outcome in again])
     if not (math.isfinite(confirmed.mean) and _gains(trial, confirmed)):

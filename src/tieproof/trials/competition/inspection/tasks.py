@@ -25,7 +25,7 @@ from tieproof.trials.sandbox.bubblewrap import SealedRoom, environment, sealed
 from tieproof.trials.sandbox.folders import hand_over, opened_file, outermost, python_folders, size_by
 from tieproof.trials.sandbox.limits import FILES, ProgramLimits
 from tieproof.trials.sandbox.processes import how
-from tieproof.trials.sandbox.trees import DEEPEST, below
+from tieproof.trials.sandbox.trees import DEEPEST, below, entries
 
 MOST_LETTERS = 1_000_000
 MOST_MEMORY = 16 * 2**30
@@ -105,22 +105,21 @@ def _on_disk(program: Program) -> tuple[int, float]:
 
     A folder that cannot be listed, because of its mode or the length of its path, counts as infinitely many files.
     """
-    size, count, left = 0, 0.0, list(program.folders.values())
-    while left:
-        try:
-            entries = list(os.scandir(left.pop()))
-        except FileNotFoundError:  # it was removed meanwhile
-            continue
-        except OSError:
-            return size, math.inf
-        count += len(entries)
-        for entry in entries:
-            with suppress(FileNotFoundError):
-                if entry.is_dir(follow_symlinks=False):
-                    left.append(Path(entry.path))
-                else:
-                    size += 512 * entry.stat(follow_symlinks=False).st_blocks
-    return size, count
+    size, count = 0, 0.0
+
+    def give_up(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):  # it was removed meanwhile
+            raise error
+
+    with suppress(OSError):
+        for folder in program.folders.values():
+            for entry, _ in entries(folder, give_up):
+                count += 1
+                if not entry.is_dir(follow_symlinks=False):
+                    with suppress(FileNotFoundError):
+                        size += 512 * entry.stat(follow_symlinks=False).st_blocks
+        return size, count
+    return size, math.inf
 
 
 def _python_of(word: str) -> str:

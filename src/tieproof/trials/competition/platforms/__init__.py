@@ -37,14 +37,14 @@ class BundleFormat(NamedTuple):
 
 
 PLATFORMS = {
-    "codabench": BundleFormat("Codabench", ("competition.yaml",), codabench.files, codabench.tasks),
-    "evalai": BundleFormat("EvalAI", ("challenge_config.yaml",), partial(bundle_of, "evalai"), evalai.tasks),
-    "kaggle": BundleFormat("Kaggle", ("metric.py", "solution.csv"), kaggle.files, kaggle.tasks),
+    "codabench": BundleFormat("Codabench", ("competition.yaml",), codabench.files, codabench.tasks_in),
+    "evalai": BundleFormat("EvalAI", ("challenge_config.yaml",), partial(bundle_of, "evalai"), evalai.tasks_in),
+    "kaggle": BundleFormat("Kaggle", ("metric.py", "solution.csv"), kaggle.files, kaggle.tasks_in),
     "grand-challenge": BundleFormat(
         "Grand Challenge",
         ("Dockerfile", "evaluate.py"),
         partial(bundle_of, "grand-challenge", own=grand_challenge.MAKERS),
-        grand_challenge.tasks,
+        grand_challenge.tasks_in,
     ),
 }
 """The bundles of all platforms, by the names that `tieproof.trials.competition.new` accepts."""

@@ -8,20 +8,7 @@ from typing import Any
 
 from tieproof.errors import InputError
 from tieproof.trials.competition.hosting import Hosted
-from tieproof.trials.competition.inspection.tasks import (
-    Numbers,
-    Program,
-    ProgramRun,
-    Task,
-    Unpacker,
-    as_numbers,
-    files_by_name,
-    most_submissions,
-    part_of,
-    refuse_fixed_names,
-    written_text,
-    written_texts,
-)
+from tieproof.trials.competition.inspection import tasks
 from tieproof.trials.competition.platforms.files import Files, read_yaml
 from tieproof.trials.competition.platforms.layout import bundle_of
 
@@ -51,7 +38,7 @@ OLD_NAMES = {
 METADATA = ("metadata.yaml", "metadata")
 
 
-def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
+def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """The tasks of competition.yaml, each with the name of the first phase that has it."""
     settings = read_yaml(bundle / "competition.yaml")
     board = settings["leaderboards"][0]
@@ -62,11 +49,11 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
 
 
 def _task_of(
-    bundle: Path, unpack: Unpacker, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
-) -> Task:
+    bundle: Path, unpack: tasks.Unpacker, settings: dict[str, Any], task: dict[str, Any], column: dict[str, Any]
+) -> tasks.Task:
     def folder_of(name: str) -> Path:
         """A folder of the bundle; an archive is unpacked."""
-        place = part_of(bundle, name)
+        place = tasks.part_of(bundle, name)
         if not place.exists():
             raise InputError(f"{place} is named in competition.yaml, but does not exist. Add it to the bundle.")
         return unpack(place) if place.is_file() and zipfile.is_zipfile(place) else place
@@ -75,14 +62,14 @@ def _task_of(
     phases = [phase for phase in settings["phases"] if index in phase["tasks"]]
     name = str(phases[0]["name"] if phases else task.get("name", index))
     program = folder_of(task["scoring_program"])
-    refuse_fixed_names(program, ("/app/",))
+    tasks.refuse_fixed_names(program, ("/app/",))
     reference = task.get("reference_data")
     truth = folder_of(reference) if reference else None
     samples = [each["path"] for each in settings.get("solutions") or () if index in each["tasks"] and "path" in each]
     sample = folder_of(samples[0]) if samples else None
     public = [folder_of(phase["public_data"]) for phase in phases if "public_data" in phase]
     content = {"/app/program": program, "/app/input": None, "/app/output": None, "/app/shared": None}
-    return Task(
+    return tasks.Task(
         name,
         sample,
         _command_of(program),
@@ -92,10 +79,10 @@ def _task_of(
         _numbers,
         str(column["key"]),
         column.get("sorting", "desc") == "desc",
-        files_by_name(public),
+        tasks.files_by_name(public),
         "/app/input/ref",
         shown,
-        most_submissions(phases[0]) if phases else None,
+        tasks.most_submissions(phases[0]) if phases else None,
     )
 
 
@@ -110,16 +97,16 @@ def _command_of(program: Path) -> list[str]:
     raise InputError(f"{program} has no metadata.yaml with a command. Add it, or Codabench runs nothing.")
 
 
-def shown(program: Program, run: ProgramRun) -> str:
+def shown(program: tasks.Program, run: tasks.ProgramRun) -> str:
     """What the program printed, and the files in its output folder, all of which participants can download."""
-    return "\n".join([run.out, run.err, *written_texts(program.here("/app/output"))])
+    return "\n".join([run.out, run.err, *tasks.written_texts(program.here("/app/output"))])
 
 
-def _numbers(program: Program, out: str) -> Numbers:
+def _numbers(program: tasks.Program, out: str) -> tasks.Numbers:
     """The scores that the program wrote, in scores.json or as lines of scores.txt."""
     output = program.here("/app/output")
     if (output / "scores.json").is_file():
-        return as_numbers(json.loads(written_text(output / "scores.json")))
-    lines = written_text(output / "scores.txt").splitlines()
+        return tasks.as_numbers(json.loads(tasks.written_text(output / "scores.json")))
+    lines = tasks.written_text(output / "scores.txt").splitlines()
     pairs = (line.partition(":") for line in lines if ":" in line)
     return {key.strip(): float(value) for key, _, value in pairs}

@@ -3,34 +3,27 @@
 from pathlib import Path
 
 from tieproof.trials.competition import texts
-from tieproof.trials.competition.inspection.tasks import (
-    HANDED_IN,
-    Task,
-    Unpacker,
-    files_by_name,
-    most_submissions,
-    part_of,
-)
+from tieproof.trials.competition.inspection import tasks
 from tieproof.trials.competition.platforms.files import printed_numbers, read_yaml
 
 PACKAGES = "/challenge_data"
 TRUTH_FOLDER = "/challenge_truth"
 
 
-def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
+def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """The phases of challenge_config.yaml."""
     settings = read_yaml(bundle / "challenge_config.yaml")
-    package = unpack(part_of(bundle, settings["evaluation_script"]))
+    package = unpack(tasks.part_of(bundle, settings["evaluation_script"]))
     (package / "__init__.py").touch()
     schema = settings["leaderboard"][0]["schema"]
     larger = all(split["is_leaderboard_order_descending"] for split in settings["challenge_phase_splits"])
     driver, phases = texts.read("evalai_driver.py.txt"), settings["challenge_phases"]
-    truths = [part_of(bundle, phase["test_annotation_file"]) for phase in phases]
+    truths = [tasks.part_of(bundle, phase["test_annotation_file"]) for phase in phases]
     return [
-        Task(
+        tasks.Task(
             str(phase["name"]),
             _sample_of(bundle, phase["codename"]),
-            ["python3", "-c", driver, f"{TRUTH_FOLDER}/{truth.name}", HANDED_IN, phase["codename"], PACKAGES],
+            ["python3", "-c", driver, f"{TRUTH_FOLDER}/{truth.name}", tasks.HANDED_IN, phase["codename"], PACKAGES],
             "/challenge_work",
             {
                 PACKAGES: None,
@@ -43,11 +36,11 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
             printed_numbers,
             str(schema["default_order_by"]),
             larger,
-            files_by_name([part_of(bundle, f"public_data_{phase['codename']}")]),
+            tasks.files_by_name([tasks.part_of(bundle, f"public_data_{phase['codename']}")]),
             TRUTH_FOLDER,
             # It shows the result and what the script printed, but `submission_metadata` to the organizer alone.
             lambda program, run: f"{run.out}\n{run.err}",
-            most_submissions(phase),
+            tasks.most_submissions(phase),
         )
         for phase, truth in zip(phases, truths, strict=True)
     ]
@@ -55,5 +48,5 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
 
 def _sample_of(bundle: Path, codename: str) -> Path | None:
     """The baseline that `new` writes; None if the bundle has none."""
-    sample = part_of(bundle, f"baseline_{codename}")
+    sample = tasks.part_of(bundle, f"baseline_{codename}")
     return sample if sample.is_dir() else None

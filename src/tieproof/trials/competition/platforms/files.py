@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -105,26 +105,19 @@ LONGEST = 36
 """The most characters of a column's title and key on Codabench."""
 
 
-class Column(NamedTuple):
-    """A column: its title, and the name of its number among the numbers of a submission."""
+def columns_of(scoring: Scoring) -> list[tuple[str, str]]:
+    """The title and the key of each column in order; submissions are ranked by the first one.
 
-    title: str
-    key: str
-
-
-def columns_of(scoring: Scoring) -> list[Column]:
-    """The columns in order; submissions are ranked by the first one.
-
-    >>> [column.key for column in columns_of(Scoring("run", ("AP", "P@1")))]
+    >>> [key for _, key in columns_of(Scoring("run", ("AP", "P@1")))]
     ['ap_lower', 'ap_expected', 'ap_upper', 'p_at_1_lower']
     """
     columns = []
     for place, measure in enumerate(scoring.measures):
         for bound in SHOWN if place == 0 else SHOWN[:1]:
-            column = Column(f"{measure} {bound}", f"{flat_name(measure)}_{bound}")
+            column = f"{measure} {bound}", f"{flat_name(measure)}_{bound}"
             if max(map(len, column)) > LONGEST:
                 raise InputError(
-                    f"'{column.title}' is longer than the {LONGEST} characters of a column's title or key. Give the "
+                    f"'{column[0]}' is longer than the {LONGEST} characters of a column's title or key. Give the "
                     "measure a shorter name, or leave it out.",
                     "measures",
                 )
@@ -190,11 +183,6 @@ def _check_nodes(node: Any, path: Path) -> None:
             left += inner
         if count > MOST_NODES:
             raise InputError(f"{path} has more than {MOST_NODES:,} keys and values. Shorten it.", "bundle")
-
-
-def logo_name(picture: Path | None) -> str:
-    """The name of the logo's file in the bundle."""
-    return "logo.png" if picture is None else f"logo{picture.suffix.lower()}"
 
 
 def last_line(out: str) -> str:

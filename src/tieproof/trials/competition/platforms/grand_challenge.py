@@ -13,15 +13,7 @@ import numpy as np
 from tieproof.errors import InputError
 from tieproof.kit import fits
 from tieproof.trials.competition.hosting import HostedPhase
-from tieproof.trials.competition.inspection.tasks import (
-    Program,
-    Task,
-    Unpacker,
-    as_numbers,
-    files_by_name,
-    refuse_fixed_names,
-    written_text,
-)
+from tieproof.trials.competition.inspection import tasks
 from tieproof.trials.competition.platforms.files import WIDTH, Files, json_of, text_of
 from tieproof.trials.competition.platforms.layout import BundlePlan, Maker
 from tieproof.trials.competition.scoring import TRUTH
@@ -83,7 +75,7 @@ OURS = "on_grand_challenge"
 """The function that the program of a bundle calls if `new` made the bundle."""
 
 
-def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
+def tasks_in(bundle: Path, unpack: tasks.Unpacker) -> list[tasks.Task]:
     """A task for each folder of ground truth."""
     truths = sorted(path for path in bundle.glob(f"{PLAIN}*") if path.is_dir())
     if not truths:
@@ -92,23 +84,23 @@ def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
     if OURS in text_of(bundle / "evaluate.py"):
         command += ["/input", "/output", TRUTH_FOLDER]  # replaced by other folders if bubblewrap is missing
     else:
-        refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
+        tasks.refuse_fixed_names(bundle, ("/input", "/output", TRUTH_FOLDER))
     parts = [path for path in bundle.iterdir() if path.is_file() and path.suffix in (".py", ".json", ".txt")]
     program = {f"{within}/{path.name}": path for path in parts}
     path = bundle / "phase_settings.json"
     key = str(json_of(path)["score_jsonpath"]) if path.is_file() else None
     return [
-        Task(
+        tasks.Task(
             truth.name.removeprefix(PLAIN).strip("_") or "all",
             _sample_of(bundle, truth.name.removeprefix(PLAIN).strip("_")),
             command,
             within,
             {within: None, **program, "/output": None, TRUTH_FOLDER: truth},
             "/input",
-            lambda program, out: as_numbers(json.loads(_metrics_of(program))),
+            lambda program, out: tasks.as_numbers(json.loads(_metrics_of(program))),
             key,
             True,
-            files_by_name([bundle / f"archive{truth.name.removeprefix(PLAIN)}"]),
+            tasks.files_by_name([bundle / f"archive{truth.name.removeprefix(PLAIN)}"]),
             TRUTH_FOLDER,
             lambda program, run: _metrics_of(program),  # printed text is shown to the organizer alone
         )
@@ -137,5 +129,5 @@ def _sample_of(bundle: Path, name: str) -> Path | None:
     return next((place for place in places if (place / "predictions.json").is_file()), None)
 
 
-def _metrics_of(program: Program) -> str:
-    return written_text(program.here("/output") / "metrics.json")
+def _metrics_of(program: tasks.Program) -> str:
+    return tasks.written_text(program.here("/output") / "metrics.json")

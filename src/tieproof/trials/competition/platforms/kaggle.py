@@ -85,7 +85,7 @@ SAMPLES = ("data/sample_submission.csv", "sample_submission.csv")
 METRIC, PROGRAM = "/kaggle_metric", ("metric.py", "solution.csv")
 
 
-def tasks(bundle: Path, unpack: Unpacker) -> list[Task]:
+def tasks_in(bundle: Path, unpack: Unpacker) -> list[Task]:
     """One task for each part of the solution, Public and Private, or one for all of it."""
     path = bundle / "solution.csv"
     with reading(path, "a table (.csv)"), path.open(encoding="utf-8-sig", newline="") as file:

@@ -20,7 +20,6 @@ from tieproof.trials.competition.platforms.files import (
     as_yaml,
     baseline_of,
     columns_of,
-    logo_name,
     starting_kit,
 )
 from tieproof.trials.competition.scoring import TRUTH
@@ -28,6 +27,7 @@ from tieproof.trials.competition.scoring import TRUTH
 TAKEN = {"embeddings": ".npz, .npy, .csv", "run": ".txt"}
 """The extensions of submissions, by task."""
 
+LOGO = "logo.png"
 ABSENT = object()
 
 
@@ -47,7 +47,7 @@ class BundlePlan(NamedTuple):
             "title": hosted.title,
             "short_description": platform.description or hosted.title,
             "contact": platform.contact or None,
-            "logo": logo_name(platform.logo),
+            "logo": f"logo{(platform.logo or texts.path(LOGO)).suffix.lower()}",
             "truth": truth,
             "extension": PurePath(truth).suffix,
             "taken": TAKEN[hosted.scoring.task],
@@ -159,7 +159,7 @@ MAKERS: dict[str, Maker] = {
     "page": _page,
     "program": _program,
     "package": _package,
-    "logo": lambda plan, *_: plan.settings.platform.logo or texts.path("logo.png"),
+    "logo": lambda plan, *_: plan.settings.platform.logo or texts.path(LOGO),
     "kit": lambda plan, *_: starting_kit(plan.settings, plan.platform),
     "truth": lambda plan, phase, *_: phase.content,
     "baseline": lambda plan, phase, *_: dict([baseline_of(plan.settings.scoring, phase)]),
