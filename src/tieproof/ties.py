@@ -65,8 +65,8 @@ class Estimate(Generic[Number]):
     def __float__(self) -> float:
         """Refuse: the caller has to choose one of the three numbers."""
         raise TypeError(
-            "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
-            "error), .expected or .upper."
+            "An estimate is an interval and not one number. Take .expected, which stands beside published numbers, or "
+            ".lower for a claim (.upper for an error)."
         )
 
 

@@ -10,6 +10,8 @@ from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
 
+import click
+
 from tieproof.cli.exits import WIDEST, is_terminal, say
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES
@@ -17,6 +19,7 @@ from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
+from tieproof.show.shown import EXPLAINED
 
 SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
     "--json": (MEANS, lambda what: str(what.to_json())),
@@ -110,7 +113,8 @@ def answer(outputs: Outputs, what: Any) -> None:
     if shown:
         say(next(iter(shown.values()))(what))
     else:
-        show(type(what).to_text, what)
+        explain = {"explain": True} if click.get_current_context().params.get("explain") else {}
+        show(lambda *given: str(type(what).to_text(*given, **explain)).replace(EXPLAINED, "--explain"), what)
 
 
 def show(render: Render, what: Any) -> None:

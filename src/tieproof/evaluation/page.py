@@ -86,7 +86,7 @@ def contents(
     sides = _sides(result, (items, gallery_items), folders, budget)
     worst = _worst_queries(result, per_query[measure], *sides, data or {})
     return "result.html", {
-        "title": f"{measure} {result[measure].lower:.4f} over {count(result.ties.queries, 'query')}",
+        "title": f"{measure} {result[measure].expected:.4f} over {count(result.ties.queries, 'query')}",
         "subject": evaluated(result),
         "headline": rows[0],
         "no_interval": no_interval,

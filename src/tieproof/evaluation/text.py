@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.evaluation.evaluated import NOT_JUDGED, NOTHING_RELEVANT
 from tieproof.evaluation.measured import Measured
 from tieproof.measures import parse
-from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent, place
+from tieproof.show.parts import HEADLINE, NUMBERS, REPORT, Row, count, numbers, percent, place
 from tieproof.show.shown import Table
 from tieproof.ties import ROUNDING, Estimate
 
@@ -31,7 +31,7 @@ Means = list[tuple[str, Estimate[float]]]
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
     """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
 
-    They are compared by `lower`, which is the score to report, then by `expected`, `upper` and their names. The
+    They are compared by `lower`, then by `expected`, `upper` and their names. The
     number is that of the categories in between, which are not shown.
 
     >>> import tieproof as tp
@@ -165,12 +165,10 @@ def evaluated(result: Measured) -> str:
 
 
 def _sentences(result: Measured) -> Iterator[str]:
-    """What was evaluated, what was left out, and what ties do."""
-    yield f"Evaluated {evaluated(result)}."
-    yield from _about_categories(result)
+    """What was left out, what ties do, and what was evaluated."""
+    if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
+        yield f"Left out: {'; '.join(left_out)}."
     yield from about_run(result)
-    for reason, ids in result.skipped.items():
-        yield f"Left out: {count(len(ids), 'query')}, with {reason}."
     negative = result.evaluated.negative
     if negative:
         was = "was" if negative == 1 else "were"
@@ -180,9 +178,12 @@ def _sentences(result: Measured) -> Iterator[str]:
         counts = "counts" if empty == 1 else "count"
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
     yield from about_ties(result)
+    yield from about_zeros(result)
     if result.evaluated.noisy:
         yield from _about_noise(result)
-    yield from about_zeros(result)
+    yield f"Evaluated {evaluated(result)}."
+    yield from _about_categories(result)
+    yield from _about_terms(result)
 
 
 def _about_categories(result: Measured) -> Iterator[str]:
@@ -226,10 +227,8 @@ def about_ties(result: Measured) -> Iterator[str]:
     changed = 0 if result.search is not None else _count_open(result)
     if ties.ambiguous_ties:
         yield (
-            f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie, which "
-            f"mixes relevant and other items. There {'is' if ties.ambiguous_ties == 1 else 'are'} "
-            f"{count(ties.ambiguous_ties, 'ambiguous tie')}, and the largest tie holds "
-            f"{count(ties.largest_tie, 'item')}."
+            f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie; the "
+            f"largest tie holds {count(ties.largest_tie, 'item')}."
         )
     elif changed:
         yield (
@@ -255,7 +254,14 @@ def about_ties(result: Measured) -> Iterator[str]:
             "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
         )
     elif ties.ambiguous_ties or changed or open_ends:
-        yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+        yield REPORT
+
+
+def _about_terms(result: Measured) -> Iterator[str]:
+    """What an ambiguous tie is, and what 'tie std' describes."""
+    ties = result.ties
+    if ties.ambiguous_ties:
+        yield f"An ambiguous tie mixes relevant and other items; there are {ties.ambiguous_ties:,} of them."
     if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
         yield (
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "

@@ -56,9 +56,8 @@ class DetCurve(Shown):
     TAR at FAR 0.01   0.2500  0.7500
     TAR at FAR 0.001  0.2500  0.7500
     <BLANKLINE>
-    Counted 4 relevant and 3 other pairs. lower and upper are the extremes over all
-    orderings of pairs at exactly the same distance. EER and minDCF are errors:
-    report 'upper'. TAR is a success: report 'lower'.
+    Counted 4 relevant and 3 other pairs.
+    1 more: to_text(explain=True)
     """
 
     thresholds: FloatArray
@@ -266,7 +265,7 @@ class DetCurve(Shown):
             "lower and upper are the extremes over all orderings of pairs at exactly the same distance. EER and "
             "minDCF are errors: report 'upper'. TAR is a success: report 'lower'."
         )
-        return Table(("measure", "lower", "upper"), [rows], [f"{counted} {meaning}"], ("lower", "upper"))
+        return Table(("measure", "lower", "upper"), [rows], [counted, meaning], ("lower", "upper"))
 
     def __repr__(self) -> str:
         """A short text with the equal error rate."""
