@@ -263,8 +263,8 @@ def test_missing_queries_count_zero_everywhere() -> None:
         "no judgment in the qrels": ["q9"],
         "no relevant item": ["q3"],
     }
-    assert str(result).count("Left out: 1 query") == 2
-    assert "Evaluated 2 of 4 queries" in str(result)
+    assert str(result).count("1 query with") == 2
+    assert "Evaluated 2 of 4 queries" in result.to_text(explain=True)
 
 
 def test_missing_queries_are_skipped() -> None:

@@ -144,7 +144,7 @@ def table_of_errors(result: Measured) -> Table:
             f"There {'is' if curve.ties.ties == 1 else 'are'} {count(curve.ties.ties, 'tie')} among confidences, and "
             f"the largest holds {curve.ties.largest_tie:,} of {count(len(curve.rejected), 'query')}."
         )
-    return Table(("area of errors", *NUMBERS), [rows], [meaning, ties], NUMBERS)
+    return Table(("area of errors", *NUMBERS), [rows], [ties, meaning], NUMBERS)
 
 
 def evaluated(result: Measured) -> str:
@@ -168,6 +168,9 @@ def _sentences(result: Measured) -> Iterator[str]:
     """What was left out, what ties do, and what was evaluated."""
     if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
         yield f"Left out: {'; '.join(left_out)}."
+    if without := len(result.categories_left_out):
+        has = "has" if without == 1 else "have"
+        yield f"{count(without, 'further category')} {has} no query with a relevant item, and so no mean."
     yield from about_run(result)
     negative = result.evaluated.negative
     if negative:
@@ -187,8 +190,8 @@ def _sentences(result: Measured) -> Iterator[str]:
 
 
 def _about_categories(result: Measured) -> Iterator[str]:
-    """How many categories there are, and which have no mean."""
-    known, left_out = len(result.categories), len(result.categories_left_out)
+    """How many categories there are, and which of them are shown."""
+    known = len(result.categories)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
     if known > MOST_CATEGORIES:
@@ -196,9 +199,6 @@ def _about_categories(result: Measured) -> Iterator[str]:
             f"Of {count(known, 'category')}, the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
             "are shown; the JSON of the result has all of them."
         )
-    if left_out:
-        has = "has" if left_out == 1 else "have"
-        yield f"{count(left_out, 'further category')} {has} no query with a relevant item, and so no mean."
 
 
 def about_run(result: Measured) -> Iterator[str]:
@@ -261,7 +261,8 @@ def _about_terms(result: Measured) -> Iterator[str]:
     """What an ambiguous tie is, and what 'tie std' describes."""
     ties = result.ties
     if ties.ambiguous_ties:
-        yield f"An ambiguous tie mixes relevant and other items; there are {ties.ambiguous_ties:,} of them."
+        them = "is 1" if ties.ambiguous_ties == 1 else f"are {ties.ambiguous_ties:,}"
+        yield f"An ambiguous tie mixes relevant and other items; there {them} of them."
     if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
         yield (
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "

@@ -61,8 +61,8 @@ class ScoreTable(Shown, AsFrame):
             for name, result in self.results.items()
         ]
         queries = count(next(iter(self.results.values())).ties.queries, "query")
-        notes = [f"Each score is the lowest over all orderings of tied items, over {queries}."]
-        notes += about_settings(self.results)
+        notes = [*about_settings(self.results)]
+        notes.append(f"Each score is the lowest over all orderings of tied items, over {queries}.")
         found = [f"{name} in {measure}" for measure, name in self.best.items() if name is not None]
         unknown = [measure for measure, name in self.best.items() if name is None]
         if found:
