@@ -62,11 +62,20 @@ def status_of(program: click.Command, args: list[str]) -> int:
 
 @contextmanager
 def _warnings_in_lines() -> Iterator[None]:
-    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings."""
+    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings.
+
+    Of several runs that were probably cut off, only the first is named.
+    """
+    cut_off = False
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, InputWarning):
-            complain(f"Warning: {in_one_line(message)}")
+            nonlocal cut_off
+            text = in_one_line(message)
+            typed = text.replace("Set truncated=True", "Use tieproof run --truncated")
+            if typed == text or not cut_off:
+                complain(f"Warning: {typed}")
+            cut_off = cut_off or typed != text
         else:
             usual(in_one_line(message), category, *where, **more)
 
