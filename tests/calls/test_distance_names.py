@@ -1,13 +1,14 @@
 """Distances under their usual names, and functions, which are reported as functions even if they have such a name."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.distances import DISTANCES
+from tieproof.distances import DISTANCES, DistanceName
+from tieproof.inputs.options import FORMATS, Precision
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))
@@ -112,3 +113,8 @@ def test_a_function_is_reported_as_a_function(function: Any, name: str) -> None:
     rates = tp.fnmr_at_fmr(DATA, LABELS, distance=function)
     assert rates.to_dict()["distance"] == f"function {name}"
     assert f"by {said}." in " ".join(str(rates).split())
+
+
+def test_the_names_that_editors_complete_are_those_that_there_are() -> None:
+    assert get_args(DistanceName) == tuple(DISTANCES)
+    assert get_args(Precision) == tuple(FORMATS)

@@ -35,7 +35,7 @@ from smaller_audits import few_items
 from tieproof import cli
 from tieproof.cli import exits
 from tieproof.cli import measures as measures_text
-from tieproof.cli.commands import COMMANDS, program
+from tieproof.cli.commands import COMMANDS, GROUPS, program
 from tieproof.distances import DISTANCES
 from tieproof.evaluation.evaluated import EMPTY
 from tieproof.evaluation.runs import MISSING
@@ -1192,3 +1192,22 @@ def test_probable_mistakes_are_one_line_before_the_table(run: Run) -> None:
     expected = tp.evaluate(rows > 0, np.arange(40) // 4, distance="hamming", measures=["AP"])["AP"]
     assert f"{expected.lower:.4f}" in outcome.out
     assert "pass bits=64" in the_line(run(*["evaluate", "codes.npy", "classes.npy", "-d", "hamming"]))
+
+
+def test_cut_lists_are_told_once_and_in_words_of_the_command_line(run: Run) -> None:
+    lines = [f"q{query} Q0 d{place} 0 {max(9 - place, 1)} s\n" for query in (1, 2) for place in range(10)]
+    for name in ("one.run", "other.run"):
+        Path(name).write_text("".join(lines))
+    Path("judged.txt").write_text("q1 0 absent 1\nq2 0 d9 1\n")
+    outcome = run("compare", "--qrels", "judged.txt", "one.run", "other.run", "-m", "P@10")
+    assert outcome.status == 0
+    assert outcome.err.count("\n") == 1
+    assert "All lists of one.run have 10 documents, and 2 of 2 end in a tie" in outcome.err
+    assert outcome.err.endswith("Use tieproof run --truncated if the lists were cut off.\n")
+
+
+def test_help_has_groups_with_a_line_for_each_command(run: Run) -> None:
+    lines = run("--help").out.split("\n")
+    assert [line for line in lines if line in [f"{group}:" for group in GROUPS]] == [f"{group}:" for group in GROUPS]
+    for name, meaning in (pair for group in GROUPS.values() for pair in group.items()):
+        assert sum(line.split() == [name, *meaning.split()] for line in lines) == 1

@@ -11,28 +11,45 @@ from click.shell_completion import CompletionItem
 import tieproof
 from tieproof.cli.exits import TRACEBACK, WIDEST, say
 
+GROUPS = {
+    "Score": {
+        "evaluate": "embeddings with labels",
+        "run": "a run against judgments: files of TREC and others",
+        "neighbors": "the lists that an index of nearest neighbors returned",
+        "diversity": "a run whose documents are judged for subtopics",
+        "fnmr": "false non-match rates at false match rates, over all pairs",
+        "confidence": "whether confidences tell right answers from wrong ones",
+        "pcf": "the share of components that explains a share of variance",
+    },
+    "Compare": {
+        "compare": "systems on the same queries, with verdicts",
+        "agree": "the rankings of two runs, by rank-biased overlap",
+        "leaderboard": "many runs by one measure, with the places ties leave open",
+        "noise": "two computations of the same embeddings",
+    },
+    "Search": {
+        "truth": "find the true neighbors of queries, and certify them",
+        "neighbor-recall": "the share of true neighbors that an index found",
+        "range-recall": "the share of items within a radius that an index found",
+    },
+    "Check": {
+        "collisions": "find the ties in all rankings",
+        "verify": "repeat what a record or a truth claims, bit by bit",
+        "audit": "attack an evaluator: can it be fooled?",
+    },
+    "Organize": {
+        "competition": "make, check and hold a competition",
+        "judge": "run and score a system that nobody trusts",
+        "measures": "list all measures, or explain one",
+        "demo": "show how ties affect scores, on digits of the package",
+    },
+}
+"""The commands, in groups, each with a line of the help text."""
+
 COMMANDS = {
-    "evaluate": "evaluate",
-    "run": "run",
-    "neighbors": "neighbors",
-    "compare": "compare",
-    "agree": "agree",
-    "diversity": "diversity",
-    "noise": "noise",
-    "verify": "verify",
-    "confidence": "confidence",
-    "fnmr": "fnmr",
-    "pcf": "pcf",
-    "collisions": "collisions",
-    "neighbor-recall": "recall",
-    "range-recall": "recall",
-    "truth": "truth",
-    "audit": "audit",
-    "judge": "judge",
-    "leaderboard": "leaderboard",
-    "competition": "competition",
-    "measures": "measures",
-    "demo": "demo",
+    name: {"neighbor-recall": "recall", "range-recall": "recall"}.get(name, name)
+    for group in GROUPS.values()
+    for name in group
 }
 """The file of each command in this folder, which defines a function of that name, with underscores for hyphens."""
 
@@ -93,6 +110,12 @@ class Commands(CommandWithExamples, click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names of the commands, in the order of the help text."""
         return [*COMMANDS]
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the groups of commands, a line for each."""
+        for group, commands in GROUPS.items():
+            with formatter.section(group):
+                formatter.write_dl([*commands.items()])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command of this name."""

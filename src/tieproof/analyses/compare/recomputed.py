@@ -12,6 +12,7 @@ from tieproof.analyses.compare.compare import compare
 from tieproof.analyses.compare.differences import NoisyDifference
 from tieproof.analyses.compare.result import Comparison
 from tieproof.analyses.compare.same_queries import about_settings
+from tieproof.distances import DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.moves import MOVED, moves_between
@@ -128,7 +129,7 @@ def noise(
     gallery_again: Any = None,
     gallery_labels: Any = None,
     against: Result | None = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     memory: str | int = "1GiB",
     threads: int | None = None,

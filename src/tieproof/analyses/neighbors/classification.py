@@ -12,7 +12,7 @@ import numpy as np
 from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.votes import Lead, Rival, by_exponential, by_inverse, by_number, chances
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, calling
 from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.labels import checked_labels
@@ -120,7 +120,7 @@ def knn_accuracy(
     *,
     k: int = 20,
     weights: Literal["distance"] | float | None = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

@@ -11,7 +11,7 @@ from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, repeated_in_rows
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
-from tieproof.distances import Distance
+from tieproof.distances import Distance, DistanceName
 from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError
 from tieproof.evaluation.cluster import Local
@@ -142,7 +142,7 @@ def examine_truth(
     gallery: Any,
     *,
     k: int | None = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

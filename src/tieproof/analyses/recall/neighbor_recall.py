@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
 from tieproof.analyses.recall.truths import CertifiedTruth, FoundLists, ListedTruth, RankedTruth, Truth
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import CountError, InputError, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
 from tieproof.inputs.arrays import as_array
@@ -30,7 +30,7 @@ def neighbor_recall(
     n_items: int | None = None,
     queries: Any = None,
     gallery: Any = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

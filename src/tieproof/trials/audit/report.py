@@ -78,11 +78,12 @@ class AuditReport(Report, Shown):
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """A table with a row for each attack, then the bad findings, each with the line that reproduces it, if any.
 
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
+        explain : whether every bad finding stands alone; otherwise equal ones, and all exploits, are told together
 
         >>> import tieproof as tp
         >>> def upper_bound(embeddings, labels):
@@ -115,7 +116,7 @@ class AuditReport(Report, Shown):
             table(header, [rows], width, color),
             "\n".join(wrapped(text, width) for text in _sentences(self)),
         ]
-        for finding, *alike in _groups(self):
+        for finding, *alike in ([each] for each in bad(self.findings)) if explain else _groups(self):
             names = ", ".join(dict.fromkeys(one.attack for one in (finding, *alike)))
             names = f"{names}, {finding.measure}" if several else names
             first = f"by {finding.attack}: " if alike else ""
@@ -184,7 +185,7 @@ def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
 
 
 def _groups(report: AuditReport) -> Iterable[Sequence[Finding]]:
-    """The bad findings, where those that say the same of one measure, or that all are exploits of it, are together."""
+    """The bad findings; those that say the same of one measure, or that all are exploits of it, are together."""
     groups: dict[tuple[str, ...], list[Finding]] = {}
     for finding in bad(report.findings):
         said = "" if finding.verdict is Verdict.EXPLOITABLE else finding.detail
