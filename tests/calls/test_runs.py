@@ -828,7 +828,7 @@ def test_one_long_name_of_a_query_among_many() -> None:
 
 @pytest.mark.parametrize(("others", "warned"), [(0, 1), (2400, 0)])
 def test_a_tie_at_the_end_is_told_unless_rounding_hides_it(others: int, warned: int) -> None:
-    """One list of ten documents ends in a tie in which the relevant one may be: P@9 is at most 1 / (9 (others + 2))."""
+    """One list of ten documents ends in a tie that may hide the relevant one: P@9 is at most 1 / (9 (others + 2))."""
     lists = {f"q{at}": {f"d{place}": float(9 - place) for place in range(10)} for at in range(others + 2)}
     lists["q0"]["d8"] = 0.0
     with warnings.catch_warnings(record=True) as caught:

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import Any
 
 import click
@@ -11,47 +12,30 @@ from click.shell_completion import CompletionItem
 import tieproof
 from tieproof.cli.exits import TRACEBACK, WIDEST, say
 
-GROUPS = {
-    "Score": {
-        "evaluate": "embeddings with labels",
-        "run": "a run against judgments: files of TREC and others",
-        "neighbors": "the lists that an index of nearest neighbors returned",
-        "diversity": "a run whose documents are judged for subtopics",
-        "fnmr": "false non-match rates at false match rates, over all pairs",
-        "confidence": "whether confidences tell right answers from wrong ones",
-        "pcf": "the share of components that explains a share of variance",
-    },
-    "Compare": {
-        "compare": "systems on the same queries, with verdicts",
-        "agree": "the rankings of two runs, by rank-biased overlap",
-        "leaderboard": "many runs by one measure, with the places ties leave open",
-        "noise": "two computations of the same embeddings",
-    },
-    "Search": {
-        "truth": "find the true neighbors of queries, and certify them",
-        "neighbor-recall": "the share of true neighbors that an index found",
-        "range-recall": "the share of items within a radius that an index found",
-    },
-    "Check": {
-        "collisions": "find the ties in all rankings",
-        "verify": "repeat what a record or a truth claims, bit by bit",
-        "audit": "attack an evaluator: can it be fooled?",
-    },
-    "Organize": {
-        "competition": "make, check and hold a competition",
-        "judge": "run and score a system that nobody trusts",
-        "measures": "list all measures, or explain one",
-        "demo": "show how ties affect scores, on digits of the package",
-    },
-}
-"""The commands, in groups, each with a line of the help text."""
-
 COMMANDS = {
-    name: {"neighbor-recall": "recall", "range-recall": "recall"}.get(name, name)
-    for group in GROUPS.values()
-    for name in group
+    "evaluate": ("Score", "embeddings with labels"),
+    "run": ("Score", "a run against judgments: files of TREC and others"),
+    "neighbors": ("Score", "the lists that an index of nearest neighbors returned"),
+    "diversity": ("Score", "a run whose documents are judged for subtopics"),
+    "fnmr": ("Score", "false non-match rates at false match rates, over all pairs"),
+    "confidence": ("Score", "whether confidences tell right answers from wrong ones"),
+    "pcf": ("Score", "the share of components that explains a share of variance"),
+    "compare": ("Compare", "systems on the same queries, with verdicts"),
+    "agree": ("Compare", "the rankings of two runs, by rank-biased overlap"),
+    "leaderboard": ("Compare", "many runs by one measure, with the places ties leave open"),
+    "noise": ("Compare", "two computations of the same embeddings"),
+    "truth": ("Search", "find the true neighbors of queries, and certify them"),
+    "neighbor-recall": ("Search", "the share of true neighbors that an index found"),
+    "range-recall": ("Search", "the share of items within a radius that an index found"),
+    "collisions": ("Check", "find the ties in all rankings"),
+    "verify": ("Check", "repeat what a record or a truth claims, bit by bit"),
+    "audit": ("Check", "attack an evaluator: can it be fooled?"),
+    "competition": ("Organize", "make, check and hold a competition"),
+    "judge": ("Organize", "run and score a system that nobody trusts"),
+    "measures": ("Organize", "list all measures, or explain one"),
+    "demo": ("Organize", "show how ties affect scores, on digits of the package"),
 }
-"""The file of each command in this folder, which defines a function of that name, with underscores for hyphens."""
+"""The group of each command, and its line in the help text; the file of that name in this folder defines it."""
 
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
@@ -113,9 +97,9 @@ class Commands(CommandWithExamples, click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the groups of commands, a line for each."""
-        for group, commands in GROUPS.items():
+        for group, commands in groupby(COMMANDS.items(), lambda command: command[1][0]):
             with formatter.section(group):
-                formatter.write_dl([*commands.items()])
+                formatter.write_dl([(name, line) for name, (_, line) in commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command of this name."""
@@ -127,7 +111,7 @@ class Commands(CommandWithExamples, click.Group):
         collects = gc.isenabled()
         gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
         try:
-            file = import_module(f"tieproof.cli.{COMMANDS[cmd_name]}")
+            file = import_module(f"tieproof.cli.{'recall' if cmd_name.endswith('-recall') else cmd_name}")
         finally:
             if collects:
                 gc.enable()

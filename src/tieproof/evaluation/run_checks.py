@@ -1,7 +1,7 @@
 """Checks of judgments and a run: what the measures need, which queries count, and what looks like a mistake."""
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from tieproof.inputs.documents import DocumentTable, documents_of
 from tieproof.inputs.judged_runs import JudgedDocuments, RankedDocuments
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.measures import Measure
-from tieproof.ties import BoolArray, Estimate, FloatArray, IntArray
+from tieproof.ties import BoolArray, FloatArray, IntArray
 
 USUAL_GRADES = -2, 10
 """The smallest and the largest grade that assessors usually give."""
@@ -155,18 +155,13 @@ def check_own_documents(
 
 
 def check_cut(
-    scores: RelevantScores,
-    measures: Sequence[Measure],
-    run: Any,
-    result: Mapping[Any, Estimate[float]],
-    cut: Callable[[Measure], Mapping[Any, Estimate[float]]],
+    scores: RelevantScores, measures: Sequence[Measure], run: Any, matters: Callable[[Measure], bool]
 ) -> None:
     """Warn if all lists have one length, like lists that were cut off there, and a measure reads a tie at their end.
 
     A relevant document must be outside its list, because otherwise the lists may be rankings of all documents.
 
-    result, cut : the values of whole lists, and a function that returns those of lists that were cut off; if the four
-        decimals of a table are the same, nothing is said
+    matters : whether a measure of lists that were cut off would have other decimals in a table
     """
     length = np.diff(scores.start)
     answered = length > 0
@@ -180,8 +175,7 @@ def check_cut(
     above, relevant = (length - tied)[tied > 1], relevant[tied > 1]
     for measure in measures:
         of_first = measure.cutoff == "R" or measure.name == "Rprec"
-        reads = (above < (relevant if of_first else measure.cutoff or np.inf)).any()
-        if reads and f"{cut(measure)[measure]:.4f}" != f"{result[measure]:.4f}":
+        if (above < (relevant if of_first else measure.cutoff or np.inf)).any() and matters(measure):
             name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
             warn(
                 f"All lists of {name} have {length[0]:,} documents, and {len(above):,} of {len(length):,} end in a "

@@ -244,7 +244,11 @@ def evaluate_run(
     result = evaluated(wanted, scores)
     if not truncated and radius is None:
         of_relevant = [each for each in wanted if each.definition.needs_relevant and each not in of_unjudged]
-        check_cut(scores, of_relevant, run, result, lambda each: evaluated([each], scores, True))
+
+        def matters(measure: Measure) -> bool:
+            return f"{evaluated([measure], scores, True)[measure]:.4f}" != f"{result[measure]:.4f}"
+
+        check_cut(scores, of_relevant, run, matters)
     if ranked.by_ranks is not None:
         said, other = ranked.by_ranks
         for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:

@@ -70,11 +70,7 @@ def text(table: Table, width: int | None = None, color: bool = False, explain: b
 
 
 def below(notes: Iterable[str], width: int, explain: bool) -> Sequence[str]:
-    """The notes as paragraphs: all of them, or the first that fit into three lines, and how many more there are.
-
-    >>> below(["1 query was left out.", "No tie changes any score.", "AP is a mean.", "P@1 is one, too."], 80, False)
-    ['1 query was left out.', 'No tie changes any score.', '2 more: to_text(explain=True)']
-    """
+    """The notes as paragraphs: all of them, or the first that fit into three lines, and how many more there are."""
     paragraphs = [paragraph(note, width) for note in notes]
     ends = [*accumulate(each.count("\n") + 1 for each in paragraphs)]
     if explain or not ends or ends[-1] <= MOST_LINES:

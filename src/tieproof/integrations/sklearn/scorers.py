@@ -6,7 +6,7 @@ from inspect import signature
 from typing import Any, Self, get_args
 
 from tieproof import Result
-from tieproof.distances import DistanceName, reported
+from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import plot_measures
 from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
@@ -21,7 +21,7 @@ def tieproof_scorer(
     *,
     bound: str = "lower",
     response_method: str = "auto",
-    distance: DistanceName | str | DistanceFunction = "cosine",
+    distance: str | DistanceFunction = "cosine",
     pos_label: Any = None,
 ) -> "TieproofScorer":
     """Make a scorer for `cross_validate`, `GridSearchCV` and every other function with the argument `scoring=`.
@@ -149,7 +149,7 @@ class TieIntervalDisplay:
         *,
         measures: Sequence[str | Measure] = DEFAULT_MEASURES,
         response_method: str = "auto",
-        distance: DistanceName | str | DistanceFunction = "cosine",
+        distance: str | DistanceFunction = "cosine",
         pos_label: Any = None,
         ax: Any = None,
     ) -> Self:

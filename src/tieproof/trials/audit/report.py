@@ -195,17 +195,11 @@ def _groups(report: AuditReport) -> Iterable[Sequence[Finding]]:
 
 def _causes(report: AuditReport) -> Iterator[str]:
     """The likely causes of the bad findings, each with its repair, the worst first."""
-    known, causes = TABLE["audit"], TABLE["causes"]
+    causes = TABLE["causes"]
     for finding in bad(report.findings):
-        why = known.get(finding.attack, {}).get("why")
-        if is_of_recall(report):
-            yield causes["recall"]
-        elif why in ("unordered", "infinities"):
-            yield causes["unordered"]
-        elif finding.verdict in (Verdict.EXPLOITABLE, Verdict.GAINS_A_LITTLE, Verdict.DEPENDS_ON_ORDER):
-            yield causes["tied"]
-        elif finding.verdict in causes:
-            yield causes[finding.verdict]
+        why = "recall" if is_of_recall(report) else TABLE["audit"].get(finding.attack, {}).get("why")
+        if cause := causes.get(why, causes.get(finding.verdict)):
+            yield TABLE["sentences"].get(cause, cause)
 
 
 def _sentences(report: AuditReport) -> Iterator[str]:
