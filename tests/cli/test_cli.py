@@ -130,14 +130,9 @@ def run(examples: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys:
 # What comes out
 
 
-def as_typed(text: str) -> str:
-    """The text of a result with the option of the command line for all of its sentences."""
-    return text.replace("to_text(explain=True)", "--explain")
-
-
 def test_table_is_the_text_of_the_result(run: Run) -> None:
     outcome = run("evaluate", "embeddings.npy", "labels.npy")
-    assert outcome == (0, as_typed(f"{tp.evaluate(VECTORS, LABELS)}\n"), "")
+    assert outcome == (0, f"{tp.evaluate(VECTORS, LABELS)}\n", "")
 
 
 @pytest.mark.parametrize("distance", [name for name in DISTANCES if name != "hamming"])
@@ -187,10 +182,10 @@ def test_categories(run: Run) -> None:
     np.save("kinds.npy", kinds)
     arguments = "evaluate embeddings.npy labels.npy -m AP --categories kinds.npy"
     expected = tp.evaluate(VECTORS, LABELS, measures=["AP"], categories=kinds)
-    assert run(*arguments.split()) == (0, as_typed(f"{expected}\n"), "")
+    assert run(*arguments.split()) == (0, f"{expected}\n", "")
     assert run(*arguments.split(), "--json", "-") == (0, expected.to_json() + "\n", "")
     outcome = run(*["evaluate", "embeddings.npy", "labels.npy", "--average", "macro", "--per-query", "queries.csv"])
-    assert outcome == (0, as_typed(f"{tp.evaluate(VECTORS, LABELS, average='macro')}\n"), "")
+    assert outcome == (0, f"{tp.evaluate(VECTORS, LABELS, average='macro')}\n", "")
     with open("queries.csv", newline="") as file:
         assert [int(row["category"]) for row in csv.DictReader(file)][:40] == LABELS.tolist()
 
@@ -207,7 +202,7 @@ def test_confidences(run: Run) -> None:
         ("confidences.npy", "confidences.txt", "confidences.json", "table.csv", "all.npz", "all.npz:confidence"),
     ):
         outcome = run("evaluate", *data.split(), "-m", "AP", "-m", "P@1", "--confidence", location)
-        assert outcome == (0, as_typed(f"{result}\n"), "")
+        assert outcome == (0, f"{result}\n", "")
     page = run("evaluate", "all.npz", "-m", "AP", "-m", "P@1", "--confidence", "all.npz", "--json", "-").out
     assert json.loads(page) == result.to_dict()
     Path("whole.txt").write_text("\n".join(map(str, range(40))))
@@ -238,7 +233,7 @@ def test_confidences_that_nothing_names(run: Run) -> None:
 def test_categories_of_a_run(run: Run) -> None:
     expected = tp.evaluate_run("qrels.txt", "run.txt", categories="categories.txt", average="macro")
     arguments = "run qrels.txt run.txt --categories categories.txt --average macro"
-    assert run(*arguments.split()) == (0, as_typed(f"{expected}\n"), "")
+    assert run(*arguments.split()) == (0, f"{expected}\n", "")
 
 
 def test_packed_codes(run: Run) -> None:
@@ -309,7 +304,7 @@ def test_missing_extra_is_found_before_the_evaluation(run: Run, monkeypatch: pyt
 
 def test_table_of_a_run_is_the_text_of_the_result(run: Run) -> None:
     result = tp.evaluate_run("qrels.txt", "run.txt")
-    assert run("run", "qrels.txt", "run.txt") == (0, as_typed(f"{result}\n"), "")
+    assert run("run", "qrels.txt", "run.txt") == (0, f"{result}\n", "")
     assert run("run", "qrels.txt", "run.txt", "--explain") == (0, f"{result.to_text(explain=True)}\n", "")
 
 
@@ -389,7 +384,7 @@ def test_what_a_library_prints_for_a_run(run: Run) -> None:
     result = tp.evaluate_run("qrels.txt", "run.txt", measures=["AP"])
     shown = result.as_printed("descending", qrels="qrels.txt", run="run.txt")
     asked = ("run", "qrels.txt", "run.txt", "-m", "AP", "--as", "descending")
-    assert run(*asked) == (0, as_typed(f"{shown}\n"), "")
+    assert run(*asked) == (0, f"{shown}\n", "")
     assert run(*asked, "--json", "-").out == f"{shown.to_json()}\n"
     line = the_line(run(*asked, "-q"))
     assert "--as adds a column to the table, which --lines (-q) replaces; leave one of them out." in line
@@ -401,7 +396,7 @@ def test_tables_to_paste(run: Run) -> None:
     asked = ("run", "qrels.txt", "run.txt", "-m", "AP")
     assert run(*asked, "--latex", "-") == (0, f"{result.to_latex()}\n", "")
     assert run(*asked, "--markdown", "-") == (0, f"{result.to_markdown()}\n", "")
-    assert run(*asked, "--latex", "table.tex", "--markdown", "table.md").out == as_typed(f"{result}\n")
+    assert run(*asked, "--latex", "table.tex", "--markdown", "table.md").out == f"{result}\n"
     assert Path("table.tex").read_text(encoding="utf-8") == f"{result.to_latex()}\n"
     assert Path("table.md").read_text(encoding="utf-8") == f"{result.to_markdown()}\n"
     assert run("run", "qrels.txt", "absent.txt", "--latex", "table.tex").status == 2
@@ -586,7 +581,7 @@ def test_version(run: Run) -> None:
 def test_fnmr_is_that_of_the_library(run: Run) -> None:
     rates = tp.fnmr_at_fmr(VECTORS, LABELS, fmr=(0.1, 0.5), method="exact")
     arguments = "fnmr embeddings.npy labels.npy --fmr 0.1 --fmr 0.5 --method exact --threads 1 --memory 64MiB"
-    assert run(*arguments.split()) == (0, as_typed(f"{rates}\n"), "")
+    assert run(*arguments.split()) == (0, f"{rates}\n", "")
     assert run(*arguments.split(), "--json", "-") == (0, f"{rates.to_json()}\n", "")
     assert run(*arguments.split(), "--json", "rates.json")[::2] == (0, "")
     assert json.loads(Path("rates.json").read_text()) == json.loads(rates.to_json())
@@ -1118,7 +1113,7 @@ def test_text_in_whole_sentences(result: Callable[[], tp.Result], sentences: lis
 def test_at_most_three_lines_below_a_table(result: Callable[[], tp.Result], sentences: list[str]) -> None:
     lines = str(result()).split("\n\n")[1].split("\n")
     assert len(lines) <= 3
-    text, more = " ".join(lines), re.fullmatch(r"(\d+) more: to_text\(explain=True\)", lines[-1])
+    text, more = " ".join(lines), re.fullmatch(r"(\d+) more: --explain, or to_text\(explain=True\)", lines[-1])
     shown = [sentence for sentence in sentences if sentence in text]
     assert shown == sentences[: len(shown)]
     assert len(sentences) - len(shown) == (int(more[1]) if more else 0)

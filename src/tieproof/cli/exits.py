@@ -66,16 +66,14 @@ def _warnings_in_lines() -> Iterator[None]:
 
     Of several runs that were probably cut off, only the first is named.
     """
-    cut_off = False
+    told = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, InputWarning):
-            nonlocal cut_off
-            text = in_one_line(message)
-            typed = text.replace("Set truncated=True", "Use tieproof run --truncated")
-            if typed == text or not cut_off:
-                complain(f"Warning: {typed}")
-            cut_off = cut_off or typed != text
+            before, cut_off, advice = in_one_line(message).partition("Set truncated=True")
+            if not cut_off or advice not in told:
+                complain(f"Warning: {before}{cut_off and 'Use tieproof run --truncated'}{advice}")
+            told.add(advice)
         else:
             usual(in_one_line(message), category, *where, **more)
 

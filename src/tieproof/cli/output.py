@@ -5,6 +5,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from importlib import import_module
 from inspect import signature
 from pathlib import Path
@@ -19,7 +20,6 @@ from tieproof.evaluation.result import Result
 from tieproof.inputs.readers.location import File, split
 from tieproof.measures import PRECISION_RECALL, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, Formats, output
-from tieproof.show.shown import EXPLAINED
 
 SHOWN: dict[str, tuple[Formats, Callable[[Any], str]]] = {
     "--json": (MEANS, lambda what: str(what.to_json())),
@@ -114,7 +114,7 @@ def answer(outputs: Outputs, what: Any) -> None:
         say(next(iter(shown.values()))(what))
     else:
         explain = {"explain": True} if click.get_current_context().params.get("explain") else {}
-        show(lambda *given: str(type(what).to_text(*given, **explain)).replace(EXPLAINED, "--explain"), what)
+        show(partial(type(what).to_text, **explain), what)
 
 
 def show(render: Render, what: Any) -> None:

@@ -50,7 +50,7 @@ class Result(Measured, Shown, AsFrame):
     <BLANKLINE>
     Left out: 1 query with no relevant item.
     2 of 2 queries hold an ambiguous tie; the largest tie holds 2 items.
-    5 more: to_text(explain=True)
+    5 more: --explain, or to_text(explain=True)
     """
 
     def to_dict(self) -> dict[str, Any]:

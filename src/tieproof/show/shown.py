@@ -23,8 +23,8 @@ from tieproof.ties import Array
 MOST_LINES = 3
 """The most lines below a table in plain text, unless everything is to be explained."""
 
-EXPLAINED = "to_text(explain=True)"
-"""What shows the other lines; the command line has an option for it."""
+EXPLAINED = "--explain, or to_text(explain=True)"
+"""What shows the other lines, on the command line and in Python."""
 
 
 class Cell(NamedTuple):

@@ -94,7 +94,7 @@ class Collisions(Shown, AsFrame):
     all        2          1       0.1250
     <BLANKLINE>
     1 of 4 queries holds an ambiguous tie, which mixes relevant and other items.
-    3 more: to_text(explain=True)
+    3 more: --explain, or to_text(explain=True)
     """
 
     setting: CollisionSetting

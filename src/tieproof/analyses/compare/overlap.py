@@ -123,7 +123,7 @@ def rbo(first: Any, second: Any, *, p: float = 0.9) -> RankBiasedOverlap:
     b               0.7493   0.6044   0.8517
     <BLANKLINE>
     Rank-biased overlap with p = 0.8.
-    1 more: to_text(explain=True)
+    1 more: --explain, or to_text(explain=True)
 
     """
     pair, _, _ = matched(first, second)

@@ -58,7 +58,7 @@ class Comparison(Shown, AsFrame):
       0.0000   +0.4952   +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.
-    4 more: to_text(explain=True)
+    4 more: --explain, or to_text(explain=True)
     """
 
     def __init__(

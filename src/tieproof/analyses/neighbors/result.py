@@ -45,7 +45,7 @@ class Neighbors(Shown, AsFrame):
     <BLANKLINE>
     The largest tie at the last rank holds 3 items.
     1 item is equal to an earlier one.
-    1 more: to_text(explain=True)
+    1 more: --explain, or to_text(explain=True)
     """
 
     ids: IntArray

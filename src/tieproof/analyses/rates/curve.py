@@ -57,7 +57,7 @@ class DetCurve(Shown):
     TAR at FAR 0.001  0.2500  0.7500
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs.
-    1 more: to_text(explain=True)
+    1 more: --explain, or to_text(explain=True)
     """
 
     thresholds: FloatArray

@@ -94,7 +94,7 @@ class ErrorRates(Shown):
     0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
-    1 more: to_text(explain=True)
+    1 more: --explain, or to_text(explain=True)
     """
 
     method: str

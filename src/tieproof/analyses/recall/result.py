@@ -99,7 +99,7 @@ class NeighborRecall(Shown, AsFrame):
     <BLANKLINE>
     2 nearest: ties leave 1 query open.
     3 nearest: 1 place holds an item that its list has already.
-    2 more: to_text(explain=True)
+    2 more: --explain, or to_text(explain=True)
     """
 
     truth: str
