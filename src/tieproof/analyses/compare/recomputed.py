@@ -96,9 +96,9 @@ class NoiseReport(Shown, AsJson, AsFrame):
         queries = count(len(self.first.query_ids), "query")
         moves = self._extremes()
         notes = [
+            *([] if self.comparison is None else _survives(self.comparison)),
             f"The noise may change a score of {len(self.may_change):,} of {queries}, and it does change a score of "
             f"{len(self.changed):,}.",
-            *([] if self.comparison is None else _survives(self.comparison)),
             f"Rows moved by {moves['median']:.3g} (median) to {moves['largest']:.3g} (largest): {self.unit}.",
             *_named(self.may_change),
             f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are 'lower'.",
