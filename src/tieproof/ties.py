@@ -59,9 +59,9 @@ class Estimate(Generic[Number]):
 
     def __round__(self, digits: int = 0) -> "Estimate[Number]":
         """Return the estimate with each value rounded to this many decimals, without its noise."""
-        values = (getattr(self, name) for name in VALUES)
+        values: list[Any] = [getattr(self, name) for name in VALUES]
         return Estimate(
-            *(round(each, digits) if isinstance(each, float) else np.round(each, digits) for each in values)
+            *[round(each, digits) if isinstance(each, float) else np.round(each, digits) for each in values]
         )
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
