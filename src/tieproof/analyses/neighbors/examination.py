@@ -60,8 +60,7 @@ class TruthExamination(Shown, AsFrame):
     <BLANKLINE>
     2 lists of 2 neighbors among 4 items, under euclidean distance: 0 lists are
     right.
-    Query 1 lists item 2 twice.
-    Query 0 lists item 1 at distance 5, but its 2 nearest end at distance 1.
+    2 more: --explain, or to_text(explain=True)
     """
 
     k: int
