@@ -174,9 +174,9 @@ def test_sides_of_different_values_need_no_bits(distance: str, monkeypatch: Patc
 
 
 CALLED: dict[str, tuple[set[str], set[str]]] = {
-    "columns": ({"count_rows", "count_columns"}, {"transposed"}),
-    "columns_turned_round": ({"count_rows", "transposed"}, {"count_columns"}),
-    "many_blocks": ({"count_rows"}, {"count_columns", "transposed"}),
+    "columns": ({"count_in_rows", "count_in_columns"}, {"transposed"}),
+    "columns_turned_round": ({"count_in_rows", "transposed"}, {"count_in_columns"}),
+    "many_blocks": ({"count_in_rows"}, {"count_in_columns", "transposed"}),
 }
 
 
@@ -186,7 +186,7 @@ def test_forced_choices_are_taken(forced: str, monkeypatch: Patch) -> None:
     task = leave_one_out(HARD_SETS["gaussian float32"](random, (130, 5)), random)
     small_tiles(monkeypatch, 31)
     FORCED[forced](monkeypatch)
-    calls = counted(monkeypatch, counting, "count_rows", "count_columns")
+    calls = counted(monkeypatch, counting, "count_in_rows", "count_in_columns")
     turned = counted(monkeypatch, counting, "transposed")
     tp.evaluate(**task, memory="8MiB")
     calls |= turned

@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_236,
-    "distances": 4_326,
-    "engine": 4_958,
-    "native": 840,
-    "measures": 6_899,
-    "show": 1_627,
-    "evaluation": 7_930,
-    "analyses": 9_622,
-    "trials": 12_413,
+    "inputs": 8_210,
+    "distances": 4_136,
+    "engine": 4_799,
+    "native": 858,
+    "measures": 6_993,
+    "show": 1_645,
+    "evaluation": 8_183,
+    "analyses": 9_983,
+    "trials": 12_427,
     "compat": 2_877,
-    "integrations": 2_519,
-    "cli": 3_306,
+    "integrations": 2_521,
+    "cli": 3_249,
     "data": 22,
-    "tieproof": 875,
+    "tieproof": 906,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_450
+LINES_OF_SOURCE = 66_809
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_415
-PUBLIC_NAMES = 113
-LINES_OF_TESTS = 63_751
+WORDS_OF_DOCS = 70_762
+PUBLIC_NAMES = 122
+LINES_OF_TESTS = 64_671
 
 
 def lines_in(folder: Path, *endings: str) -> int:

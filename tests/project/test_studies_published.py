@@ -11,7 +11,7 @@ import pytest
 import tieproof as tp
 from pages import ROOT, text_of
 from studies import common
-from studies.published import compact, findings, picture, rescored, study, write_compact
+from studies.published import compact, findings, picture, rescored, study, write_compact, write_runs
 from studies.published.rescored import Number
 
 FOLDER = common.DATA / study.DATA
@@ -76,6 +76,15 @@ def test_compact_form_gives_the_measures_of_the_run(written: Path) -> None:
 
 
 @pytest.mark.heavy
+def test_runs_that_are_written_out_give_the_measures_of_the_run(written: Path, tmp_path: Path) -> None:
+    (written / "published.tsv").write_text("system\tAP\t0.5\n", encoding="utf-8")
+    write_runs.main([str(written), "--out", str(tmp_path / "out")])
+    found = tp.evaluate_run(tmp_path / "out/qrels.txt", tmp_path / "out/runs/system.txt", measures=MEASURES)
+    expected = tp.evaluate_run(QRELS, RUN, measures=MEASURES)
+    assert {name: found[name] for name in MEASURES} == {name: expected[name] for name in MEASURES}
+    assert (tmp_path / "out/published.tsv").read_bytes() == (written / "published.tsv").read_bytes()
+
+
 def test_order_of_the_original_tool_is_that_of_trec_eval(written: Path) -> None:
     """trec_eval 9, which compares scores in single precision."""
     pytrec_eval = pytest.importorskip("pytrec_eval")

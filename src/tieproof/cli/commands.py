@@ -18,6 +18,8 @@ COMMANDS = {
     "neighbors": ("Score", "the lists that an index of nearest neighbors returned"),
     "diversity": ("Score", "a run whose documents are judged for subtopics"),
     "fnmr": ("Score", "false non-match rates at false match rates, over all pairs"),
+    "det": ("Score", "error rates and decisions of trials with scores"),
+    "open-set": ("Score", "whether first answers are right and accepted, if some queries have no match"),
     "confidence": ("Score", "whether confidences tell right answers from wrong ones"),
     "pcf": ("Score", "the share of components that explains a share of variance"),
     "compare": ("Compare", "systems on the same queries, with verdicts"),
@@ -36,6 +38,9 @@ COMMANDS = {
     "demo": ("Organize", "show how ties affect scores, on digits of the package"),
 }
 """The group of each command, and its line in the help text; the file of that name in this folder defines it."""
+
+_FILES = {"det": "pairs", "open-set": "pairs", "neighbor-recall": "recall", "range-recall": "recall"}
+"""The files of commands that have another name."""
 
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
@@ -111,7 +116,7 @@ class Commands(CommandWithExamples, click.Group):
         collects = gc.isenabled()
         gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
         try:
-            file = import_module(f"tieproof.cli.{'recall' if cmd_name.endswith('-recall') else cmd_name}")
+            file = import_module(f"tieproof.cli.{_FILES.get(cmd_name, cmd_name)}")
         finally:
             if collects:
                 gc.enable()

@@ -87,7 +87,7 @@ TAKES = {
     ),
     **options.shared("explain json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
-    report=options.report("analyses.compare.page"),
+    **options.shared("report"),
 )
 def compare(
     outputs: Outputs,

@@ -132,7 +132,8 @@ def evaluate(
     measures :
         Names such as "AP", "P@10" or "nDCG(gain=exp)@10".
     relevance : rows (query, item) or (query, item, grade), instead of labels
-        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking.
+        A grade of 0 means not relevant; a negative grade excludes the item from the query's ranking. Or a list with
+        an array or a set of the relevant items of each query, such as those within 25 m; it may be empty.
     groups, gallery_groups : (n,)
         An item with the query's label and group is excluded (same camera, same sequence).
     exclude : rows (query, item)

@@ -19,13 +19,14 @@ from tieproof.evaluation.evaluated import (
 )
 from tieproof.inputs.options import check_choice
 from tieproof.measures import Measure, parse
-from tieproof.ties import Estimate, FloatArray, IntArray
+from tieproof.ties import Bounds, Estimate, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from tieproof.evaluation.intervals import Bound, Interval, Method
     from tieproof.evaluation.printed import Printed
     from tieproof.measures.confidence import ErrorRejectCurve
     from tieproof.measures.distribution.distribution import Distribution
+    from tieproof.measures.statistics.resampling import Strata
 
 
 class Measured(Mapping[str, Estimate[float]]):
@@ -120,6 +121,20 @@ class Measured(Mapping[str, Estimate[float]]):
         lower, expected, upper, variance, *noise = self._per_query[self._known(measure)]
         return estimate_of(lower, expected, upper, np.sqrt(variance), *noise)
 
+    def median(self, measure: str | Measure) -> Bounds[float]:
+        """The smallest and the largest median of a measure over the queries; of `FirstRank`, the median rank (MedR).
+
+        They are the medians of the queries' bounds. The median of expected values is not the expected median, which
+        depends on how likely all values are.
+
+        >>> import tieproof as tp
+        >>> tp.evaluate_scores([[2, 1, 1]], [[0, 1, 0]], measures=["FirstRank"]).median("MnR")
+        Bounds(lower=2.0, upper=3.0)
+        """
+        values = self.per_query(measure)
+        counted = ~np.isnan(values.lower)
+        return Bounds(*(float(np.median(each[counted])) for each in (values.lower, values.upper)))
+
     def with_ci(self, ci: float = 0.95) -> Self:
         """A copy of this result that also shows its confidence intervals over the queries.
 
@@ -204,12 +219,22 @@ class Measured(Mapping[str, Estimate[float]]):
         check_choice("method", method, METHODS)
         check_choice("bound", bound, BOUNDS)
         values = np.column_stack([getattr(self.per_query(measure), bound) for measure in measures])
-        categories = self.category_of_query if self.setting.average == "macro" else None
-        ends = interval_ends(values, categories, confidence, method)
+        queries, strata = self._in_groups(values[:, 0])
+        ends = interval_ends(values[queries], strata, confidence, method)
         return {
             str(measure): Interval(getattr(self[measure], bound), *both, confidence, method, bound)
             for measure, both in zip(measures, ends, strict=True)
         }
+
+    def _in_groups(self, values: FloatArray, least: int = 2) -> "tuple[IntArray, Strata]":
+        """The queries whose values (Q,) count, sorted by category if a mean is over categories, and these groups.
+
+        least : the fewest queries of a group; fewer are refused
+        """
+        from tieproof.evaluation.intervals import in_groups
+
+        categories = self.category_of_query if self.setting.average == "macro" else None
+        return in_groups(values, categories, least)
 
     def _known(self, measure: str | Measure) -> Measure:
         """The measure of that name, or "AP(rel=1)" for "AP"; an unknown name raises an error that lists the known."""
@@ -324,11 +349,11 @@ class Measured(Mapping[str, Estimate[float]]):
 
 
 def averaged(result: Measured) -> list[str]:
-    """The measures that are means over queries; counts, which are totals, only if there is nothing else.
+    """The measures that are scores; counts, which are totals, and ranks only if there is nothing else.
 
     >>> import tieproof as tp
     >>> averaged(tp.evaluate_scores([[2, 1]], [[1, 0]], measures=["NumRet", "RR"]))
     ['RR']
     """
-    means = [name for name in result.measures if not parse(name).definition.total]
+    means = [name for name in result.measures if parse(name).definition.is_score]
     return means or list(result.measures)

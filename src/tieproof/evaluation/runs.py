@@ -32,6 +32,7 @@ from tieproof.evaluation.scoring import (
     Empty,
     as_evaluated,
     check_empty,
+    check_whole_numbers,
     parse_with_sets,
     reads_judged,
     score,
@@ -181,7 +182,8 @@ def evaluate_run(
 
     """
     named, of_sets = parse_with_sets(as_in_runs(measures))
-    wanted, optional = _at_level(named, level), frozenset(_at_level(of_sets, level))
+    wanted, optional = at_level(named, level), frozenset(at_level(of_sets, level))
+    check_whole_numbers(wanted, "the lists of a run")
     check_empty(empty)
     check_average(average)
     check_choice("missing", missing, MISSING)
@@ -280,7 +282,7 @@ def as_in_runs(measures: Any) -> Any:
     return [re.sub(r"(?i)\brecall@", "R@", one) if isinstance(one, str) else one for one in given]
 
 
-def _at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
+def at_level(measures: Iterable[Measure], level: float | None) -> list[Measure]:
     """Return the measures with this smallest relevant grade, unless they read grades or have one of their own."""
     if level is None:
         return list(measures)

@@ -6,6 +6,7 @@ A document is looked up by its id: in a table of all documents, or in the dictio
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
 from typing import Any, NamedTuple, NoReturn, TypeVar
@@ -78,21 +79,12 @@ class RankedDocuments(NamedTuple):
         return self._replace(score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision))
 
 
+@dataclass
 class ReadOnce:
-    """Judgments for the runs of several systems: they are read for the first one."""
+    """Judgments for the runs of several systems: `read_qrels` reads them, and the numbers of queries, only once."""
 
-    def __init__(self, values: Any) -> None:
-        self.values = values
-        self.judged: JudgedDocuments | None = None
-        self.queries: dict[bytes, int] = {}
-
-    def read(self, queries: Numbers, with_not_relevant: bool) -> JudgedDocuments:
-        """As `read_qrels`, of the same arguments each time."""
-        if self.judged is None:
-            self.judged = read_qrels(self.values, queries, with_not_relevant)
-            self.queries = dict(queries)
-        queries.update(self.queries)
-        return self.judged
+    values: Any
+    read: tuple[JudgedDocuments, dict[bytes, int]] | None = None
 
 
 def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
@@ -101,7 +93,10 @@ def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
     if isinstance(values, ReadOnce):
-        return values.read(queries, with_not_relevant)
+        if values.read is None:
+            values.read = read_qrels(values.values, queries, with_not_relevant), dict(queries)
+        queries.update(values.read[1])
+        return values.read[0]
     source, _ = checked(values, QRELS, queries)
     sought = source.value >= 0 if with_not_relevant else source.value > 0
     return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)

@@ -19,7 +19,7 @@ from tieproof.inputs.lists import in_float64
 from tieproof.inputs.ranks import contradiction
 from tieproof.inputs.readers import predictions, trec
 from tieproof.inputs.readers.lines import line_at
-from tieproof.inputs.readers.location import File, Piped, split
+from tieproof.inputs.readers.location import Piped, split
 from tieproof.inputs.readers.trec import Numbers, TrecLayout
 from tieproof.inputs.responses import of_responses
 from tieproof.ties import FloatArray, IntArray
@@ -63,38 +63,7 @@ class Source(NamedTuple):
 def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, DocumentTable]:
     """Read and check a source, and make the table of its documents."""
     values = of_responses(as_frame(values)) if role.value == "score" else as_frame(values)
-    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
-        library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
-        lists, without_own = library.read(values)
-        source = _from_dictionary(lists, role, queries, values, without_own)
-    elif isinstance(values, str | os.PathLike):
-        path, entry = (values, None) if isinstance(values, Piped) else split(values)
-        if role.value == "score" and os.fsdecode(values).lower().endswith(predictions.EXTENSIONS):
-            source = _from_predictions(values, queries)
-        elif path.name.lower().endswith(predictions.DICTIONARIES) or (
-            isinstance(values, Piped) and predictions.is_dictionary(values)
-        ):
-            source = _from_json(path, entry, role, queries)
-        else:
-            source = _from_trec(values, role, queries)
-    elif isinstance(values, Mapping):
-        source = _from_dictionary(values, role, queries)
-    elif hasattr(values, "columns"):
-        source = _from_frame(values, role, queries)
-    elif type(values).__module__.partition(".")[0] == "ranx":
-        given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
-        if given != expected:
-            raise InputError(
-                f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels "
-                "first, then the run."
-            )
-        source = _from_ranx(values, role, queries)
-    else:
-        raise InputError(
-            f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a "
-            f"data frame or a table of Arrow, not {type(values).__name__}."
-        )
-
+    source = _reader_of(values, role)(values, role, queries)
     finite = np.isfinite(source.value)
     if not finite.all():
         row = int(np.argmin(finite))
@@ -110,6 +79,28 @@ def checked(values: Any, role: Role, queries: Numbers) -> tuple[Source, Document
             "one of them."
         )
     return source, table
+
+
+def _reader_of(values: Any, role: Role) -> "Reader":
+    """Return the function that reads values of this kind, or a file with this extension."""
+    if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
+        return _from_library
+    if isinstance(values, str | os.PathLike):
+        name = values.name if isinstance(values, Piped) else split(values).path.name
+        for endings, read in FILES.items():
+            if name.lower().endswith(endings):
+                return read
+        return _from_json if isinstance(values, Piped) and predictions.is_dictionary(values) else _from_trec
+    if isinstance(values, Mapping):
+        return _from_dictionary
+    if hasattr(values, "columns"):
+        return _from_frame
+    if type(values).__module__.partition(".")[0] == "ranx":
+        return _from_ranx
+    raise InputError(
+        f"{role.name} must be the path of a TREC file, a dictionary {{query: {{document: {role.value}}}}}, a data "
+        f"frame or a table of Arrow, not {type(values).__name__}."
+    )
 
 
 def contradicting_ranks(source: Source, queries: Numbers) -> str | None:
@@ -156,7 +147,15 @@ def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Nu
     return Source(documents, value, os.fsdecode(location), place, rank=rank)
 
 
-def _from_predictions(location: str | os.PathLike[str] | Piped, queries: Numbers) -> Source:
+def _from_library(location: str, role: Role, queries: Numbers) -> Source:
+    library = import_module(f"tieproof.inputs.readers.{location.partition(':')[0]}")
+    lists, without_own = library.read(location)
+    return _from_dictionary(lists, role, queries, location, without_own)
+
+
+def _from_predictions(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
+    if role is not RUN:
+        return _from_trec(location, role, queries)
     lines = predictions.read(location)
     query = numbered(lines.query, queries, RUN)
 
@@ -186,9 +185,10 @@ def _from_dictionary(
     return source._replace(value=_as_values(given, role, source, queries))
 
 
-def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbers) -> Source:
+def _from_json(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import mteb
 
+    path, entry = (location, None) if isinstance(location, Piped) else split(location)
     read = predictions.read_dictionary(path, role.value)
     if entry is None and not mteb.has_splits(read):
         return _from_dictionary(read, role, queries, str(path))
@@ -216,12 +216,28 @@ def _ranks_in(frame: Any) -> FloatArray | None:
 
 
 def _from_ranx(values: Any, role: Role, queries: Numbers) -> Source:
+    given, expected = type(values).__name__, "Run" if role.value == "score" else "Qrels"
+    if given != expected:
+        raise InputError(
+            f"{role.name} {role.verb} a {given} of ranx, but a {expected} of ranx is expected. Pass the qrels first, "
+            "then the run."
+        )
     from tieproof.inputs.readers import ranx
 
     lists = ranx.read(values)
     query = np.repeat(numbered(lists.queries, queries, role), lists.lengths)
     source = Source(documents_in_columns(lists.names, query), np.zeros(0), role.name, lambda rows: "")
     return source._replace(value=_as_values(lists.values, role, source, queries))
+
+
+Reader = Callable[[Any, Role, Numbers], Source]
+"""Reads judgments or a run, and gives its queries their numbers."""
+
+FILES: dict[tuple[str, ...], Reader] = {
+    predictions.EXTENSIONS: _from_predictions,
+    predictions.DICTIONARIES: _from_json,
+}
+"""The readers of files by their extensions; all other files are read as those of TREC."""
 
 
 def numbered(names: list[Any], queries: Numbers, role: Role) -> IntArray:

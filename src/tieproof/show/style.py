@@ -10,7 +10,7 @@ from itertools import accumulate, takewhile, zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tieproof.errors import MissingExtraError
+from tieproof.errors import library
 from tieproof.show.printable import printable
 
 BLACK = "#000000"
@@ -59,12 +59,8 @@ METADATA: dict[str, dict[str, Any]] = {".svg": {"Date": None}, ".pdf": {"Creatio
 
 def matplotlib(what: str) -> Any:
     """The library matplotlib; MissingExtraError, which names `what` needs it, if it is not installed."""
-    try:
-        import matplotlib
-        import matplotlib.figure
-    except ImportError:
-        raise MissingExtraError(what, "plot") from None
-    return matplotlib
+    library("matplotlib.figure", what, "plot")
+    return library("matplotlib", what, "plot")
 
 
 def figure(what: str, width: float = 7.0, height: float = 3.5, rows: int = 1, columns: int = 1) -> tuple[Any, Any]:
@@ -118,6 +114,16 @@ def line_of(place: int) -> dict[str, Any]:
     look = LOOKS[place % len(LOOKS)]
     color = ink() if look.color == BLACK else look.color
     return {"color": color, "marker": look.marker, "linestyle": _LINES[place // len(LOOKS) % len(_LINES)]}
+
+
+def name_rows(ax: Any, names: Sequence[str], size: float | None = None, bold: Sequence[int] = ()) -> None:
+    """Write a name beside each row of a picture, the first at the top, in points of a size."""
+    ax.set_yticks(range(len(names)), names, parse_math=False)
+    for place, label in enumerate(ax.get_yticklabels()):
+        label.set(fontfamily=families(), fontweight="bold" if place in bold else "normal")
+        label.set_fontsize(size or label.get_fontsize())
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.tick_params(axis="y", length=0)
 
 
 def limits(low: float, high: float) -> tuple[float, float]:

@@ -62,16 +62,16 @@ class ScoreTable(Shown, AsFrame):
         ]
         queries = count(next(iter(self.results.values())).ties.queries, "query")
         notes = [*about_settings(self.results)]
-        notes.append(f"Each score is the lowest over all orderings of tied items, over {queries}.")
         found = [f"{name} in {measure}" for measure, name in self.best.items() if name is not None]
         unknown = [measure for measure, name in self.best.items() if name is None]
         if found:
-            named = ", ".join(found)
-            notes.append(
-                f"Best whatever the ties, and in bold: {named}. The score is above the highest one of all others."
-            )
+            notes.append(f"Best whatever the ties, and in bold: {', '.join(found)}.")
         if unknown and len(self.results) > 1:
             notes.append(f"In {', '.join(unknown)} no system is best whatever the ties, so that no score is in bold.")
+        notes.append(
+            f"Each score is the lowest over all orderings of tied items, over {queries}; one in bold is above the "
+            "highest one of all others."
+        )
         return Table(("system", *self.measures), [rows], notes, self.measures)
 
     def __repr__(self) -> str:
@@ -109,10 +109,9 @@ def table(results: Mapping[str, Result], *, measures: Sequence[str | Measure] | 
     good    1.0000  1.0000
     tied    0.3333  0.0000
     <BLANKLINE>
-    Each score is the lowest over all orderings of tied items, over 2 queries.
-    Best whatever the ties, and in bold: good in RR. The score is above the highest
-    one of all others.
+    Best whatever the ties, and in bold: good in RR.
     In R@2 no system is best whatever the ties, so that no score is in bold.
+    1 more: --explain, or to_text(explain=True)
 
     """
     check_results(results)

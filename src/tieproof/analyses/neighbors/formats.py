@@ -8,8 +8,7 @@ import numpy as np
 
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.sides import Sides, spans_of
-from tieproof.errors import InputError
-from tieproof.inputs.options import needed
+from tieproof.errors import InputError, library
 from tieproof.inputs.readers import hdf5
 from tieproof.inputs.readers.columns import Entry
 from tieproof.inputs.readers.contents import holds
@@ -85,7 +84,7 @@ ANGULAR = {"cosine": "angular"}
 
 
 def _hdf5() -> TruthFormat:
-    h5py = needed("h5py", "Writing a .hdf5 file", "h5")
+    h5py = library("h5py", "Writing a .hdf5 file", "h5")
 
     def content(search: FoundNeighbors) -> tuple[dict[str, Any], dict[str, RowSource]]:
         """Return the attributes of the file, and its data sets."""
@@ -126,7 +125,8 @@ def _same(rows: RowSource, stored: Entry) -> bool:
 
 
 def _parquet() -> TruthFormat:
-    pyarrow = needed("pyarrow", "Writing a .parquet file", "parquet")
+    what = "Writing a .parquet file"
+    pyarrow, parquet = (library(name, what, "parquet") for name in ("pyarrow", "pyarrow.parquet"))
 
     def table(search: FoundNeighbors) -> Any:
         found = search.neighbors
@@ -136,12 +136,12 @@ def _parquet() -> TruthFormat:
         return pyarrow.table(columns)
 
     def agrees(search: FoundNeighbors, path: Path) -> bool:
-        with reading(path, "a Parquet file (.parquet)"), pyarrow.parquet.ParquetFile(path) as file:
+        with reading(path, "a Parquet file (.parquet)"), parquet.ParquetFile(path) as file:
             expected = table(search)
             same = file.schema_arrow.equals(expected.schema) and file.metadata.num_rows == len(expected)
             return bool(same and file.read().equals(expected))
 
-    return TruthFormat(lambda search, path: pyarrow.parquet.write_table(table(search), path), agrees)
+    return TruthFormat(lambda search, path: parquet.write_table(table(search), path), agrees)
 
 
 FORMATS: dict[str, dict[str, Callable[[], TruthFormat]]] = {

@@ -1,14 +1,13 @@
 """`ErrorRates`: the false non-match rate at each false match rate, as numbers, text and page."""
 
-import os
+import math
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from tieproof.errors import InputError
-from tieproof.show.pages.page import write_page
 from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
-from tieproof.show.shown import Shown, Table, text
+from tieproof.show.shown import AsPage, Shown, Table, text
 from tieproof.ties import Estimate
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class EqualErrorRate:
 
 
 @dataclass(frozen=True, repr=False)
-class ErrorRates(Shown):
+class ErrorRates(Shown, AsPage):
     """False non-match rates by false match rate, and the equal error rate `eer` and the `curve` if asked for.
 
     >>> import tieproof as tp
@@ -94,6 +93,7 @@ class ErrorRates(Shown):
     0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
+    FNMR is an error: report 'expected' with its interval, and 'upper' for claims.
     1 more: --explain, or to_text(explain=True)
     """
 
@@ -122,9 +122,13 @@ class ErrorRates(Shown):
             whole |= {} if found is None else {name: found.to_dict()}
         return {**whole, "points": list(whole["points"])}
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a report (extra `report`) as one .html file that needs no network to be viewed."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        return "rates.html", {
+            "title": f"FNMR {self.points[0].fnmr.upper:.4f} at FMR {self.points[0].fmr:g}",
+            "rates": self,
+            "meaning": MEANINGS[self.method],
+            "by": _ranked_by(self),
+        }
 
     def _table(self) -> Table:
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
@@ -142,15 +146,20 @@ class ErrorRates(Shown):
                 f"{name} {bounds.lower:.4f} to {bounds.upper:.4f}" for name, bounds in self.curve.figures().items()
             ]
             notes.append(f"Over all orderings of tied pairs: {', '.join(figures[1:])}.")
-        notes += [f"Counted {counted} by {_ranked_by(self)}.", MEANINGS[self.method]]
+        report = ["FNMR is an error: report 'expected' with its interval, and 'upper' for claims."]
+        notes += [
+            f"Counted {counted} by {_ranked_by(self)}.",
+            *(report if self.method == "exact" else []),
+            MEANINGS[self.method],
+        ]
         return Table(header, [rows], notes, header)
 
     def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The table that the command line shows; FMR and threshold, which may be long, are aligned to the left.
 
-        The figures of `eer` and `curve` are in sentences, which are then shown without `explain`, too.
+        The figures of `curve` are in sentences, which are then shown without `explain`, too.
         """
-        explain = explain or self.eer is not None or self.curve is not None
+        explain = explain or self.curve is not None
         return text(self._table()._replace(numbers=NUMBERS), width, color, explain)
 
     def __repr__(self) -> str:
@@ -167,16 +176,30 @@ MEANINGS = {
     "linear": "A threshold is interpolated between two distances of non-relevant pairs, as by numpy.quantile; FNMR "
     "is the share of relevant pairs at or beyond the threshold.",
     "exact": "A threshold is the distance of a non-relevant pair. FNMR is the share of relevant pairs that come "
-    "after that pair, over all orderings of pairs at exactly the same distance. It is an error: report 'upper'.",
+    "after that pair, over all orderings of pairs at exactly the same distance.",
 }
 
 
-def contents(rates: ErrorRates) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    first = rates.points[0]
-    return "rates.html", {
-        "title": f"FNMR {first.fnmr.upper:.4f} at FMR {first.fmr:g}",
-        "rates": rates,
-        "meaning": MEANINGS[rates.method],
-        "by": _ranked_by(rates),
-    }
+def tied_estimate(beyond: int, tied: int, total: int, place: int, others: int) -> Estimate[float]:
+    """The share of relevant pairs behind the threshold, over all orderings of the pairs tied with it.
+
+    beyond, tied, total : the numbers of relevant pairs strictly beyond the threshold, exactly at it, and in all
+    place, others : the threshold is set by number `place`, counted from 1, of the `others` pairs that are not
+        relevant and exactly at the threshold
+
+    When the tied pairs are in random order, each relevant one is behind the threshold with probability
+    p = (others + 1 - place) / (others + 1), and their number is beta-binomial with the parameters
+    others + 1 - place and place (Johnson, Kotz and Kemp 1992, section 6.2.2): its mean is tied p and its variance
+    tied p (1 - p) (others + 1 + tied) / (others + 2).
+
+    >>> tied_estimate(1, 2, 4, 1, 1)
+    Estimate(lower=0.25, expected=0.5, upper=0.75, std=0.2041241452319315)
+    """
+    p = Fraction(others + 1 - place, others + 1)
+    variance = tied * p * (1 - p) * Fraction(others + 1 + tied, others + 2) / total**2
+    return Estimate(
+        beyond / total,
+        float((beyond + tied * p) / total),
+        (beyond + tied) / total,
+        math.sqrt(variance),
+    )

@@ -1,7 +1,6 @@
 """The judgments of a data set of ir_datasets, which downloads what it does not have yet."""
 
-from tieproof.errors import InputError
-from tieproof.inputs.options import needed
+from tieproof.errors import InputError, library
 
 PREFIX = "ir_datasets:"
 """What the location of judgments begins with, before the name of the data set."""
@@ -13,7 +12,7 @@ def read(location: str) -> tuple[dict[str, dict[str, float]], bool]:
     Also return whether a document with the id of its query is left out of its list: never.
     """
     name = location.removeprefix(PREFIX)
-    ir_datasets = needed("ir_datasets", f"qrels of {location}", "ir-datasets")
+    ir_datasets = library("ir_datasets", f"qrels of {location}", "ir-datasets")
     try:
         data = ir_datasets.load(name)
     except KeyError:

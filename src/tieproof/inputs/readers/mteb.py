@@ -8,8 +8,7 @@ mteb:{Task}               the judgments of a task, whose data MTEB downloads if 
 from collections.abc import Mapping
 from typing import Any
 
-from tieproof.errors import InputError
-from tieproof.inputs.options import needed
+from tieproof.errors import InputError, library
 
 PREFIX = "mteb:"
 """What the location of judgments begins with, before the name of the task."""
@@ -80,7 +79,7 @@ def read(location: str) -> OfSplit:
     """Return the judgments of mteb:{Task}, or of one of its splits, mteb:{Task}:{subset}/{split}."""
     name, _, wanted = location.removeprefix(PREFIX).partition(":")
     subset, _, split = wanted.partition("/")
-    mteb = needed("mteb", f"qrels of {location}", "mteb")
+    mteb = library("mteb", f"qrels of {location}", "mteb")
     try:
         task = mteb.get_task(name, eval_splits=[split] if split else None, hf_subsets=[subset] if subset else None)
     except KeyError:

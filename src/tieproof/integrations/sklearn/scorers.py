@@ -10,7 +10,7 @@ from tieproof.distances import reported
 from tieproof.errors import InputError
 from tieproof.evaluation.pictures import plot_measures
 from tieproof.integrations.sklearn.rankings import RESPONSES, Asked, evaluate_estimator, evaluate_predictions
-from tieproof.kit import Bound, DistanceFunction, check_choice, parse_measures
+from tieproof.kit import Bound, DistanceFunction, check_choice, parse_scores
 from tieproof.measures import DEFAULT_MEASURES, Measure
 
 _BOUNDS = (*get_args(Bound), "interval")
@@ -67,7 +67,7 @@ def tieproof_scorer(
     array([1., 1., 1., 1., 1.])
 
     """
-    names = tuple(map(str, parse_measures(measures)))
+    names = tuple(map(str, parse_scores(measures)))
     check_choice("bound", bound, _BOUNDS)
     check_choice("response_method", response_method, RESPONSES)
     reported(distance)  # refuses an unknown name now instead of in every fold
@@ -176,5 +176,5 @@ class TieIntervalDisplay:
         labels : (c,) the classes of the columns of `y_score`; by default the classes in `y_true`, sorted
         pos_label : the positive class; by default 1 if the other class is 0 or -1
         """
-        names = list(map(str, parse_measures(measures)))
+        names = list(map(str, parse_scores(measures)))
         return cls(evaluate_predictions(y_true, y_score, names, labels, pos_label)).plot(ax)

@@ -7,9 +7,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from tieproof.errors import InputError
+from tieproof.errors import InputError, library
 from tieproof.inputs.arrays import as_numbers, check_finite
-from tieproof.inputs.options import needed
 from tieproof.measures.confidence.inputs import (
     LARGEST,
     as_floats,
@@ -205,7 +204,7 @@ def credible_region(posterior: Any, mass: float = 0.95) -> Any:
 
 def squared_radius(mass: float, dimensions: int) -> float:
     """The quantile `mass` of the chi-squared distribution with `dimensions` degrees of freedom (extra `stats`)."""
-    return 2 * float(needed("scipy.special", "A credible region", "stats").gammaincinv(dimensions / 2, mass))
+    return 2 * float(library("scipy.special", "A credible region", "stats").gammaincinv(dimensions / 2, mass))
 
 
 def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
@@ -213,7 +212,7 @@ def _cap_angle(mass: float, dimensions: int, concentration: float) -> float:
 
     The angle phi has a density proportional to exp(kappa cos phi) sin(phi)^(d-2) (Mardia and Jupp 2000, 9.3.4).
     """
-    brentq = needed("scipy.optimize", "A credible region", "stats").brentq
+    brentq = library("scipy.optimize", "A credible region", "stats").brentq
     power = dimensions - 2
     root = math.hypot(power, 2 * concentration)
     mode = math.atan2(math.sqrt(2 * power / (power + root)), 2 * concentration / (power + root))
@@ -254,6 +253,6 @@ def _shortest_interval(samples: Any, mass: float) -> Interval:
             f"The samples must have shape (n,) or (n, dimensions) and not be empty, but have shape {array.shape}."
         )
     check_finite(array, "samples")
-    array_stats = needed("arviz_stats.base", "A credible region of samples", "stats").array_stats
+    array_stats = library("arviz_stats.base", "A credible region of samples", "stats").array_stats
     ends = np.asarray(array_stats.hdi(within_range(array, "samples"), prob=mass, axis=0))
     return Interval(ends[..., 0], ends[..., 1])

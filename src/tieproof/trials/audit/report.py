@@ -11,7 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar
 
-from tieproof.kit import NARROWEST, WIDTH, Shown, Table, count, in_one_line, table, write_page
+from tieproof.kit import NARROWEST, WIDTH, AsPage, Shown, Table, count, in_one_line, table
 from tieproof.measures import Measure
 from tieproof.show.files import Formats
 from tieproof.show.printable import printable
@@ -40,7 +40,7 @@ MEASURE = "measure"
 
 
 @dataclass(frozen=True, repr=False)
-class AuditReport(Report, Shown):
+class AuditReport(Report, Shown, AsPage):
     """The findings of an audit, one for each attack and measure, in the order of the registry.
 
     evaluator : the evaluator's name
@@ -133,9 +133,21 @@ class AuditReport(Report, Shown):
             lines += ["", "To reproduce each of them:", "", "```python", *again, "```"] if again else []
         return "\n".join(lines) + "\n"
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the report as a self-contained HTML page (extra `report`): one .html file that needs no network."""
-        write_page(self, path, contents)
+    def _page(self) -> tuple[str, dict[str, Any]]:
+        known = {finding.verdict for finding in self.findings}
+        said = "can be exploited" if self.exploitable else "held" if self.held else "did not hold"
+        return "audit.html", {
+            "title": f"{self.evaluator} {said}",
+            "report": self,
+            "verdict": said,
+            "said": list(_sentences(self)),
+            "bad": bad(self.findings),
+            "attacks": len(attacks_of(self.findings)),
+            "several": _has_several_measures(self),
+            "recall": is_of_recall(self),
+            "interval_of": interval_of,
+            "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
+        }
 
     def _table(self) -> Table:
         return _details(self, self.findings)._replace(notes=[*_sentences(self)], numbers=("score", "deviations"))
@@ -235,24 +247,6 @@ def _powers(report: AuditReport) -> str:
     if len(gains) > 1:
         gains = [f"{gain} of {name}" for gain, name in zip(gains, report.power, strict=True)]
     return f"a gain {' or '.join(gains)}"
-
-
-def contents(report: AuditReport) -> tuple[str, dict[str, Any]]:
-    """The template of the page, and the values that it shows."""
-    known = {finding.verdict for finding in report.findings}
-    said = "can be exploited" if report.exploitable else "held" if report.held else "did not hold"
-    return "audit.html", {
-        "title": f"{report.evaluator} {said}",
-        "report": report,
-        "verdict": said,
-        "said": list(_sentences(report)),
-        "bad": bad(report.findings),
-        "attacks": len(attacks_of(report.findings)),
-        "several": _has_several_measures(report),
-        "recall": is_of_recall(report),
-        "interval_of": interval_of,
-        "meanings": [(str(verdict), verdict.meaning) for verdict in Verdict if verdict in known],
-    }
 
 
 ON_ALL_LAYOUTS = "zeros"

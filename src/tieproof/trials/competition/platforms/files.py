@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tieproof.data import load_digits
-from tieproof.errors import InputError, MissingExtraError
+from tieproof.errors import InputError, library
 from tieproof.evaluation.result import flat_name
 from tieproof.kit import Array, reading
 from tieproof.trials.competition import texts
@@ -138,10 +138,7 @@ def as_yaml(content: Mapping[str, Any]) -> bytes:
     >>> as_yaml({"title": "Wörter", "start": "2027-01-10 00:00:00"}).decode()
     "title: Wörter\nstart: '2027-01-10 00:00:00'\n"
     """
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError("Writing a bundle", "competition") from None
+    yaml = library("yaml", "Writing a bundle", "competition")
     text: str = yaml.safe_dump(dict(content), sort_keys=False, allow_unicode=True, width=1000)
     return text.encode()
 
@@ -170,10 +167,7 @@ def json_of(path: Path) -> Any:
 
 def read_yaml(path: Path) -> dict[str, Any]:
     """The mapping in a YAML file."""
-    try:
-        import yaml
-    except ImportError:
-        raise MissingExtraError(f"Reading {path}", "competition") from None
+    yaml = library("yaml", f"Reading {path}", "competition")
     text = text_of(path)
     with reading(path, "YAML"):
         loader = yaml.SafeLoader(text)
