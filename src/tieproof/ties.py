@@ -60,10 +60,9 @@ class Estimate(Generic[Number]):
 
     def __round__(self, digits: int = 0) -> "Estimate[Number]":
         """Return the estimate with each value rounded to this many decimals, without its noise."""
-        values: list[Any] = [getattr(self, name) for name in VALUES]
-        return Estimate(
-            *[round(each, digits) if isinstance(each, float) else np.round(each, digits) for each in values]
-        )
+        values: Any = (self.lower, self.expected, self.upper, self.std)
+        one = all(isinstance(each, float) for each in values)
+        return Estimate(*(round(each, digits) if one else np.round(each, digits) for each in values))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the interval in a notebook."""

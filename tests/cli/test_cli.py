@@ -1001,8 +1001,8 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
         [
             "5 of 5 queries hold an ambiguous tie; the largest tie holds 4 items.",
-            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "2 vectors are all zero: their cosine similarity to everything is 0.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
             "An ambiguous tie mixes relevant and other items; there are 5 of them.",
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
@@ -1088,10 +1088,10 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         lambda: tp.evaluate_scores([[0.5, 0.1, 0.1], [0.2, 0.3, 0.3]], [[1, 0, 1], [1, 0, 0]], n_relevant=[3, 1]),
         [
             "1 of 2 queries holds an ambiguous tie; the largest tie holds 2 items.",
-            "2 of 2 queries have a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
-            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
-            "given.",
+            "2 of 2 queries have a list that was cut off, perhaps within a tie.",
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given.",
             "Evaluated 2 queries, ranking up to 3 items by the given scores.",
             "An ambiguous tie mixes relevant and other items; there is 1 of them.",
         ],
@@ -1100,10 +1100,10 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
         lambda: tp.evaluate_scores([[0.5, 0.1], [0.2, 0.1]], [[1, 0], [1, 0]], n_relevant=[1, 2], measures=["R@2"]),
         [
             "No tie within a list changes any score: all orderings agree.",
-            "1 of 2 queries has a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
-            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
-            "given.",
+            "1 of 2 queries has a list that was cut off, perhaps within a tie.",
             "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given.",
             "Evaluated 2 queries, ranking up to 2 items by the given scores.",
         ],
     ),
@@ -1224,7 +1224,7 @@ def test_cut_lists_are_told_once_and_in_words_of_the_command_line(run: Run) -> N
     assert outcome.status == 0
     assert outcome.err.count("\n") == 1
     assert "All lists of one.run have 10 documents, and 2 of 2 end in a tie" in outcome.err
-    assert outcome.err.endswith("Use tieproof run --truncated if the lists were cut off.\n")
+    assert outcome.err.endswith("Use --truncated of tieproof run or leaderboard if the lists were cut off.\n")
 
 
 def test_help_has_groups_with_a_line_for_each_command(run: Run) -> None:

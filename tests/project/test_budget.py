@@ -17,26 +17,26 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_210,
+    "inputs": 8_212,
     "distances": 4_136,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_993,
+    "measures": 6_992,
     "show": 1_645,
-    "evaluation": 8_183,
-    "analyses": 9_983,
+    "evaluation": 8_190,
+    "analyses": 9_986,
     "trials": 12_427,
     "compat": 2_877,
     "integrations": 2_521,
-    "cli": 3_249,
+    "cli": 3_251,
     "data": 22,
-    "tieproof": 906,
+    "tieproof": 905,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_809
+LINES_OF_SOURCE = 66_821
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_762
+WORDS_OF_DOCS = 70_769
 PUBLIC_NAMES = 122
 LINES_OF_TESTS = 64_671
 

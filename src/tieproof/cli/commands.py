@@ -19,7 +19,7 @@ COMMANDS = {
     "diversity": ("Score", "a run whose documents are judged for subtopics"),
     "fnmr": ("Score", "false non-match rates at false match rates, over all pairs"),
     "det": ("Score", "error rates and decisions of trials with scores"),
-    "open-set": ("Score", "whether first answers are right and accepted, if some queries have no match"),
+    "open-set": ("Score", "first answers by a threshold, if some queries have no match"),
     "confidence": ("Score", "whether confidences tell right answers from wrong ones"),
     "pcf": ("Score", "the share of components that explains a share of variance"),
     "compare": ("Compare", "systems on the same queries, with verdicts"),

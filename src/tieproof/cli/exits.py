@@ -72,7 +72,7 @@ def _warnings_in_lines() -> Iterator[None]:
         if issubclass(category, InputWarning):
             before, cut_off, advice = in_one_line(message).partition("Set truncated=True")
             if not cut_off or advice not in told:
-                complain(f"Warning: {before}{cut_off and 'Use tieproof run --truncated'}{advice}")
+                complain(f"Warning: {before}{cut_off and 'Use --truncated of tieproof run or leaderboard'}{advice}")
             told.add(advice)
         else:
             usual(in_one_line(message), category, *where, **more)

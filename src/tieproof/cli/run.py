@@ -197,9 +197,11 @@ def run(
 
 def _rank(files: Sequence[str]) -> None:
     """Rank several runs by tieproof leaderboard with the same options; those that it does not have are refused."""
-    from tieproof.cli.leaderboard import leaderboard
-
     context = click.get_current_context()
+    group = context.find_root().command
+    assert isinstance(group, click.Group)
+    leaderboard = group.get_command(context, "leaderboard")
+    assert leaderboard is not None
     sources = {name: context.get_parameter_source(name) for name in context.params if name not in ("qrels", "run")}
     given = [name for name, source in sources.items() if source is not ParameterSource.DEFAULT]
     known = [option.name for option in leaderboard.params]

@@ -184,9 +184,6 @@ def _sentences(result: Measured) -> Iterator[str]:
         median = f"{bounds.lower:g}" if bounds.lower == bounds.upper else f"{bounds.lower:g} to {bounds.upper:g}"
         yield f"The median of {name} over the queries (MedR) is {median}."
     yield from about_ties(result)
-    for name in medians(result):
-        yield f"{name}: the smaller, the better, so 'upper' is the value for claims."
-    yield from about_zeros(result)
     if result.evaluated.noisy:
         yield from _about_noise(result)
     yield f"Evaluated {evaluated(result)}."
@@ -232,7 +229,7 @@ def about_run(result: Measured) -> Iterator[str]:
 
 
 def about_ties(result: Measured) -> Iterator[str]:
-    """Sentences on ties: how many there are, whether they matter, and whether cut-off lists may end in a tie."""
+    """Sentences on ties, on what lists leave open and on vectors of zeros, then on which number to report."""
     ties = result.ties
     queries, touched, open_ends = ties.queries, ties.queries_with_ambiguous_ties, ties.queries_with_open_last_tie
     changed = 0 if result.search is not None else _count_open(result)
@@ -254,18 +251,16 @@ def about_ties(result: Measured) -> Iterator[str]:
     if result.search is not None:
         yield from _about_search(result)
     elif open_ends:
-        yield (
-            f"{open_ends:,} of {count(queries, 'query')} {'has' if open_ends == 1 else 'have'} a list that was cut "
-            "off and whose last tie may continue beyond its end: 'lower' and 'upper' cover every possible "
-            "continuation; 'expected' and 'tie std' are computed from the list as given."
-        )
-    if result.search == "approximate" and open_ends:
-        yield (
-            f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
-            "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
-        )
-    elif ties.ambiguous_ties or changed or open_ends:
+        has = "has" if open_ends == 1 else "have"
+        yield f"{open_ends:,} of {count(queries, 'query')} {has} a list that was cut off, perhaps within a tie."
+    yield from _about_zeros(result)
+    is_open = ties.ambiguous_ties or changed or open_ends
+    if is_open and not (result.search == "approximate" and open_ends):
         yield REPORT
+        for name in medians(result):
+            yield f"{name}: the smaller, the better, so 'upper' is the value for claims."
+    if open_ends:
+        yield from _about_ends(result)
 
 
 def _about_terms(result: Measured) -> Iterator[str]:
@@ -300,29 +295,41 @@ def _about_noise(result: Measured) -> Iterator[str]:
 
 def _about_search(result: Measured) -> Iterator[str]:
     """Sentences on how the lists are ordered, and on the scores that they leave open."""
-    by_order = result.setting.distance == "order"
-    if by_order:
+    if result.setting.distance == "order":
         yield "There are no distances: the order of each list is taken as given, without ties."
     if result.search == "returned":
         yield "Only what was returned is scored: an unlisted item comes last, and counts as never retrieved."
-    open_ends = result.ties.queries_with_open_last_tie
-    if not open_ends:
+    if open_ends := result.ties.queries_with_open_last_tie:
+        yield f"Items not listed may change the score of {open_ends:,} of {count(result.ties.queries, 'query')}."
+
+
+def _about_ends(result: Measured) -> Iterator[str]:
+    """What is assumed of items beyond the ends of lists."""
+    if result.search is None:
+        yield (
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given."
+        )
         return
     if result.search == "approximate":
         where = "approximate search, an unlisted item may be anywhere, even nearer than the listed items"
-    elif by_order:
+    elif result.setting.distance == "order":
         where = "exact search, an unlisted item comes after all listed items"
     else:
         where = "exact search, an unlisted item is at least as far as the last item listed"
     yield (
-        f"Items that are not listed may change the score of {open_ends:,} of {count(result.ties.queries, 'query')}: "
-        f"after an {where}. 'lower' and 'upper' cover every such ranking of all "
+        f"After an {where}. 'lower' and 'upper' cover every such ranking of all "
         f"{count(result.setting.gallery, 'item')}; 'expected' and 'tie std' assume that unlisted items follow each "
         "list in random order."
     )
+    if result.search == "approximate":
+        yield (
+            f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
+            "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
+        )
 
 
-def about_zeros(result: Measured) -> Iterator[str]:
+def _about_zeros(result: Measured) -> Iterator[str]:
     """How many vectors are all zero; no sentence if there are none."""
     zeros = result.ties.zero_vectors
     if zeros:
