@@ -186,7 +186,7 @@ def lists_of(result: Measured, given: Mapping[str, Any]) -> tuple[str, Rows, Row
     """Return what the lists contain, the lists, and their relevance, if they are those of the result."""
     name = "scores" if "scores" in given else "distances"
     rows = rounded_rows(given[name], name, result.setting.precision)
-    judged_by = [*map(given.get, _JUDGED_BY)]
+    judged_by = [given.get(each, False if each == "complete" else None) for each in _JUDGED_BY]
     judged = as_judged(rows, name, *judged_by[:-1])
     _check_same("distance", name, result.setting.distance)
     longest = rows.shape[1] if isinstance(rows, np.ndarray) else max(map(len, rows))

@@ -68,10 +68,8 @@ class ScoreTable(Shown, AsFrame):
             notes.append(f"Best whatever the ties, and in bold: {', '.join(found)}.")
         if unknown and len(self.results) > 1:
             notes.append(f"In {', '.join(unknown)} no system is best whatever the ties, so that no score is in bold.")
-        notes.append(
-            f"Each score is the lowest over all orderings of tied items, over {queries}; one in bold is above the "
-            "highest one of all others."
-        )
+        bold = "; one in bold is above the highest one of all others" if found else ""
+        notes.append(f"Each score is the lowest over all orderings of tied items, over {queries}{bold}.")
         return Table(("system", *self.measures), [rows], notes, self.measures)
 
     def __repr__(self) -> str:
