@@ -22,7 +22,7 @@ help:  ## list the targets
 kernels:  ## recompile the kernels after a change of their sources
 	$(PYTHON) src/tieproof/native/building.py
 
-test: $(VENV)/installed  ## run the tests, in about eight minutes on two cores; of crossed parameters a sample
+test: $(VENV)/installed  ## run the tests, in five to eight minutes on two cores; of crossed parameters a sample
 	$(BIN)/python -m pytest -n auto -q
 
 test-trials: $(VENV)/installed  ## run the long tests of audits, judges and competitions, which test leaves out

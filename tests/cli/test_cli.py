@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import glob
 import gzip
 import importlib.util
 import itertools
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +83,11 @@ def write_examples() -> None:
     np.save("confidences.npy", CONFIDENCES)
     np.save("deserved.npy", CONFIDENCES[::-1])
     np.save("sigmas.npy", np.arange(1.0, len(CONFIDENCES) + 1))
-    for name, vectors, labels in (("queries", VECTORS, LABELS), ("gallery", GALLERY, GALLERY_LABELS)):
+    alone = np.append(LABELS[1:], 99)  # an item without another one of its label
+    np.save("frames.npy", VECTORS)
+    np.save("places.npy", alone)
+    files = ("queries", VECTORS, LABELS), ("probes", VECTORS, alone), ("gallery", GALLERY, GALLERY_LABELS)
+    for name, vectors, labels in files:
         np.savez(f"{name}.npz", features=vectors, labels=labels)
     np.savez("data.npz", features=VECTORS, labels=LABELS)
     neighbor_files.write_examples()
@@ -96,8 +102,15 @@ def write_examples() -> None:
     Path("categories.txt").write_text(CATEGORIES)
     for name, scores in (("predictions", RUN_OF_MTEB), ("qrels", QRELS_OF_MTEB)):
         Path(f"SciFact_{name}.json").write_text(json.dumps({"default": {"test": scores}}))
-    for name in ("base.run", "ours.run", "theirs.run"):
+    Path("runs").mkdir()
+    for name in ("base.run", "ours.run", "theirs.run", "runs/ours.run", "runs/theirs.run"):
         Path(name).write_text(RUN)
+    Path("published.tsv").write_text("ours\t0.5\ntheirs\t0.4\n")
+    pairs = [(number % 2, number) for number in range(20)]
+    for name, blank in (("trials.txt", " "), ("pairs.csv", ",")):
+        Path(name).write_text("".join(f"{label}{blank}a{blank}b{number}\n" for label, number in pairs))
+    for name, blank in (("scores.txt", " "), ("scores.csv", ",")):
+        Path(name).write_text("".join(f"a{blank}b{number}{blank}{label + number / 40}\n" for label, number in pairs))
     shard_files.write(Path("gallery"), ".parquet", GALLERY, GALLERY_LABELS, cuts=[7])
     for name in ("ours", "theirs", "here", "there", "other", "other_there"):
         np.save(f"{name}.npy", VECTORS)
@@ -501,7 +514,9 @@ def test_examples_of_help_texts_run(run: Run, command: list[str], monkeypatch: p
     for example in examples:
         if command == ["truth"]:
             shutil.rmtree("truth")  # a truth is written to a folder of its own
-        outcome = run(*shlex.split(example), *(["--items", "60"] if command == ["audit"] else []))
+        # As a shell does with words that are not in quotes.
+        expanded = [(f"'{word}'" not in example and glob.glob(word)) or [word] for word in shlex.split(example)]
+        outcome = run(*chain.from_iterable(expanded), *(["--items", "60"] if command == ["audit"] else []))
         extra, library = ("ray", "ray") if "--cluster" in example else ("stats", "arviz_stats")
         if ("--cluster" in example or "--mass" in example) and importlib.util.find_spec(library) is None:
             assert f"Install it with: pip install 'tieproof[{extra}]'" in the_line(outcome)

@@ -24,7 +24,7 @@ ROOMS = {
     "measures": 6_992,
     "show": 1_645,
     "evaluation": 8_190,
-    "analyses": 9_986,
+    "analyses": 9_984,
     "trials": 12_427,
     "compat": 2_877,
     "integrations": 2_521,
@@ -34,11 +34,11 @@ ROOMS = {
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_821
+LINES_OF_SOURCE = 66_819
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_769
+WORDS_OF_DOCS = 70_771
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_671
+LINES_OF_TESTS = 64_694
 
 
 def lines_in(folder: Path, *endings: str) -> int:

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "whole_files": "errors",
     "data": "",
     "ties": "errors",
-    "native": "errors",
+    "native": "errors ties",
     "inputs": "errors ties native",
     "distances.exact": "errors ties native inputs",
     "distances": "errors ties native inputs distances.exact",
