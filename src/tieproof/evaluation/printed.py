@@ -213,7 +213,7 @@ def _places_in_ranx(query: IntArray, values: FloatArray) -> IntArray:
 def _of_lists(result: Measured, rule: str, given: Mapping[str, Any]) -> tuple[Parts, int]:
     """Return the rankings of lists, and the number of queries."""
     name, rows, judged = lists_of(result, given)
-    limits = as_limits(given.get("n_relevant"), given.get("n_items"), given.get("complete"), len(rows))
+    limits = as_limits(given.get("n_relevant"), given.get("n_items"), given.get("complete", False), len(rows))
 
     step = 1 if (rule == "position") == (name == "distances") else -1
 
