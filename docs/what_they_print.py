@@ -330,7 +330,7 @@ qrels = {query: {name: 1 for name in random.choice(documents, 3, replace=False).
 
 result = tp.evaluate_run(qrels, run, measures=["AP", "nDCG@10", "P@5"])
 printed = result.as_printed("trec_eval", qrels=qrels, run=run)
-print(printed)
+print(printed.to_text(explain=True))
 ```
 
 The last column is what trec_eval prints. A result does not keep its data, so the data is passed again; other data

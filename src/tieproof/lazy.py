@@ -57,6 +57,7 @@ def exports(package: str, *defined: str) -> tuple[Callable[[str], Any], Callable
         return value
 
     def names() -> list[str]:
-        return sorted({*vars(sys.modules[package]), *modules(), "__all__"})
+        own = {name for name in vars(sys.modules[package]) if name.startswith("__")}
+        return sorted({*own, *get("__all__"), "__all__"})
 
     return get, names

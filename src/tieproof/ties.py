@@ -36,10 +36,12 @@ class Estimate(Generic[Number]):
     noise : the `Bounds` over all rankings that are possible under noise; None if the evaluation was given no noise
 
     An estimate is printed as lower ≤ expected ≤ upper, each number in the format given. It is not a number, and
-    `float` refuses it: take one of the three.
+    `float` refuses it: take one of the three. `round` rounds each of its values, and returns an estimate.
 
     >>> f"{Estimate(0.5, 0.75, 1.0, 0.25):.3f}", str(Estimate(0.5, 0.75, 1.0, 0.25))
     ('0.500 ≤ 0.750 ≤ 1.000', '0.5 ≤ 0.75 ≤ 1.0')
+    >>> print(round(Estimate(0.5, 2 / 3, 1.0, 0.25), 3))
+    0.5 ≤ 0.667 ≤ 1.0
     """
 
     lower: Number
@@ -56,6 +58,12 @@ class Estimate(Generic[Number]):
         """Return the lower, expected and upper value."""
         return format(self)
 
+    def __round__(self, digits: int = 0) -> "Estimate[Number]":
+        """Return the estimate with each value rounded to this many decimals, without its noise."""
+        values: Any = (self.lower, self.expected, self.upper, self.std)
+        one = all(isinstance(each, float) for each in values)
+        return Estimate(*(round(each, digits) if one else np.round(each, digits) for each in values))
+
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Show the interval in a notebook."""
         if np.ndim(self.lower):
@@ -66,8 +74,8 @@ class Estimate(Generic[Number]):
     def __float__(self) -> float:
         """Refuse: the caller has to choose one of the three numbers."""
         raise TypeError(
-            "An estimate is an interval and not one number. Take .lower, which is the score to report (.upper for an "
-            "error), .expected or .upper."
+            "An estimate is an interval and not one number. Take .expected, which stands beside published numbers, "
+            "or .lower for a claim (.upper for an error)."
         )
 
 

@@ -571,3 +571,23 @@ def test_dictionaries_say_what_the_lines_say(writing: Writing, some: bool) -> No
         if not writing.empty:
             assert list(filled) == list(expected)
         assert len(found) == (4 if writing.empty or listed is None or value == 3 else 3)
+
+
+def test_the_likely_cause_and_its_repair_come_before_the_findings() -> None:
+    """Evaluators with one fault each, which the sentence has to name."""
+
+    def in_favor_of_relevant_items(embeddings: Any, labels: Any) -> float:
+        return tp.evaluate(embeddings, labels, measures=["AP"])["AP"].upper
+
+    def with_nan_as_zeros(embeddings: Any, labels: Any) -> float:
+        return tp.evaluate(np.nan_to_num(embeddings), labels, measures=["AP"])["AP"].upper
+
+    asked = ["zeros", "constant", "two vectors", "nan"]
+    one, other = (
+        tp.audit(evaluator, attacks=asked).to_text() for evaluator in (in_favor_of_relevant_items, with_nan_as_zeros)
+    )
+    assert one.count("Likely cause: ") == 1
+    assert other.count("Likely cause: ") == 2
+    assert "equal distances are ranked by the order" in one
+    assert "NaN or infinity is ranked instead of refused" in other
+    assert one.index("Likely cause") < one.index("zeros, constant, two vectors, exploitable: by zeros: On the layout")

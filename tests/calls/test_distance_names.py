@@ -1,13 +1,14 @@
 """Distances under their usual names, and functions, which are reported as functions even if they have such a name."""
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import tieproof as tp
 from tieproof.cli import main
-from tieproof.distances import DISTANCES
+from tieproof.distances import DISTANCES, DistanceName
+from tieproof.inputs.options import FORMATS, Precision
 
 RANDOM = np.random.default_rng(0)
 DATA = RANDOM.integers(-3, 4, size=(30, 4))
@@ -77,7 +78,7 @@ def test_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Any) 
     np.save(tmp_path / "x.npy", DATA)
     np.save(tmp_path / "y.npy", LABELS)
     for command in ("evaluate", "fnmr", "collisions"):
-        files = [command, str(tmp_path / "x.npy"), str(tmp_path / "y.npy")]
+        files = [command, "--explain", str(tmp_path / "x.npy"), str(tmp_path / "y.npy")]
         assert status(*files, "-d", "cityblock") == 0
         expected = capsys.readouterr().out
         assert status(*files, "-d", "l1") == 0
@@ -103,12 +104,17 @@ def test_a_function_is_reported_as_a_function(function: Any, name: str) -> None:
     for options in choices:
         result = tp.evaluate(DATA, LABELS, distance=function, **options)
         assert result.setting.distance == result.to_dict()["setting"]["distance"] == f"function {name}"
-        text = " ".join(str(result).split())
+        text = " ".join(result.to_text(explain=True).split())
         assert f"under {said}" in text
         assert "cosine distance" not in text
     found = tp.collisions(DATA, LABELS, distance=function)
     assert found.to_dict()["setting"]["distance"] == f"function {name}"
-    assert f"under {said}" in " ".join(str(found).split())
+    assert f"under {said}" in " ".join(found.to_text(explain=True).split())
     rates = tp.fnmr_at_fmr(DATA, LABELS, distance=function)
     assert rates.to_dict()["distance"] == f"function {name}"
-    assert f"by {said}." in " ".join(str(rates).split())
+    assert f"by {said}." in " ".join(rates.to_text(explain=True).split())
+
+
+def test_the_names_that_editors_complete_are_those_that_there_are() -> None:
+    assert get_args(DistanceName) == tuple(DISTANCES)
+    assert get_args(Precision) == tuple(FORMATS)

@@ -10,25 +10,29 @@ def test_without_distances_the_order_counts_and_the_result_says_so() -> None:
     assert result["P@1"] == tp.Estimate(1.0, 1.0, 1.0, 0.0)
     assert result.to_dict()["setting"]["distance"] == "order"
     assert result.to_dict()["search"] == "exact"
-    said = " ".join(str(result).split())
+    said = text_of(result)
     assert "by the order that an exact search among 5 items returned" in said
     assert "There are no distances: the order of each list is taken as given, without ties." in said
-    assert "after an exact search, an unlisted item comes after all listed items" in said
+    assert "After an exact search, an unlisted item comes after all listed items." in said
     assert result.ties.ties == 0
 
 
+def text_of(result: tp.Result) -> str:
+    return " ".join(result.to_text(explain=True).split())
+
+
 def test_the_text_says_what_is_left_open() -> None:
-    said = " ".join(str(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="approximate")).split())
+    said = text_of(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="approximate"))
     assert "by the distances that an approximate search among 5 items returned" in said
-    assert "Items that are not listed may change the score of 2 of 2 queries: after an approximate search" in said
+    assert "Items not listed may change the score of 2 of 2 queries. After an approximate search" in said
     assert "it is low because of unlisted items, not only because of ties" in said
     assert "search=returned" in said
-    assert "The score to report" not in said
-    said = " ".join(str(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="returned")).split())
+    assert "Report 'expected'" not in said
+    said = text_of(tp.evaluate_neighbors(IDS, DISTANCES, **LABELS, search="returned"))
     assert "by the distances that a search among 5 items returned" in said
     assert "Only what was returned is scored: an unlisted item comes last, and counts as never retrieved." in said
     whole = tp.evaluate_neighbors([[0, 1, 2, 3, 4]] * 2, [[0, 1, 2, 3, 4]] * 2, **LABELS)
-    assert "Items that are not listed" not in str(whole)
+    assert "Items not listed" not in text_of(whole)
 
 
 def test_records_are_verified() -> None:

@@ -408,7 +408,7 @@ def test_settings_report_and_evaluator() -> None:
     data, labels = random.normal(size=(30, 4)), random.integers(3, size=30)
     expected = tp.evaluate(data, labels, precision="bfloat16")
     assert expected.setting.precision == "bfloat16"
-    assert "under cosine distance rounded to bfloat16." in " ".join(str(expected).split())
+    assert "under cosine distance rounded to bfloat16." in " ".join(expected.to_text(explain=True).split())
     evaluator = tp.Evaluator(precision="bfloat16")
     evaluator.update(data, labels)
     assert evaluator.compute().to_json() == expected.to_json()

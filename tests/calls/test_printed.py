@@ -112,7 +112,7 @@ def test_judgments_and_counts_are_those_of_the_ordering(rule: str, empty: Any) -
             assert found[name] == pytest.approx(total, rel=1e-12)
             # The evaluation itself has the same value, whatever the policy, except where ties change it.
             assert result[name].lower - 1e-12 <= found[name] <= result[name].upper + 1e-12
-        assert "lies outside" not in str(result.as_printed(rule, qrels=qrels, run=run))
+        assert "lies outside" not in result.as_printed(rule, qrels=qrels, run=run).to_text(explain=True)
 
 
 @pytest.mark.parametrize("name", ["Judged@2", "Unjudged@2", "RBPResidual", "NumNonRelJudgedRet", "AP", "bpref"])
@@ -147,7 +147,7 @@ def test_trec_eval_cuts_grades_to_whole_numbers(rule: str) -> None:
     for name, values in expected.items():
         assert found.per_query(name).tolist() == pytest.approx(values, rel=1e-12), name
     assert result["RR"].lower == 1.0
-    text = " ".join(str(result.as_printed(rule, qrels=qrels, run=run)).split())
+    text = " ".join(result.as_printed(rule, qrels=qrels, run=run).to_text(explain=True).split())
     assert "Besides, fractions of grades are cut off, as trec_eval reads them." in text
     assert "lies outside of its interval for that reason." in text
     assert "single precision." not in text
@@ -164,7 +164,7 @@ def test_the_hits_of_a_recall_are_counted_as_the_version_counts_them() -> None:
     for rule, values in {"pytrec_eval": [1.0, 1.0, 1.0, 0.75], "trec_eval": [1.0] * 4, "position": None}.items():
         found = printed(result, rule, qrels=qrels, run=run)
         assert [*found.values()] == (values or [1.0, 0.75, 1.0, 0.75])
-    text = " ".join(str(result.as_printed("trec_eval", qrels=qrels, run=run)).split())
+    text = " ".join(result.as_printed("trec_eval", qrels=qrels, run=run).to_text(explain=True).split())
     assert "the hits that have a recall are counted as that version of trec_eval does" in text
 
 
@@ -247,7 +247,7 @@ def test_queries_without_relevant_items_and_macro_means(empty: Any) -> None:
     x, y = np.mean([1.0, *of_empty]), np.mean([0.5, 0.0])
     assert found.category_means("RR") == {"x": x, "y": y}
     assert found["RR"] == (x + y) / 2
-    table = str(result.as_printed("ascending", qrels=qrels, run=run))
+    table = result.as_printed("ascending", qrels=qrels, run=run).to_text(explain=True)
     assert re.search(rf"RR +y .* {y:.4f}$", table, re.MULTILINE)
 
 
@@ -256,7 +256,9 @@ def test_the_value_is_in_all_forms(tmp_path: Path) -> None:
     result = tp.evaluate_run(qrels, run, measures=["RR"]).as_printed("trec_eval", qrels=qrels, run=run)
     assert result.to_dict()["printed"] == {"rule": "trec_eval", "measures": {"RR": 0.5}}
     assert result.to_frame()["printed"].tolist() == result.to_frame("measure")["printed"].tolist() == [0.5]
-    assert "as trec_eval 10.0 does: by document id, the largest first." in " ".join(str(result).split())
+    assert "as trec_eval 10.0 does: by document id, the largest first." in " ".join(
+        result.to_text(explain=True).split()
+    )
     with_ci = tp.evaluate_run(qrels | {"r": {"d1": 1}}, run, measures=["RR"])
     with_ci = with_ci.with_ci(0.9).as_printed("ascending", qrels=qrels | {"r": {"d1": 1}}, run=run)
     assert str(with_ci).splitlines()[0].split()[-3:] == ["ascending", "queries", "90%"]
@@ -273,7 +275,7 @@ def test_single_precision_can_leave_the_interval() -> None:
     shown = result.as_printed("pytrec_eval", qrels=qrels, run=run)
     assert shown.printed is not None
     assert shown.printed["RR"] == 0.5
-    assert "The value of RR lies outside of its interval" in str(shown)
+    assert "The value of RR lies outside of its interval" in shown.to_text(explain=True)
 
 
 @pytest.mark.heavy

@@ -266,8 +266,8 @@ def test_missing_queries_count_zero_everywhere() -> None:
         "no judgment in the qrels": ["q9"],
         "no relevant item": ["q3"],
     }
-    assert str(result).count("Left out: 1 query") == 2
-    assert "Evaluated 2 of 4 queries" in str(result)
+    assert str(result).count("1 query with") == 2
+    assert "Evaluated 2 of 4 queries" in result.to_text(explain=True)
 
 
 def test_missing_queries_are_skipped() -> None:
@@ -827,3 +827,14 @@ def test_one_long_name_of_a_query_among_many() -> None:
         tp.InputError, match=r"names of the queries contain a string of 300,000 characters at \[0\] among 1,001"
     ):
         tp.evaluate_run(qrels, run)
+
+
+@pytest.mark.parametrize(("others", "warned"), [(0, 1), (2400, 0)])
+def test_a_tie_at_the_end_is_told_unless_rounding_hides_it(others: int, warned: int) -> None:
+    """One list of ten documents ends in a tie that may hide the relevant one: P@9 is at most 1 / (9 (others + 2))."""
+    lists = {f"q{at}": {f"d{place}": float(9 - place) for place in range(10)} for at in range(others + 2)}
+    lists["q0"]["d8"] = 0.0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        evaluate_run({query: {"absent": 1} for query in lists}, lists, measures=["P@9"])
+    assert sum("were probably cut off" in str(each.message) for each in caught) == warned

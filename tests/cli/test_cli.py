@@ -316,7 +316,9 @@ def test_missing_extra_is_found_before_the_evaluation(run: Run, monkeypatch: pyt
 
 
 def test_table_of_a_run_is_the_text_of_the_result(run: Run) -> None:
-    assert run("run", "qrels.txt", "run.txt") == (0, f"{tp.evaluate_run('qrels.txt', 'run.txt')}\n", "")
+    result = tp.evaluate_run("qrels.txt", "run.txt")
+    assert run("run", "qrels.txt", "run.txt") == (0, f"{result}\n", "")
+    assert run("run", "qrels.txt", "run.txt", "--explain") == (0, f"{result.to_text(explain=True)}\n", "")
 
 
 def test_options_reach_the_evaluation_of_a_run(run: Run) -> None:
@@ -358,7 +360,7 @@ def test_lines_of_every_query_and_the_mean(run: Run, option: str) -> None:
     assert (outcome.status, outcome.out.expandtabs()) == (0, LINES)
     assert outcome.err.splitlines() == [
         "The run has no document for 2 of 4 judged queries; 1 of these counts as 0.",
-        "Left out: 1 query, with no judgment in the qrels.",
+        "Left out: 1 query with no judgment in the qrels.",
     ]
 
 
@@ -1013,77 +1015,77 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
     "ties and zeros": (
         lambda: result_of(POINTS, [1, 1, 2, 2, 1]),
         [
+            "5 of 5 queries hold an ambiguous tie; the largest tie holds 4 items.",
+            "2 vectors are all zero: their cosine similarity to everything is 0.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
             "Evaluated 5 queries, leave-one-out among 5 items of 2 dimensions, under cosine distance.",
-            "5 of 5 queries hold an ambiguous tie, which mixes relevant and other items. There are 5 ambiguous ties, "
-            "and the largest tie holds 4 items.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "An ambiguous tie mixes relevant and other items; there are 5 of them.",
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
             "spread the mean several times as much.",
-            "2 vectors are all zero: their cosine similarity to everything is 0.",
         ],
     ),
     "skipped": (
         lambda: result_of(POINTS[:4], [1, 1, 2, 3]),
         [
-            "Evaluated 2 of 4 queries, leave-one-out among 4 items of 2 dimensions, under cosine distance.",
-            "Left out: 2 queries, with no relevant item.",
+            "Left out: 2 queries with no relevant item.",
             "No tie changes any score: all orderings agree.",
             "1 vector is all zero: its cosine similarity to everything is 0.",
+            "Evaluated 2 of 4 queries, leave-one-out among 4 items of 2 dimensions, under cosine distance.",
         ],
     ),
     "one of each": (
         lambda: result_of(POINTS[:3], [1, 1, 2], distance="euclidean", empty="one"),
         [
-            "Evaluated 3 queries, leave-one-out among 3 items of 2 dimensions, under euclidean distance.",
             "1 query without any relevant item counts as one.",
-            "1 of 3 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
-            "and the largest tie holds 2 items.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "1 of 3 queries holds an ambiguous tie; the largest tie holds 2 items.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Evaluated 3 queries, leave-one-out among 3 items of 2 dimensions, under euclidean distance.",
+            "An ambiguous tie mixes relevant and other items; there is 1 of them.",
         ],
     ),
     "a harmless tie": (
         lambda: result_of([[1]], [7], gallery=[[2], [2], [3]], gallery_labels=[7, 7, 8], distance="cityblock"),
         [
-            "Evaluated 1 query against a gallery of 3 items of 1 dimension, under cityblock distance.",
             "No tie changes any score: all orderings agree. The only tie holds only relevant items.",
+            "Evaluated 1 query against a gallery of 3 items of 1 dimension, under cityblock distance.",
         ],
     ),
     "bits": (
         lambda: result_of([[True, False]] * 3, [7, 7, 7], distance="hamming"),
         [
-            "Evaluated 3 queries, leave-one-out among 3 items of 2 bits, under hamming distance.",
             "No tie changes any score: all orderings agree. The 3 ties hold only relevant items.",
+            "Evaluated 3 queries, leave-one-out among 3 items of 2 bits, under hamming distance.",
         ],
     ),
     "a function": (
         lambda: result_of([[1.0], [2.0]], [7, 7], distance=nowhere_near),
         [
+            "No tie changes any score: all orderings agree.",
             "Evaluated 2 queries, leave-one-out among 2 items of 1 dimension, under the distance of the function "
             "nowhere_near.",
-            "No tie changes any score: all orderings agree.",
         ],
     ),
     "scores": (
         lambda: tp.evaluate_scores([[0.5, 0.1], [0.2, 0.3]], [[1, 0], [0, 1]]),
         [
-            "Evaluated 2 queries, ranking up to 2 items by the given scores.",
             "No tie changes any score: all orderings agree.",
+            "Evaluated 2 queries, ranking up to 2 items by the given scores.",
         ],
     ),
     "a tie of relevant items with different grades": (
         lambda: tp.evaluate_scores([[0.5, 0.5, 0.1], [0.2, 0.3, 0.3]], [[1, 2, 0], [1, 2, 2]], measures=["nDCG"]),
         [
-            "Evaluated 2 queries, ranking up to 3 items by the given scores.",
             "No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
             "a score of 1 of 2 queries.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Evaluated 2 queries, ranking up to 3 items by the given scores.",
         ],
     ),
     "the same tie for a measure without grades": (
         lambda: tp.evaluate_scores([[0.5, 0.5, 0.1]], [[1, 2, 0]], measures=["AP"]),
         [
-            "Evaluated 1 query, ranking up to 3 items by the given scores.",
             "No tie changes any score: all orderings agree. The only tie holds only relevant items.",
+            "Evaluated 1 query, ranking up to 3 items by the given scores.",
         ],
     ),
     "a tie of unjudged documents and others": (
@@ -1091,51 +1093,50 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
             {"q": {"a": 1, "b": 0}}, {"q": {"b": 1.0, "c": 1.0, "a": 0.5}}, measures=["Judged@1"]
         ),
         [
-            "Evaluated 1 query, ranking up to 3 items by the given scores.",
             "No tie mixes relevant and other items, but the grades or judgments of tied items differ, which changes "
             "a score of 1 of 1 query.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Evaluated 1 query, ranking up to 3 items by the given scores.",
         ],
     ),
     "lists that were cut off": (
         lambda: tp.evaluate_scores([[0.5, 0.1, 0.1], [0.2, 0.3, 0.3]], [[1, 0, 1], [1, 0, 0]], n_relevant=[3, 1]),
         [
+            "1 of 2 queries holds an ambiguous tie; the largest tie holds 2 items.",
+            "2 of 2 queries have a list that was cut off, perhaps within a tie.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given.",
             "Evaluated 2 queries, ranking up to 3 items by the given scores.",
-            "1 of 2 queries holds an ambiguous tie, which mixes relevant and other items. There is 1 ambiguous tie, "
-            "and the largest tie holds 2 items.",
-            "2 of 2 queries have a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
-            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
-            "given.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "An ambiguous tie mixes relevant and other items; there is 1 of them.",
         ],
     ),
     "a cut-off list without ties": (
         lambda: tp.evaluate_scores([[0.5, 0.1], [0.2, 0.1]], [[1, 0], [1, 0]], n_relevant=[1, 2], measures=["R@2"]),
         [
-            "Evaluated 2 queries, ranking up to 2 items by the given scores.",
             "No tie within a list changes any score: all orderings agree.",
-            "1 of 2 queries has a list that was cut off and whose last tie may continue beyond its end: 'lower' and "
-            "'upper' cover every possible continuation; 'expected' and 'tie std' are computed from the list as "
-            "given.",
-            "The score to report is 'lower': no ordering of the tied items gives less.",
+            "1 of 2 queries has a list that was cut off, perhaps within a tie.",
+            "Report 'expected' with its interval, 'lower' for claims, and 'upper' never.",
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given.",
+            "Evaluated 2 queries, ranking up to 2 items by the given scores.",
         ],
     ),
     "a run": (
         lambda: run_of("skip"),
         [
-            "Evaluated 1 of 3 queries, ranking up to 1 item by the given scores.",
-            "Left out: 1 query, with no judgment in the qrels.",
-            "Left out: 1 query, with no relevant item.",
+            "Left out: 1 query with no judgment in the qrels; 1 query with no relevant item.",
             "No tie changes any score: all orderings agree.",
+            "Evaluated 1 of 3 queries, ranking up to 1 item by the given scores.",
         ],
     ),
     "a run with zeros": (
         lambda: run_of("zero"),
         [
-            "Evaluated 2 of 3 queries, ranking up to 1 item by the given scores.",
-            "Left out: 1 query, with no judgment in the qrels.",
+            "Left out: 1 query with no judgment in the qrels.",
             "1 query without any relevant item counts as zero.",
             "No tie changes any score: all orderings agree.",
+            "Evaluated 2 of 3 queries, ranking up to 1 item by the given scores.",
         ],
     ),
 }
@@ -1143,10 +1144,20 @@ TEXTS: dict[str, tuple[Callable[[], tp.Result], list[str]]] = {
 
 @pytest.mark.parametrize(("result", "sentences"), TEXTS.values(), ids=TEXTS)
 def test_text_in_whole_sentences(result: Callable[[], tp.Result], sentences: list[str]) -> None:
-    text = result().to_text(300).split("\n\n")[1]
+    text = result().to_text(300, explain=True).split("\n\n")[1]
     assert text.split("\n") == sentences
     for width in (10, 44, 60, 80):
-        assert " ".join(result().to_text(width).split("\n\n")[1].split()) == " ".join(sentences)
+        assert " ".join(result().to_text(width, explain=True).split("\n\n")[1].split()) == " ".join(sentences)
+
+
+@pytest.mark.parametrize(("result", "sentences"), TEXTS.values(), ids=TEXTS)
+def test_at_most_three_lines_below_a_table(result: Callable[[], tp.Result], sentences: list[str]) -> None:
+    lines = str(result()).split("\n\n")[1].split("\n")
+    assert len(lines) <= 3
+    text, more = " ".join(lines), re.fullmatch(r"(\d+) more: --explain, or to_text\(explain=True\)", lines[-1])
+    shown = [sentence for sentence in sentences if sentence in text]
+    assert shown == sentences[: len(shown)]
+    assert len(sentences) - len(shown) == (int(more[1]) if more else 0)
 
 
 def test_table_aligns_numbers() -> None:
@@ -1217,3 +1228,23 @@ def test_probable_mistakes_are_one_line_before_the_table(run: Run) -> None:
     expected = tp.evaluate(rows > 0, np.arange(40) // 4, distance="hamming", measures=["AP"])["AP"]
     assert f"{expected.lower:.4f}" in outcome.out
     assert "pass bits=64" in the_line(run(*["evaluate", "codes.npy", "classes.npy", "-d", "hamming"]))
+
+
+def test_cut_lists_are_told_once_and_in_words_of_the_command_line(run: Run) -> None:
+    lines = [f"q{query} Q0 d{place} 0 {max(9 - place, 1)} s\n" for query in (1, 2) for place in range(10)]
+    for name in ("one.run", "other.run"):
+        Path(name).write_text("".join(lines))
+    Path("judged.txt").write_text("q1 0 absent 1\nq2 0 d9 1\n")
+    outcome = run("compare", "--qrels", "judged.txt", "one.run", "other.run", "-m", "P@10")
+    assert outcome.status == 0
+    assert outcome.err.count("\n") == 1
+    assert "All lists of one.run have 10 documents, and 2 of 2 end in a tie" in outcome.err
+    assert outcome.err.endswith("Use --truncated of tieproof run or leaderboard if the lists were cut off.\n")
+
+
+def test_help_has_groups_with_a_line_for_each_command(run: Run) -> None:
+    lines = run("--help").out.split("\n")
+    heads = [f"{group}:" for group in ("Score", "Compare", "Search", "Check", "Organize")]
+    assert [line for line in lines if line in heads] == heads
+    for name, (_, meaning) in COMMANDS.items():
+        assert sum(line.split() == [name, *meaning.split()] for line in lines) == 1

@@ -91,7 +91,7 @@ def test_what_is_offered(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         ("evaluate", "--gallery-l"): ["--gallery-labels"],
         ("competition", "n"): ["new"],
         ("compare", "-d", ""): [*DISTANCES],
-        ("run", "-m", "AP,Suc"): ["AP,Success@1", "AP,Success@10"],
+        ("run", "-m", "AP,Suc"): ["AP,Success@10"],
         ("evaluate", "--empty", "z"): ["zero"],
         ("evaluate", "e.npy", "--cluster", ""): ["auto", "local"],
     }.items():

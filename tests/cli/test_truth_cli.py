@@ -37,7 +37,7 @@ def write(*more: str) -> None:
 
 
 def test_a_truth_is_written_and_verified(capsys: pytest.CaptureFixture[str]) -> None:
-    write("--json", "certificate.json")
+    write("--explain", "--json", "certificate.json")
     assert "The 8 nearest items of each query, under euclidean distance." in capsys.readouterr().out
     certificate = json.loads(Path("certificate.json").read_text())
     stored = json.loads(Path("truth/certificate.json").read_text())

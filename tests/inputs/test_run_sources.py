@@ -209,9 +209,9 @@ def test_a_result_says_what_the_run_leaves_out(missing: Any, empty: Any) -> None
     assert result.not_in_run.tolist() == ["q2", "q3"]
     assert result.to_dict()["not_in_run"] == 2
     becomes = "; 1 of these counts as 0" if missing == "zero" else ""
-    text = " ".join(str(result).split())
+    text = " ".join(result.to_text(explain=True).split())
     assert f"The run has no document for 2 of 4 judged queries{becomes}." in text
-    assert "Left out: 2 queries, with no judgment in the qrels." in text
+    assert "2 queries with no judgment in the qrels" in text
 
 
 def test_one_and_several_queries_that_count_as_zero() -> None:

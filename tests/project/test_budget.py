@@ -17,28 +17,28 @@ SOURCE = Path(tieproof.__file__).parent
 pytestmark = pytest.mark.skipif(not (ROOT / "README.md").exists(), reason="no documents beside the tests")
 
 ROOMS = {
-    "inputs": 8_217,
-    "distances": 4_183,
+    "inputs": 8_219,
+    "distances": 4_186,
     "engine": 4_799,
     "native": 858,
-    "measures": 6_819,
-    "show": 1_627,
-    "evaluation": 8_178,
-    "analyses": 10_031,
-    "trials": 12_187,
+    "measures": 6_818,
+    "show": 1_645,
+    "evaluation": 8_197,
+    "analyses": 10_018,
+    "trials": 12_215,
     "compat": 2_834,
     "integrations": 2_487,
-    "cli": 3_228,
+    "cli": 3_251,
     "data": 22,
-    "tieproof": 892,
+    "tieproof": 901,
 }
 """The lines of Python in each folder of the source; the files beside these folders are the room `tieproof`."""
 
-LINES_OF_SOURCE = 66_362
+LINES_OF_SOURCE = 66_450
 LINES_OF_KERNELS = 7_568
-WORDS_OF_DOCS = 70_801
+WORDS_OF_DOCS = 70_771
 PUBLIC_NAMES = 122
-LINES_OF_TESTS = 64_602
+LINES_OF_TESTS = 64_690
 
 
 def lines_in(folder: Path, *endings: str) -> int:

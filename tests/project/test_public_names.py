@@ -288,3 +288,12 @@ def test_the_import_loads_next_to_nothing() -> None:
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert {name for name in loaded if "tieproof" in name} == {"tieproof", "tieproof.lazy"}
     assert "numpy" not in loaded
+
+
+def test_an_interpreter_completes_only_public_names() -> None:
+    shown = subprocess.run(
+        [sys.executable, "-c", "import tieproof as tp; print(*dir(tp))"], capture_output=True, text=True, check=True
+    )
+    assert [name for name in shown.stdout.split() if not name.startswith("__")] == [
+        name for name in importlib.import_module("tieproof").__all__ if not name.startswith("__")
+    ]

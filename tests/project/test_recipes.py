@@ -158,7 +158,7 @@ def test_a_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Command
     toy = ModuleType("tieproof.cli.items")
     vars(toy).update(items=items)
     monkeypatch.setitem(sys.modules, toy.__name__, toy)
-    monkeypatch.setitem(commands.COMMANDS, "items", "items")
+    monkeypatch.setitem(commands.COMMANDS, "items", ("Check", "How many items there are"))
     np.save(tmp_path / "vectors.npy", VECTORS)
     assert run("items", str(tmp_path / "vectors.npy"), "--json", "-") == "5 items, -\n"
     assert "How many items there are" in run()

@@ -161,7 +161,7 @@ def test_precision_is_recorded_and_verified(tmp_path: Path) -> None:
     printed = result.as_printed("trec_eval", qrels=qrels, run=run).printed
     assert printed is not None
     assert printed["RR"] == 0.5
-    assert "by the given scores rounded to float32" in " ".join(str(result).split())
+    assert "by the given scores rounded to float32" in " ".join(result.to_text(explain=True).split())
     with pytest.raises(InputError, match="cannot be combined"):
         tp.evaluate_run(qrels, run, precision="float32", noise=0.1)
     with pytest.raises(InputError, match="beyond the range of float32"):

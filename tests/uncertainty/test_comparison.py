@@ -327,7 +327,12 @@ def test_a_difference_of_settings_is_told(setting: str, tmp_path: Path) -> None:
     systems = {"one": one, "another": tp.evaluate(rows, labels, measures=["P@1"], **{**sides, **options})}
     comparison, table = tp.compare(systems), tp.table(systems)
     sentence = f"which may be why their scores differ: one has {mine}; another has {other}."
-    texts = [str(comparison), comparison.to_markdown(), str(table), " ".join(str(leaderboard(systems)).split())]
+    texts = [
+        comparison.to_text(explain=True),
+        comparison.to_markdown(),
+        str(table),
+        leaderboard(systems).to_text(explain=True),
+    ]
     for text in texts[:3]:
         assert sentence in " ".join(text.split())
     assert mine in texts[3]

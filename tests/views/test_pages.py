@@ -135,7 +135,7 @@ def test_measures_with_both_uncertainties(pages: dict[str, tuple[Page, Any]], na
         over_queries = f"{interval.low:.4f} to {interval.high:.4f}"
         assert [measure, *numbers, over_queries, ""] in page.rows
     first = result.measures[0]
-    assert f"{first} is at least {result[first].lower:.4f}" in page.text
+    assert f"{first} is {result[first].expected:.4f}, and {result[first].lower:.4f} to" in page.text
     assert f"{result[first].lower:.4f} to {result[first].upper:.4f} over all orderings of tied items" in page.text
     assert f"{intervals[first].low:.4f} to {intervals[first].high:.4f} over the choice of queries" in page.text
     assert result.fingerprint in page.text

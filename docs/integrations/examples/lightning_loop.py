@@ -1,4 +1,4 @@
-"""Lightning: embeddings come batch by batch, and ModelCheckpoint and EarlyStopping read the lower bound."""
+"""Lightning: embeddings come batch by batch, and ModelCheckpoint and EarlyStopping read the expected value."""
 
 import lightning
 import torch
@@ -33,8 +33,8 @@ class Digits(lightning.LightningModule):
         self.log_dict(self.evaluator.compute().to_flat_dict())
 
 
-best = ModelCheckpoint(monitor="ap_lower", mode="max", dirpath="checkpoints")
-patience = EarlyStopping(monitor="ap_lower", mode="max", patience=2)
+best = ModelCheckpoint(monitor="ap_expected", mode="max", dirpath="checkpoints")
+patience = EarlyStopping(monitor="ap_expected", mode="max", patience=2)
 trainer = lightning.Trainer(max_epochs=8, callbacks=[best, patience], logger=False, accelerator="cpu")
 trainer.fit(
     Digits(),

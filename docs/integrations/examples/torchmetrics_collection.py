@@ -29,6 +29,6 @@ for epoch in range(5):
     found = metrics.compute()
     metrics.reset()
     print(f"epoch {epoch}:", ", ".join(f"{name} {value:.4f}" for name, value in found.items()))
-    if found["ap_lower"] > best:
-        best = found["ap_lower"]
+    if found["ap_expected"] > best:
+        best = found["ap_expected"]
         torch.save(model.state_dict(), "best.pt")

@@ -29,7 +29,7 @@ EXAMPLES = (
         "it is 0.9, and the first 50 have 85% if it is 0.98.",
         BETWEEN_0_AND_1,
     ),
-    **shared("json latex markdown per_query"),
+    **shared("explain json latex markdown per_query"),
 )
 def agree(outputs: Outputs, first: str, second: str, p: float) -> None:
     """Read the runs, compare them, write and show the overlap."""

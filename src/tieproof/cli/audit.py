@@ -120,7 +120,7 @@ def _value(text: str) -> Any:
     isolate="Import and call the evaluator in a process of its own, so that a crash or a hang does not end the "
     "audit.",
     thorough="Make more attacks and look for smaller gains, which takes about ten times as long.",
-    **options.shared("json"),
+    **options.shared("explain json"),
     markdown=Option("Write the report as Markdown, for an issue.", formats=MARKDOWN),
     **options.shared("report"),
 )

@@ -31,7 +31,7 @@ EXAMPLES = (
     epsilon=Option(
         "The difference of distances below which neighbors collide; with 0 only equal distances collide.", RADIUS
     ),
-    **shared("groups gallery_groups bits memory threads json per_query"),
+    **shared("groups gallery_groups bits memory threads explain json per_query"),
     plot=Option(f"Draw the collisions by query and rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS),
     plot_ranks=Option(
         f"Draw how often items collide at each rank ({', '.join(COLLISIONS)}).", formats=COLLISIONS_BY_RANK

@@ -3,6 +3,7 @@
 import gc
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import groupby
 from typing import Any
 
 import click
@@ -12,31 +13,34 @@ import tieproof
 from tieproof.cli.exits import TRACEBACK, WIDEST, say
 
 COMMANDS = {
-    "evaluate": "evaluate",
-    "run": "run",
-    "neighbors": "neighbors",
-    "compare": "compare",
-    "agree": "agree",
-    "diversity": "diversity",
-    "noise": "noise",
-    "verify": "verify",
-    "confidence": "confidence",
-    "fnmr": "fnmr",
-    "det": "pairs",
-    "open-set": "pairs",
-    "pcf": "pcf",
-    "collisions": "collisions",
-    "neighbor-recall": "recall",
-    "range-recall": "recall",
-    "truth": "truth",
-    "audit": "audit",
-    "judge": "judge",
-    "leaderboard": "leaderboard",
-    "competition": "competition",
-    "measures": "measures",
-    "demo": "demo",
+    "evaluate": ("Score", "embeddings with labels"),
+    "run": ("Score", "a run against judgments: files of TREC and others"),
+    "neighbors": ("Score", "the lists that an index of nearest neighbors returned"),
+    "diversity": ("Score", "a run whose documents are judged for subtopics"),
+    "fnmr": ("Score", "false non-match rates at false match rates, over all pairs"),
+    "det": ("Score", "error rates and decisions of trials with scores"),
+    "open-set": ("Score", "first answers by a threshold, if some queries have no match"),
+    "confidence": ("Score", "whether confidences tell right answers from wrong ones"),
+    "pcf": ("Score", "the share of components that explains a share of variance"),
+    "compare": ("Compare", "systems on the same queries, with verdicts"),
+    "agree": ("Compare", "the rankings of two runs, by rank-biased overlap"),
+    "leaderboard": ("Compare", "many runs by one measure, with the places ties leave open"),
+    "noise": ("Compare", "two computations of the same embeddings"),
+    "truth": ("Search", "find the true neighbors of queries, and certify them"),
+    "neighbor-recall": ("Search", "the share of true neighbors that an index found"),
+    "range-recall": ("Search", "the share of items within a radius that an index found"),
+    "collisions": ("Check", "find the ties in all rankings"),
+    "verify": ("Check", "repeat what a record or a truth claims, bit by bit"),
+    "audit": ("Check", "attack an evaluator: can it be fooled?"),
+    "competition": ("Organize", "make, check and hold a competition"),
+    "judge": ("Organize", "run and score a system that nobody trusts"),
+    "measures": ("Organize", "list all measures, or explain one"),
+    "demo": ("Organize", "show how ties affect scores, on digits of the package"),
 }
-"""The file of each command in this folder, which defines a function of that name, with underscores for hyphens."""
+"""The group of each command, and its line in the help text; the file of that name in this folder defines it."""
+
+_FILES = {"det": "pairs", "open-set": "pairs", "neighbor-recall": "recall", "range-recall": "recall"}
+"""The files of commands that have another name."""
 
 COMPLETE = "_TIEPROOF_COMPLETE"
 """The variable of the environment by which a shell asks for completions."""
@@ -96,6 +100,12 @@ class Commands(CommandWithExamples, click.Group):
         """Return the names of the commands, in the order of the help text."""
         return [*COMMANDS]
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the groups of commands, a line for each."""
+        for group, commands in groupby(COMMANDS.items(), lambda command: command[1][0]):
+            with formatter.section(group):
+                formatter.write_dl([(name, line) for name, (_, line) in commands])
+
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         """Import the command of this name."""
         if cmd_name not in COMMANDS:
@@ -106,7 +116,7 @@ class Commands(CommandWithExamples, click.Group):
         collects = gc.isenabled()
         gc.disable()  # imports leave no garbage, and collecting takes a tenth of their time
         try:
-            file = import_module(f"tieproof.cli.{COMMANDS[cmd_name]}")
+            file = import_module(f"tieproof.cli.{_FILES.get(cmd_name, cmd_name)}")
         finally:
             if collects:
                 gc.enable()

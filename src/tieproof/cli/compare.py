@@ -85,7 +85,7 @@ TAKES = {
     precision=Option(
         "Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)
     ),
-    **options.shared("json latex markdown per_query"),
+    **options.shared("explain json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     **options.shared("report"),
 )

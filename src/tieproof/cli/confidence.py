@@ -36,7 +36,7 @@ class _Confidences(NamedTuple):
         scores = {name: found.to_dict() for name, found in self.scores.items()}
         return json.dumps(self.result.to_dict() | scores, indent=2)
 
-    def to_text(self, width: int | None, color: bool) -> str:
+    def to_text(self, width: int | None, color: bool, explain: bool = False) -> str:
         accuracy = self.scores["confidence_vs_recall_at_1"]
         values = {"confidence vs recall@1, mean": accuracy.mean, "confidence vs recall@1, best": accuracy.best}
         if correlation := self.scores.get("rank_correlation"):
@@ -50,7 +50,7 @@ class _Confidences(NamedTuple):
             rows = [(f"{point.mass:g}", *(fixed(getattr(point, of)) for of in _HELD)) for point in retrieval.points]
             tables.append((("mass of the regions", *_HELD), rows))
         shown = [table(header, [rows], width or WIDTH, color, header[1:]) for header, rows in tables]
-        return "\n\n".join(text.rstrip("\n") for text in (self.result.to_text(width, color), *shown)) + "\n"
+        return "\n\n".join(text.rstrip("\n") for text in (self.result.to_text(width, color, explain), *shown)) + "\n"
 
 
 _HELD = ("precision", "recall", "coverage")
@@ -69,7 +69,7 @@ _HELD = ("precision", "recall", "coverage")
         "highest density of its posterior (HPDI)."
     ),
     mass=repeated("For --scale: the mass of the regions; repeat it for more. Default: 0.95.", BETWEEN_0_AND_1),
-    **shared("distance measures memory threads json"),
+    **shared("distance measures memory threads explain json"),
 )
 def confidence(
     outputs: Outputs,

@@ -39,7 +39,7 @@ EXAMPLES = (
         "How much of the gain of a subtopic each document with it takes away, from 0 to below 1.",
         OptionKind("NUMBER", ANY_NUMBER),
     ),
-    **shared("json latex markdown per_query"),
+    **shared("explain json latex markdown per_query"),
 )
 def diversity(outputs: Outputs, qrels: str, run: str, measures: Sequence[str], alpha: float) -> None:
     """Read the files, evaluate the run, write and show the scores."""

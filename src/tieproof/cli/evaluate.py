@@ -72,7 +72,7 @@ def noise_of(text: str) -> float | str:
         "Save the counts of each finished part in this folder, so that the same command resumes where it stopped.",
         FOLDER,
     ),
-    **shared("ci distribution json latex markdown per_query plot plot_precision_recall save"),
+    **shared("ci distribution explain json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",
     items="For --report: a text or the path of an image for each row of EMBEDDINGS, such as one per line.",
     gallery_items="For --report: the same for each item of the gallery.",

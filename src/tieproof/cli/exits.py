@@ -62,11 +62,18 @@ def status_of(program: click.Command, args: list[str]) -> int:
 
 @contextmanager
 def _warnings_in_lines() -> Iterator[None]:
-    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings."""
+    """Show each `InputWarning` once, as one line on standard error; Python shows other warnings.
+
+    Of several runs that were probably cut off, only the first is named.
+    """
+    told = set()
 
     def show(message: Warning | str, category: type[Warning], *where: Any, **more: Any) -> None:
         if issubclass(category, InputWarning):
-            complain(f"Warning: {in_one_line(message)}")
+            before, cut_off, advice = in_one_line(message).partition("Set truncated=True")
+            if not cut_off or advice not in told:
+                complain(f"Warning: {before}{cut_off and 'Use --truncated of tieproof run or leaderboard'}{advice}")
+            told.add(advice)
         else:
             usual(in_one_line(message), category, *where, **more)
 

@@ -33,7 +33,7 @@ EXAMPLES = (
     "and reports the interval that ties leave open.",
     eer="Find the equal error rate, too, with its bounds over all orderings of tied pairs.",
     curve="Count both rates at every threshold, too, for minDCF and TAR at FAR with their bounds.",
-    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads json"),
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads explain json"),
 )
 def fnmr(outputs: Outputs, **settings: Any) -> None:
     """Read the files, count the pairs, write and show the rates."""

@@ -54,7 +54,7 @@ JUDGE_EXAMPLES = (
     seal="How the system is kept from everything but its items.",
     show=repeated("A file or folder that the system may read; repeat it for more.", FILE),
     lines=lines("only the lower bound by which systems are ranked"),
-    **shared("json"),
+    **shared("explain json"),
 )
 def judge(outputs: Outputs, competition: str, system: str, phase: str | None, lines: bool, **settings: Any) -> None:
     """Read the competition, run and score the system, write and show the judgment."""

@@ -92,7 +92,7 @@ OF_RUNS = {"published": None, "level": None, "precision": None, "truncated": Non
         OptionKind("WORDS"),
     ),
     lines=lines("place or rank, lower bound and name of each system"),
-    **options.shared("json latex markdown"),
+    **options.shared("explain json latex markdown"),
     csv=Option(f"Write the table of runs ({', '.join(PER_QUERY)}).", formats=PER_QUERY),
     plot=Option(f"Draw the interval of each run ({', '.join(BOARDS)}).", formats=BOARDS),
     html=Option("Write the leaderboard as a page (.html).", formats=PAGE),

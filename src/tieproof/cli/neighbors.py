@@ -47,7 +47,7 @@ RETURNED = ("ids", "distances", "scores", "counts")
     **shared("groups gallery_groups"),
     search="What is known about items that are not listed. exact: none is nearer than the last one listed; "
     "approximate: nothing; returned: they count as not retrieved, so that only what was returned is scored.",
-    **shared("measures categories average empty ci json per_query plot"),
+    **shared("measures categories average empty ci explain json per_query plot"),
     save=save("tieproof.verify checks in Python"),
     **shared("report"),
 )

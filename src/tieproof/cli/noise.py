@@ -34,7 +34,7 @@ EXAMPLES = (
     labels=argument("The labels, one per row. Default: those in the file of EMBEDDINGS.", FILE, required=False),
     against=Option("The embeddings of another model, which is compared with the first computation.", FILE),
     against_again=Option("The same items of the other model, computed again.", FILE),
-    **shared("distance measures memory threads json per_query"),
+    **shared("distance measures memory threads explain json per_query"),
 )
 def noise(
     outputs: Outputs,

@@ -175,6 +175,7 @@ def command(
             for name, kinds in formats.items():
                 path = values.pop(name)
                 outputs.append((path, kinds))
+            values.pop("explain", None)  # which `answer` reads
             function(outputs, **values) if formats else function(**values)
 
         return CommandWithExamples(
@@ -281,6 +282,7 @@ SHARED: dict[str, Option | str] = {
         OptionKind("ADDRESS", complete=among(["auto", "local"])),
     ),
     "threads": "The number of threads. Default: one per processor.",
+    "explain": flag("Show all sentences below the table, which explain every column, in place of three lines."),
     "ci": Option(
         "Also show confidence intervals over the queries, with this confidence, such as 0.95: what the choice of "
         "queries leaves open, in addition to what ties leave open.",

@@ -5,9 +5,12 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import ExitStack
+from functools import partial
 from inspect import signature
 from pathlib import Path
 from typing import Any, TypeVar
+
+import click
 
 from tieproof.cli.exits import WIDEST, is_terminal, say
 from tieproof.errors import InputError
@@ -104,7 +107,8 @@ def answer(outputs: Outputs, what: Any) -> None:
     for form in _shown(outputs).values():  # at most one, as `written` has checked
         say(getattr(what, form)())
         return
-    show(type(what).to_text, what)
+    explain = {"explain": True} if click.get_current_context().params.get("explain") else {}
+    show(partial(type(what).to_text, **explain), what)
 
 
 def show(render: Render, what: Any) -> None:

@@ -23,7 +23,7 @@ DET_EXAMPLES = ("tieproof det trials.txt scores.txt", "tieproof det pairs.csv sc
     labels="The trials: pairs with their labels.",
     scores=Option("The same pairs with their scores.", more={"required": True}),
     folds=Option("The number of folds of consecutive trials, each with a threshold chosen on the others.", COUNT),
-    **shared("json latex markdown"),
+    **shared("explain json latex markdown"),
 )
 def det(outputs: Outputs, labels: str, scores: str, folds: int | None) -> None:
     """Read the files, write and show the rates."""
@@ -45,7 +45,7 @@ OPEN_SET = (
     ("tieproof open-set probes.npz --gallery gallery.npz", "tieproof open-set frames.npy places.npy --fpir 0.01"),
     **shared("embeddings labels"),
     fpir=repeated("A false positive identification rate; repeat it for more.", SHARE),
-    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads json latex markdown"),
+    **shared("gallery gallery_labels distance groups gallery_groups bits memory threads explain json latex markdown"),
 )
 def open_set(outputs: Outputs, **settings: Any) -> None:
     """Read the files, find the first answers, write and show the rates."""

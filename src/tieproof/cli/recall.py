@@ -42,7 +42,7 @@ NEIGHBOR_EXAMPLES = (
     n_items=Option("The number of items in the gallery, if TRUTH is given.", COUNT),
     queries="The vectors of the queries, in place of TRUTH.",
     gallery="The vectors of the gallery, in place of TRUTH.",
-    **shared("distance bits memory threads json per_query"),
+    **shared("distance bits memory threads explain json per_query"),
 )
 def neighbor_recall(outputs: Outputs, found: str, truth: Text, queries: Text, gallery: Text, **settings: Any) -> None:
     """Read the lists, compare them, write and show the recall."""
@@ -106,7 +106,7 @@ RANGE_EXAMPLES = (
         "For the folder of a truth: the largest distance of an item that should be found.",
         OptionKind("RADIUS", ANY_NUMBER),
     ),
-    **shared("json per_query"),
+    **shared("explain json per_query"),
 )
 def range_recall(outputs: Outputs, found: str, truth: str, radius: float | None) -> None:
     """Read the lists, compare them, write and show the recall; an error names the files that it is about."""

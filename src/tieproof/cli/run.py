@@ -130,7 +130,7 @@ EXAMPLES = (
         choice(RULES),
         ("--as",),
     ),
-    **shared("ci distribution json latex markdown per_query plot plot_precision_recall save"),
+    **shared("ci distribution explain json latex markdown per_query plot plot_precision_recall save"),
     report="Write the result as a page (.html).",
     items="For --report: a line for each query, with its name and a text or the path of an image.",
     gallery_items="For --report: the same for each document of the run.",
@@ -240,7 +240,7 @@ def _left_out(result: tieproof.Result) -> Iterator[str]:
     """Yield what the table says about queries missing from the qrels or the run; -q prints no table."""
     yield from about_run(result)
     if unjudged := len(result.skipped.get(NOT_JUDGED, ())):
-        yield f"Left out: {count(unjudged, 'query')}, with {NOT_JUDGED}."
+        yield f"Left out: {count(unjudged, 'query')} with {NOT_JUDGED}."
 
 
 def _as_in_trec_eval(measures: Sequence[str]) -> tuple[list[str], dict[Measure, str]]:
@@ -263,7 +263,7 @@ def _lines_of(result: Result, names: Mapping[Measure, str]) -> str:
 
     A line has only the three columns of trec_eval, separated by tabs, so that programs which read its output can read
     these lines: the measure, the query, and the value with four decimals, or without any for a count. The value is
-    the lower bound, which is the score to report. As in trec_eval, the number of queries is that of all alone.
+    the lower bound, from which ties never gain. As in trec_eval, the number of queries is that of all alone.
 
     names : how measures are called; all others are called as here
 

@@ -50,7 +50,7 @@ CHOSEN = ("bigann", "vecs")
         "A format to write; repeat it for more. Default: bigann and vecs.", choice(FORMATS), "--format", default=None
     ),
     check=Option("The lists of true neighbors to examine, in place of --out.", FILE),
-    **shared("distance bits memory threads cluster json per_query"),
+    **shared("distance bits memory threads cluster explain json per_query"),
 )
 def truth(
     outputs: Outputs,

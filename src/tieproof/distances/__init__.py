@@ -5,7 +5,7 @@ from collections import UserDict
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from tieproof.distances.exact.rows import Rows
     from tieproof.distances.gauge import SpaceGauge
     from tieproof.distances.space import Resources, Space
+
+DistanceName = Literal["cosine", "euclidean", "sqeuclidean", "cityblock", "dot", "hamming"]
+"""The names that an editor completes; others, of other libraries or registered, are texts."""
 
 DistanceFunction = Callable[[Any, Any], Any]
 """Returns the distances (q, n) of a block of queries (q, d) and a block of gallery items (n, d)."""

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from tieproof.distances import Distance, reported
+from tieproof.distances import Distance, DistanceName, reported
 from tieproof.engine import ties_of
 from tieproof.engine.problem import Problem, Watch
 from tieproof.errors import InputError, about
@@ -40,7 +40,7 @@ def evaluate_answers(
     gallery_labels: Any = None,
     groups: Any = None,
     gallery_groups: Any = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     empty: Empty = "skip",
     unanswered: Unanswered = "worst",

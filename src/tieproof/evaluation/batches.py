@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from tieproof.distances import DistanceFunction, our_name
+from tieproof.distances import DistanceFunction, DistanceName, our_name
 from tieproof.errors import InputError, warn
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.problems import as_budget
@@ -18,7 +18,7 @@ from tieproof.inputs.categories import Average, as_categories, check_average
 from tieproof.inputs.identities import as_int64
 from tieproof.inputs.labels import as_label_rows, as_labels
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import find_format
+from tieproof.inputs.options import Precision, find_format
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.show.parts import count
 from tieproof.ties import Array, IntArray
@@ -73,14 +73,14 @@ class Evaluator:
     def __init__(
         self,
         *,
-        distance: str | DistanceFunction = "cosine",
+        distance: DistanceName | str | DistanceFunction = "cosine",
         measures: Sequence[str | Measure] = DEFAULT_MEASURES,
         average: Average = "micro",
         empty: Empty = "skip",
         memory: str | int = "1GiB",
         threads: int | None = None,
         bits: int | None = None,
-        precision: str | None = None,
+        precision: Precision | str | None = None,
         noise: float | str | None = None,
     ) -> None:
         options = {**locals()}  # all that `evaluate` is given

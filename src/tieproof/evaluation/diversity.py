@@ -64,14 +64,14 @@ class Diversity(Shown, AsFrame):
         rows = [(measure, *(fixed(getattr(mean, name)) for name in numbers)) for measure, mean in self.mean.items()]
         wide = sum(not all(score.exact for score in scores.values()) for scores in self.queries.values())
         notes = [
+            f"Left out: {count(len(self.skipped), 'query')} without a relevant document.",
+            f"Scored 0: {count(len(self.not_in_run), 'query')} missing from the run.",
             f"Means over {count(len(self.queries), 'query')} with alpha = {self.alpha:g}; lower, expected and upper "
             "are over all orders of tied documents.",
             f"The ties of {count(wide, 'query')} have too many orders: no order has a score outside the "
             "bounds, but the smallest and the largest score may be within them.",
-            f"Scored 0: {count(len(self.not_in_run), 'query')} missing from the run.",
-            f"Left out: {count(len(self.skipped), 'query')} without a relevant document.",
         ]
-        applies = (True, wide, self.not_in_run, self.skipped)
+        applies = (self.skipped, self.not_in_run, True, wide)
         return Table(("measure", *numbers), [rows], [*compress(notes, applies)], numbers)
 
     def __repr__(self) -> str:

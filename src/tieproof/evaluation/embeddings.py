@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tieproof.distances import Distance, DistanceFunction
+from tieproof.distances import Distance, DistanceFunction, DistanceName
 from tieproof.engine import TiesByPart, ties_of
 from tieproof.engine.problem import Budget, Problem, Sharded, ShardedProblem
 from tieproof.errors import InputError, about
@@ -30,7 +30,7 @@ from tieproof.evaluation.scoring import Empty, as_evaluated, check_empty, parse_
 from tieproof.inputs.categories import AVERAGES, Average, as_categories
 from tieproof.inputs.judgments import Judgments
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.inputs.options import check_choice, find_format, parse_memory, parse_threads
+from tieproof.inputs.options import Precision, check_choice, find_format, parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, Measure
 from tieproof.measures.confidence.inputs import as_column
 from tieproof.ties import Parts
@@ -91,7 +91,7 @@ def evaluate(
     *,
     gallery: Any = None,
     gallery_labels: Any = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     relevance: Any = None,
     groups: Any = None,
@@ -105,7 +105,7 @@ def evaluate(
     threads: int | None = None,
     progress: bool = False,
     bits: int | None = None,
-    precision: str | None = None,
+    precision: Precision | str | None = None,
     noise: Any = None,
     cluster: str | None = None,
     checkpoint: str | PathLike[str] | None = None,

@@ -10,7 +10,7 @@ from tieproof.distances import DISTANCES
 from tieproof.errors import InputError
 from tieproof.evaluation.measured import Measured, averaged
 from tieproof.evaluation.nearest import Nearest, nearest
-from tieproof.evaluation.text import about_run, about_ties, about_zeros, evaluated
+from tieproof.evaluation.text import about_run, about_ties, evaluated
 from tieproof.show.pages.contents import Contents, EmbeddedImages
 from tieproof.show.pages.page import Axis, spread
 from tieproof.show.pages.query_table import MeasureChoice, QueryTable, query_table
@@ -78,13 +78,13 @@ def contents(
     sides = _sides(result, (items, gallery_items), folders, budget)
     worst = _worst_queries(result, per_query[measure], *sides, data or {})
     return "result.html", {
-        "title": f"{measure} {result[measure].lower:.4f} over {count(result.ties.queries, 'query')}",
+        "title": f"{measure} {result[measure].expected:.4f} over {count(result.ties.queries, 'query')}",
         "subject": evaluated(result),
         "headline": rows[0],
         "no_interval": no_interval,
         "percent": f"{100 * (result.ci or CONFIDENCE):g} %",
         "axis": Axis.around(ends),
-        "said": [*about_run(result), *about_ties(result), *about_zeros(result)],
+        "said": [*about_run(result), *about_ties(result)],
         "rows": rows,
         "spreads": [spread(name, values) for name, values in per_query.items() if not np.isnan(values.lower).all()],
         "categories": _categories(result, measure) if result.categories else None,

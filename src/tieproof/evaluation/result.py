@@ -53,15 +53,9 @@ class Result(Measured, Shown, AsFrame, AsPage):
     ------------------------------------------
     AP       0.5000    0.7500  1.0000   0.1768
     <BLANKLINE>
-    Evaluated 2 of 3 queries, leave-one-out among 3 items of 2 dimensions, under
-    cosine distance.
-    Left out: 1 query, with no relevant item.
-    2 of 2 queries hold an ambiguous tie, which mixes relevant and other items.
-    There are 2 ambiguous ties, and the largest tie holds 2 items.
-    The score to report is 'lower': no ordering of the tied items gives less.
-    'tie std' has the ties of each query broken independently; one order of the
-    items for all queries can spread the mean several times as much.
-    3 vectors are all zero: their cosine similarity to everything is 0.
+    Left out: 1 query with no relevant item.
+    2 of 2 queries hold an ambiguous tie; the largest tie holds 2 items.
+    5 more: --explain, or to_text(explain=True)
     """
 
     def to_dict(self) -> dict[str, Any]:
@@ -155,10 +149,10 @@ class Result(Measured, Shown, AsFrame, AsPage):
     def _table(self) -> Table:
         return table_of(self)
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """The table that the command line shows, and below it that of the errors by confidence, if they are known."""
-        shown = super().to_text(width, color)
-        return f"{shown}\n\n{text(table_of_errors(self), width, color)}" if self.has_confidence else shown
+        shown = super().to_text(width, color, explain)
+        return f"{shown}\n\n{text(table_of_errors(self), width, color, explain)}" if self.has_confidence else shown
 
     def __repr__(self) -> str:
         """A short text with the intervals of the first measures."""

@@ -1,7 +1,7 @@
 """Checks of judgments and a run: what the measures need, which queries count, and what looks like a mistake."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -154,10 +154,14 @@ def check_own_documents(
         )
 
 
-def check_cut(scores: RelevantScores, measures: Sequence[Measure], run: Any) -> None:
+def check_cut(
+    scores: RelevantScores, measures: Sequence[Measure], run: Any, matters: Callable[[Measure], bool]
+) -> None:
     """Warn if all lists have one length, like lists that were cut off there, and a measure reads a tie at their end.
 
     A relevant document must be outside its list, because otherwise the lists may be rankings of all documents.
+
+    matters : whether a measure of lists that were cut off would have other decimals in a table
     """
     length = np.diff(scores.start)
     answered = length > 0
@@ -171,7 +175,7 @@ def check_cut(scores: RelevantScores, measures: Sequence[Measure], run: Any) -> 
     above, relevant = (length - tied)[tied > 1], relevant[tied > 1]
     for measure in measures:
         of_first = measure.cutoff == "R" or measure.name == "Rprec"
-        if (above < (relevant if of_first else measure.cutoff or np.inf)).any():
+        if (above < (relevant if of_first else measure.cutoff or np.inf)).any() and matters(measure):
             name = os.fsdecode(run) if isinstance(run, str | os.PathLike) else "the run"
             warn(
                 f"All lists of {name} have {length[0]:,} documents, and {len(above):,} of {len(length):,} end in a "

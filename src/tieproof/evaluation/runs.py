@@ -238,7 +238,7 @@ def evaluate_run(
     if judged.without_own and truncated > 1:
         truncated -= 1  # the length of a list that was cut off, without the query's own document
 
-    def evaluated(wanted: list[Measure], scores: RelevantScores) -> Result:
+    def evaluated(wanted: list[Measure], scores: RelevantScores, truncated: int = truncated) -> Result:
         parts = run_parts(scores, ids, truncated, collection, alone, radius, bool(of_unjudged))
         levels = None
         if radius is not None:
@@ -250,8 +250,13 @@ def evaluate_run(
         return Result(as_evaluated(scored, setting, origin, names=topics, categories=groups))
 
     result = evaluated(wanted, scores)
-    if not truncated:
-        check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
+    if not truncated and radius is None:
+        of_relevant = [each for each in wanted if each.definition.needs_relevant and each not in of_unjudged]
+
+        def matters(measure: Measure) -> bool:
+            return f"{evaluated([measure], scores, True)[measure]:.4f}" != f"{result[measure]:.4f}"
+
+        check_cut(scores, of_relevant, run, matters)
     if ranked.by_ranks is not None:
         said, other = ranked.by_ranks
         for measure in [each for each in result.evaluated.per_query if not reads_judged([each])][:1]:

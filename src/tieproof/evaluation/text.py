@@ -8,7 +8,7 @@ import numpy as np
 from tieproof.evaluation.evaluated import NOT_JUDGED, NOTHING_RELEVANT
 from tieproof.evaluation.measured import Measured
 from tieproof.measures import parse
-from tieproof.show.parts import HEADLINE, NUMBERS, Row, count, numbers, percent, place
+from tieproof.show.parts import HEADLINE, NUMBERS, REPORT, Row, count, numbers, percent, place
 from tieproof.show.shown import Table
 from tieproof.ties import ROUNDING, Bounds, Estimate
 
@@ -31,7 +31,7 @@ Means = list[tuple[str, Estimate[float]]]
 def worst_and_best(result: Measured, measure: str) -> tuple[Means, int, Means]:
     """All categories in their order or, if there are more than 20, the five worst and the five best, the worst first.
 
-    They are compared by `lower`, which is the score to report, then by `expected`, `upper` and their names. The
+    They are compared by `lower`, then by `expected`, `upper` and their names. The
     number is that of the categories in between, which are not shown.
 
     >>> import tieproof as tp
@@ -144,7 +144,7 @@ def table_of_errors(result: Measured) -> Table:
             f"There {'is' if curve.ties.ties == 1 else 'are'} {count(curve.ties.ties, 'tie')} among confidences, and "
             f"the largest holds {curve.ties.largest_tie:,} of {count(len(curve.rejected), 'query')}."
         )
-    return Table(("area of errors", *NUMBERS), [rows], [meaning, ties], NUMBERS)
+    return Table(("area of errors", *NUMBERS), [rows], [ties, meaning], NUMBERS)
 
 
 def evaluated(result: Measured) -> str:
@@ -165,12 +165,13 @@ def evaluated(result: Measured) -> str:
 
 
 def _sentences(result: Measured) -> Iterator[str]:
-    """What was evaluated, what was left out, and what ties do."""
-    yield f"Evaluated {evaluated(result)}."
-    yield from _about_categories(result)
+    """What was left out, what ties do, and what was evaluated."""
+    if left_out := [f"{count(len(ids), 'query')} with {reason}" for reason, ids in result.skipped.items()]:
+        yield f"Left out: {'; '.join(left_out)}."
+    if without := len(result.categories_left_out):
+        has = "has" if without == 1 else "have"
+        yield f"{count(without, 'further category')} {has} no query with a relevant item, and so no mean."
     yield from about_run(result)
-    for reason, ids in result.skipped.items():
-        yield f"Left out: {count(len(ids), 'query')}, with {reason}."
     negative = result.evaluated.negative
     if negative:
         was = "was" if negative == 1 else "were"
@@ -181,11 +182,13 @@ def _sentences(result: Measured) -> Iterator[str]:
         yield f"{count(empty, 'query')} without any relevant item {counts} as {result.setting.empty}."
     for name, bounds in medians(result).items():
         median = f"{bounds.lower:g}" if bounds.lower == bounds.upper else f"{bounds.lower:g} to {bounds.upper:g}"
-        yield f"{name}: the smaller, the better, so report 'upper'. Its median over the queries (MedR) is {median}."
+        yield f"The median of {name} over the queries (MedR) is {median}."
     yield from about_ties(result)
     if result.evaluated.noisy:
         yield from _about_noise(result)
-    yield from about_zeros(result)
+    yield f"Evaluated {evaluated(result)}."
+    yield from _about_categories(result)
+    yield from _about_terms(result)
 
 
 def medians(result: Measured) -> dict[str, Bounds[float]]:
@@ -195,8 +198,8 @@ def medians(result: Measured) -> dict[str, Bounds[float]]:
 
 
 def _about_categories(result: Measured) -> Iterator[str]:
-    """How many categories there are, and which have no mean."""
-    known, left_out = len(result.categories), len(result.categories_left_out)
+    """How many categories there are, and which of them are shown."""
+    known = len(result.categories)
     if result.setting.average == "macro":
         yield f"Means are over {count(known, 'category')}, each with the mean over its queries."
     if known > MOST_CATEGORIES:
@@ -204,9 +207,6 @@ def _about_categories(result: Measured) -> Iterator[str]:
             f"Of {count(known, 'category')}, the {EACH} with the lowest and the {EACH} with the highest '{HEADLINE}' "
             "are shown; the JSON of the result has all of them."
         )
-    if left_out:
-        has = "has" if left_out == 1 else "have"
-        yield f"{count(left_out, 'further category')} {has} no query with a relevant item, and so no mean."
 
 
 def about_run(result: Measured) -> Iterator[str]:
@@ -229,16 +229,14 @@ def about_run(result: Measured) -> Iterator[str]:
 
 
 def about_ties(result: Measured) -> Iterator[str]:
-    """Sentences on ties: how many there are, whether they matter, and whether cut-off lists may end in a tie."""
+    """Sentences on ties, on what lists leave open and on vectors of zeros, then on which number to report."""
     ties = result.ties
     queries, touched, open_ends = ties.queries, ties.queries_with_ambiguous_ties, ties.queries_with_open_last_tie
     changed = 0 if result.search is not None else _count_open(result)
     if ties.ambiguous_ties:
         yield (
-            f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie, which "
-            f"mixes relevant and other items. There {'is' if ties.ambiguous_ties == 1 else 'are'} "
-            f"{count(ties.ambiguous_ties, 'ambiguous tie')}, and the largest tie holds "
-            f"{count(ties.largest_tie, 'item')}."
+            f"{touched:,} of {count(queries, 'query')} {'holds' if touched == 1 else 'hold'} an ambiguous tie; the "
+            f"largest tie holds {count(ties.largest_tie, 'item')}."
         )
     elif changed:
         yield (
@@ -253,18 +251,24 @@ def about_ties(result: Measured) -> Iterator[str]:
     if result.search is not None:
         yield from _about_search(result)
     elif open_ends:
-        yield (
-            f"{open_ends:,} of {count(queries, 'query')} {'has' if open_ends == 1 else 'have'} a list that was cut "
-            "off and whose last tie may continue beyond its end: 'lower' and 'upper' cover every possible "
-            "continuation; 'expected' and 'tie std' are computed from the list as given."
-        )
-    if result.search == "approximate" and open_ends:
-        yield (
-            f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
-            "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
-        )
-    elif ties.ambiguous_ties or changed or open_ends:
-        yield f"The score to report is '{HEADLINE}': no ordering of the tied items gives less."
+        has = "has" if open_ends == 1 else "have"
+        yield f"{open_ends:,} of {count(queries, 'query')} {has} a list that was cut off, perhaps within a tie."
+    yield from _about_zeros(result)
+    is_open = ties.ambiguous_ties or changed or open_ends
+    if is_open and not (result.search == "approximate" and open_ends):
+        yield REPORT
+        for name in medians(result):
+            yield f"{name}: the smaller, the better, so 'upper' is the value for claims."
+    if open_ends:
+        yield from _about_ends(result)
+
+
+def _about_terms(result: Measured) -> Iterator[str]:
+    """What an ambiguous tie is, and what 'tie std' describes."""
+    ties = result.ties
+    if ties.ambiguous_ties:
+        them = "is 1" if ties.ambiguous_ties == 1 else f"are {ties.ambiguous_ties:,}"
+        yield f"An ambiguous tie mixes relevant and other items; there {them} of them."
     if ties.queries_with_ambiguous_ties > 1 and result.setting.dimensions is not None:
         yield (
             "'tie std' has the ties of each query broken independently; one order of the items for all queries can "
@@ -291,29 +295,41 @@ def _about_noise(result: Measured) -> Iterator[str]:
 
 def _about_search(result: Measured) -> Iterator[str]:
     """Sentences on how the lists are ordered, and on the scores that they leave open."""
-    by_order = result.setting.distance == "order"
-    if by_order:
+    if result.setting.distance == "order":
         yield "There are no distances: the order of each list is taken as given, without ties."
     if result.search == "returned":
         yield "Only what was returned is scored: an unlisted item comes last, and counts as never retrieved."
-    open_ends = result.ties.queries_with_open_last_tie
-    if not open_ends:
+    if open_ends := result.ties.queries_with_open_last_tie:
+        yield f"Items not listed may change the score of {open_ends:,} of {count(result.ties.queries, 'query')}."
+
+
+def _about_ends(result: Measured) -> Iterator[str]:
+    """What is assumed of items beyond the ends of lists."""
+    if result.search is None:
+        yield (
+            "Of a tie that may continue beyond the end of its list, 'lower' and 'upper' cover every possible "
+            "continuation; 'expected' and 'tie std' are computed from the list as given."
+        )
         return
     if result.search == "approximate":
         where = "approximate search, an unlisted item may be anywhere, even nearer than the listed items"
-    elif by_order:
+    elif result.setting.distance == "order":
         where = "exact search, an unlisted item comes after all listed items"
     else:
         where = "exact search, an unlisted item is at least as far as the last item listed"
     yield (
-        f"Items that are not listed may change the score of {open_ends:,} of {count(result.ties.queries, 'query')}: "
-        f"after an {where}. 'lower' and 'upper' cover every such ranking of all "
+        f"After an {where}. 'lower' and 'upper' cover every such ranking of all "
         f"{count(result.setting.gallery, 'item')}; 'expected' and 'tie std' assume that unlisted items follow each "
         "list in random order."
     )
+    if result.search == "approximate":
+        yield (
+            f"'{HEADLINE}' is the least that the lists allow, whatever the search missed; it is low because of "
+            "unlisted items, not only because of ties. To score what was returned, evaluate with search=returned."
+        )
 
 
-def about_zeros(result: Measured) -> Iterator[str]:
+def _about_zeros(result: Measured) -> Iterator[str]:
     """How many vectors are all zero; no sentence if there are none."""
     zeros = result.ties.zero_vectors
     if zeros:

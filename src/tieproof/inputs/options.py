@@ -131,6 +131,8 @@ class BinaryFormat(NamedTuple):
         return float(max(-Fraction(self.infinity), min(Fraction(self.infinity), nearest)))
 
 
+Precision = Literal["float32", "float16", "bfloat16"]
+
 FORMATS = {
     "float32": BinaryFormat(precision=24, smallest_exponent=-126, largest_exponent=127),
     "float16": BinaryFormat(precision=11, smallest_exponent=-14, largest_exponent=15),

@@ -141,7 +141,7 @@ class Definition:
 REGISTRY: dict[str, Definition] = {}
 """Every definition by its name, in the order of registration."""
 
-DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@1", "Success@10", "RR", "nDCG@10")
+DEFAULT_MEASURES = ("AP", "AP@R", "Rprec", "P@1", "P@10", "R@10", "Success@10", "RR", "nDCG@10")
 """The measures that are evaluated by default."""
 
 

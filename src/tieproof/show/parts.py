@@ -22,6 +22,9 @@ NUMBERS = ("lower", "expected", "upper", "tie std")
 
 HEADLINE = "lower"
 
+REPORT = "Report 'expected' with its interval, 'lower' for claims, and 'upper' never."
+"""Which number serves; docs/ties.md gives the reasons."""
+
 RULES = "\n".join(["    ", "    ", " -- ", "    ", "    ", "    ", "    ", "    "]) + "\n"
 """The lines of a table, in the notation of rich.box: one under the header, and blank lines between sections."""
 

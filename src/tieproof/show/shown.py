@@ -9,8 +9,10 @@ import os
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from tieproof.errors import InputError, library
@@ -19,6 +21,12 @@ from tieproof.show.parts import NARROWEST, WIDTH, paragraph
 from tieproof.show.parts import table as grid
 from tieproof.show.printable import in_one_line
 from tieproof.ties import Array
+
+MOST_LINES = 3
+"""The most lines below a table in plain text, unless everything is to be explained."""
+
+EXPLAINED = "--explain, or to_text(explain=True)"
+"""What shows the other lines, on the command line and in Python."""
 
 
 class Cell(NamedTuple):
@@ -37,7 +45,7 @@ class Table(NamedTuple):
 
     header : the names of the columns
     sections : groups of rows; each row has one cell for each column
-    notes : whole sentences, each a paragraph
+    notes : whole sentences, each a paragraph, the most urgent first: what was left out, ties, warnings, explanations
     numbers : the columns that are aligned to the right
     """
 
@@ -55,16 +63,22 @@ def _as_cell(cell: str | Cell) -> Cell:
     return Cell(cell) if isinstance(cell, str) else cell
 
 
-def text(table: Table, width: int | None = None, color: bool = False) -> str:
-    """The table in plain text, and the notes as paragraphs.
-
-    width : the number of columns to fit into; None for 80
-    color : whether to use the escape sequences of a terminal
-    """
+def text(table: Table, width: int | None = None, color: bool = False, explain: bool = False) -> str:
+    """The table in plain text, and the notes as paragraphs; see `Shown.to_text`."""
     width = max(width or WIDTH, NARROWEST)
     sections = [[[_as_cell(cell).text for cell in row] for row in section] for section in table.sections]
-    notes = [paragraph(note, width) for note in table.notes]
-    return "\n".join([grid(table.header, sections, width, color, table.numbers), "", *notes])
+    rows = grid(table.header, sections, width, color, table.numbers)
+    return "\n".join([rows, "", *below(table.notes, width, explain)])
+
+
+def below(notes: Iterable[str], width: int, explain: bool) -> Sequence[str]:
+    """The notes as paragraphs: all of them, or the first that fit into three lines, and how many more there are."""
+    paragraphs = [paragraph(note, width) for note in notes]
+    ends = [*accumulate(each.count("\n") + 1 for each in paragraphs)]
+    if explain or not ends or ends[-1] <= MOST_LINES:
+        return paragraphs
+    fit = max(1, bisect_right(ends, MOST_LINES - 1))  # the first is shown even on a screen too narrow for it
+    return [*paragraphs[:fit], f"{len(paragraphs) - fit} more: {EXPLAINED}"]
 
 
 def html(*tables: Table) -> str:
@@ -288,13 +302,14 @@ class Shown(AsJson):
     def _table(self) -> Table:
         """The table, with the sentences below it."""
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The table that the command line shows, with whole sentences below it.
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
+        """The table that the command line shows, with at most three lines below it: the most urgent sentences.
 
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
+        explain : whether to show all sentences, which explain every column
         """
-        return text(self._table(), width, color)
+        return text(self._table(), width, color, explain)
 
     def to_markdown(self) -> str:
         """A Markdown table to paste into an issue, with whole sentences below it."""

@@ -11,7 +11,7 @@ import numpy as np
 from tieproof.analyses.collisions.cells import Painter
 from tieproof.analyses.collisions.result import COUNTS, Collisions, CollisionSetting, RankRange
 from tieproof.analyses.collisions.widest_ties import WidestTies
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_problem, watched
 from tieproof.inputs.mapped import unchanged_files
@@ -34,7 +34,7 @@ def collisions(
     *,
     gallery: Any = None,
     gallery_labels: Any = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     epsilon: float = 0.0,
     groups: Any = None,
     gallery_groups: Any = None,

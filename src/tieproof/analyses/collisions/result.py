@@ -92,13 +92,8 @@ class Collisions(Shown, AsFrame, AsPage):
     <BLANKLINE>
     all        2          1       0.1250
     <BLANKLINE>
-    Examined 4 queries, leave-one-out among 4 items of 1 dimension, under euclidean
-    distance.
-    Neighbors in a ranking collide if they are at exactly the same distance. The
-    rankings of 2 queries have 2 such pairs, and the largest tie holds 2 items.
     1 of 4 queries holds an ambiguous tie, which mixes relevant and other items.
-    Ties leave AP open by 0.1250. The tie of query 0 at ranks 1 to 2 (1 of 2
-    relevant) contributes most to that.
+    3 more: --explain, or to_text(explain=True)
     """
 
     setting: CollisionSetting
@@ -186,29 +181,32 @@ class Collisions(Shown, AsFrame, AsPage):
 
     def _sentences(self) -> Iterator[str]:
         """Sentences on the data, the collisions and their cost."""
-        setting, skipped = self.setting, len(self.skipped)
-        queries = count(setting.queries, "query")
-        queries = f"{len(self.query_ids):,} of {queries}" if skipped else queries
+        if skipped := len(self.skipped):
+            yield f"Left out: {count(skipped, 'query')} with no relevant item."
+        yield from self._about_ties()
+        setting = self.setting
         among = place(setting.leave_one_out, setting.gallery, setting.dimensions, setting.distance)
-        yield f"Examined {queries}{among}."
-        if skipped:
-            yield f"Left out: {count(skipped, 'query')}, with no relevant item."
+        of_all = f"{len(self.query_ids):,} of " if skipped else ""
+        yield f"Examined {of_all}{count(setting.queries, 'query')}{among}."
+
+    def _about_ties(self) -> Iterator[str]:
+        """Sentences on the collisions and their cost."""
+        setting = self.setting
         if not self.ties:
             yield f"Neighbors in a ranking collide if {setting.rule}. There are no such neighbors."
             return
+        if setting.labelled:
+            touched = int((self.per_query["ambiguous_ties"] > 0).sum())
+            verb = "holds" if touched == 1 else "hold"
+            yield (
+                f"{touched:,} of {count(len(self.query_ids), 'query')} {verb} an ambiguous tie, which mixes relevant "
+                "and other items."
+            )
         with_ties = count(int((self.per_query["ties"] > 0).sum()), "query")
         largest = count(int(self.per_query["largest_tie"].max()), "item")
         yield (
             f"Neighbors in a ranking collide if {setting.rule}. The rankings of {with_ties} have "
             f"{count(self.pairs, 'such pair')}, and the largest tie holds {largest}."
-        )
-        if not setting.labelled:
-            return
-        touched = int((self.per_query["ambiguous_ties"] > 0).sum())
-        verb = "holds" if touched == 1 else "hold"
-        yield (
-            f"{touched:,} of {count(len(self.query_ids), 'query')} {verb} an ambiguous tie, which mixes relevant and "
-            "other items."
         )
         if self.widest:
             tie = self.widest[0]

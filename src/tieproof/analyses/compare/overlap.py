@@ -63,8 +63,9 @@ class RankBiasedOverlap(Shown):
     def _table(self) -> Table:
         rows = [_row(name, getattr(self, name)) for name in TREATMENTS]
         notes = [
-            f"Rank-biased overlap with p = {self.p:g}. lower, expected and upper are over all orders of tied items; "
-            "w, a and b treat ties as Corsi and Urbano (2024) do. extrapolated assumes that the agreement goes on as "
+            f"Rank-biased overlap with p = {self.p:g}.",
+            "lower, expected and upper are over all orders of tied items; w, a and b treat ties as Corsi and Urbano "
+            "(2024) do. extrapolated assumes that the agreement goes on as "
             "at the end of the lists; minimum and maximum are the bounds over all continuations.",
         ]
         return Table(("ties", *NUMBERS), [rows[:3], rows[3:]], notes, NUMBERS)
@@ -121,10 +122,8 @@ def rbo(first: Any, second: Any, *, p: float = 0.9) -> RankBiasedOverlap:
     a               0.6893   0.5444   0.7917
     b               0.7493   0.6044   0.8517
     <BLANKLINE>
-    Rank-biased overlap with p = 0.8. lower, expected and upper are over all orders
-    of tied items; w, a and b treat ties as Corsi and Urbano (2024) do. extrapolated
-    assumes that the agreement goes on as at the end of the lists; minimum and
-    maximum are the bounds over all continuations.
+    Rank-biased overlap with p = 0.8.
+    1 more: --explain, or to_text(explain=True)
 
     """
     pair, _, _ = matched(first, second)

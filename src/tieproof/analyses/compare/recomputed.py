@@ -12,6 +12,7 @@ from tieproof.analyses.compare.compare import compare
 from tieproof.analyses.compare.differences import NoisyDifference
 from tieproof.analyses.compare.result import Comparison
 from tieproof.analyses.compare.same_queries import about_settings
+from tieproof.distances import DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.embeddings import evaluate
 from tieproof.evaluation.moves import MOVED, moves_between
@@ -95,13 +96,13 @@ class NoiseReport(Shown, AsJson, AsFrame):
         queries = count(len(self.first.query_ids), "query")
         moves = self._extremes()
         notes = [
-            f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are 'lower'.",
-            f"Rows moved by {moves['median']:.3g} (median) to {moves['largest']:.3g} (largest): {self.unit}.",
-            f"This may change a score of {len(self.may_change):,} of {queries}, and it does change a score of "
-            f"{len(self.changed):,}.",
-            *_named(self.may_change),
-            "'noise' is the range over all rankings that are possible if every row may move as far as it did.",
             *([] if self.comparison is None else _survives(self.comparison)),
+            f"The noise may change a score of {len(self.may_change):,} of {queries}, and it does change a score of "
+            f"{len(self.changed):,}.",
+            f"Rows moved by {moves['median']:.3g} (median) to {moves['largest']:.3g} (largest): {self.unit}.",
+            *_named(self.may_change),
+            f"Evaluated {queries} under {self.first.setting.distance} distance; 'first' and 'second' are 'lower'.",
+            "'noise' is the range over all rankings that are possible if every row may move as far as it did.",
         ]
         return Table(header, [rows], notes, header[1:])
 
@@ -128,7 +129,7 @@ def noise(
     gallery_again: Any = None,
     gallery_labels: Any = None,
     against: Result | None = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     measures: Sequence[str | Measure] = DEFAULT_MEASURES,
     memory: str | int = "1GiB",
     threads: int | None = None,

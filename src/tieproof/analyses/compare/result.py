@@ -57,19 +57,7 @@ class Comparison(Shown, AsFrame, AsPage):
       0.0000   +0.4952   +0.6562  +0.2476 to +0.6603   0.0312   1.0000
     <BLANKLINE>
     Compared 2 systems on 8 queries.
-    'lower' and 'upper' are the smallest and the largest difference of the means
-    over all orderings of tied items, where the orderings of the two systems are
-    independent; 'expected' is the difference if ties are broken at random.
-    'queries 95%' is the confidence interval of the expected difference over the
-    choice of queries, by the bootstrap (BCa) with 9,999 resamples from a fixed
-    seed.
-    'p' is by the paired sign-flip test (exact for up to 32 queries that differ,
-    otherwise with 99,999 random flips from a fixed seed), corrected by Holm for 1
-    pair; 'p lower' is the p-value if all ties are broken against the system that is
-    ahead and in favor of the other one.
-    Better in expectation: the choice of queries is unlikely to explain the
-    difference if ties are broken at random. A program that breaks ties in another
-    way may show no difference.
+    4 more: --explain, or to_text(explain=True)
     """
 
     def __init__(
@@ -208,13 +196,9 @@ class Comparison(Shown, AsFrame, AsPage):
     def _table(self) -> Table:
         return scores_table(self)
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning.
-
-        width : the number of columns to fit into; None for 80
-        color : whether to use the escape sequences of a terminal
-        """
-        return differences_as_text(self, width, color)
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
+        """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning."""
+        return differences_as_text(self, width, color, explain)
 
     def to_markdown(self) -> str:
         """Markdown tables to paste into an issue: the scores of each system, and how every two systems differ."""

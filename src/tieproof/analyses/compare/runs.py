@@ -61,7 +61,7 @@ class Agreement(Shown, AsFrame):
             for name, names in zip(("first", "second"), self.left_out, strict=True)
             if names
         ]
-        return table._replace(notes=[*table.notes, counted, *alone])
+        return table._replace(notes=[*alone, counted, *table.notes])
 
     def __repr__(self) -> str:
         """How many queries there are, and the bounds of the mean."""

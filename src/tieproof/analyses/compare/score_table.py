@@ -61,17 +61,15 @@ class ScoreTable(Shown, AsFrame):
             for name, result in self.results.items()
         ]
         queries = count(next(iter(self.results.values())).ties.queries, "query")
-        notes = [f"Each score is the lowest over all orderings of tied items, over {queries}."]
-        notes += about_settings(self.results)
+        notes = [*about_settings(self.results)]
         found = [f"{name} in {measure}" for measure, name in self.best.items() if name is not None]
         unknown = [measure for measure, name in self.best.items() if name is None]
         if found:
-            named = ", ".join(found)
-            notes.append(
-                f"Best whatever the ties, and in bold: {named}. The score is above the highest one of all others."
-            )
+            notes.append(f"Best whatever the ties, and in bold: {', '.join(found)}.")
         if unknown and len(self.results) > 1:
             notes.append(f"In {', '.join(unknown)} no system is best whatever the ties, so that no score is in bold.")
+        bold = "; one in bold is above the highest one of all others" if found else ""
+        notes.append(f"Each score is the lowest over all orderings of tied items, over {queries}{bold}.")
         return Table(("system", *self.measures), [rows], notes, self.measures)
 
     def __repr__(self) -> str:
@@ -109,10 +107,9 @@ def table(results: Mapping[str, Result], *, measures: Sequence[str | Measure] | 
     good    1.0000  1.0000
     tied    0.3333  0.0000
     <BLANKLINE>
-    Each score is the lowest over all orderings of tied items, over 2 queries.
-    Best whatever the ties, and in bold: good in RR. The score is above the highest
-    one of all others.
+    Best whatever the ties, and in bold: good in RR.
     In R@2 no system is best whatever the ties, so that no score is in bold.
+    1 more: --explain, or to_text(explain=True)
 
     """
     check_results(results)

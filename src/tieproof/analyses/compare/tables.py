@@ -12,7 +12,7 @@ from tieproof.measures.statistics.resampling import RESAMPLES
 from tieproof.measures.statistics.tests import DEALS, FLIPS, MOST_EXACT
 from tieproof.show.parts import MOST_SHOWN, NARROWEST, WIDTH, count, more_than, paragraph, percent, signed
 from tieproof.show.printable import printable
-from tieproof.show.shown import Cell, Row, Table
+from tieproof.show.shown import Cell, Row, Table, below
 from tieproof.ties import Estimate
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _TESTS = {
 _CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "fdr": "Benjamini and Hochberg"}
 
 
-def differences_as_text(comparison: "Comparison", width: int | None = None, color: bool = False) -> str:
+def differences_as_text(comparison: "Comparison", width: int | None, color: bool, explain: bool) -> str:
     """The verdict on each pair in each measure, with the numbers that it is based on, and their meaning."""
     width = max(width or WIDTH, NARROWEST)
     bold = "\x1b[1m{}\x1b[0m" if color else "{}"
@@ -50,7 +50,7 @@ def differences_as_text(comparison: "Comparison", width: int | None = None, colo
             each = comparison[a, b, measure]
             lines += [paragraph(f"{a} - {b}: {_in_words(each, a, b)}", width), _numbers_line(_cells(each))]
         lines.append("")
-    return "\n".join([*lines, *(paragraph(sentence, width) for sentence in _sentences(comparison))])
+    return "\n".join([*lines, *below(_sentences(comparison), width, explain)])
 
 
 def shown_pairs(comparison: "Comparison", measure: str) -> Sequence[tuple[str, str]]:
@@ -102,9 +102,7 @@ def outcomes(difference: Difference, a: str) -> str:
 
 
 def _sentences(comparison: "Comparison") -> Iterator[str]:
-    """Sentences on what was compared, and on the meaning of the columns and verdicts."""
-    which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
-    yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
+    """Sentences on what was left out, what was compared, and the meaning of the columns and verdicts."""
     yield from comparison.notes
     if len(comparison.pairs) > len(shown := shown_pairs(comparison, comparison.measures[0])):
         yield (
@@ -112,6 +110,21 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
             f"{count(len(comparison.pairs), 'pair')}; the JSON has all. tieproof leaderboard ranks many runs."
         )
     yield from about_settings(comparison.results)
+    names, remarks = set(), dict[str, list[str]]()
+    for a, b, measure in ((*pair, measure) for measure in comparison.measures for pair in comparison.pairs):
+        each = comparison[a, b, measure]
+        names.add(each.verdict.name)
+        differing, varies = each.wins + each.losses, each.effect_size is not None
+        sample = Sample(comparison.test, len(comparison.systems), differing + each.draws, differing, varies)
+        if said := remark(sample, 1 - comparison.confidence):
+            remarks.setdefault(said, []).append(f"{a} - {b} in {measure}")
+    for said, of in remarks.items():
+        yield f"{', '.join(of[:MOST_SHOWN])}{more_than(len(of))}: {said}"
+    which = f", each with {comparison.baseline}" if comparison.baseline is not None else ""
+    yield f"Compared {count(len(comparison.systems), 'system')} on {count(comparison.queries, 'query')}{which}."
+    for rule in RULES:
+        if rule.name in names:
+            yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"
     yield (
         "'lower' and 'upper' are the smallest and the largest difference of the means over all orderings of tied "
         "items, where the orderings of the two systems are independent; 'expected' is the difference if ties are "
@@ -128,19 +141,6 @@ def _sentences(comparison: "Comparison") -> Iterator[str]:
         f"'p' is by {_TESTS[comparison.test]}{corrected}; 'p lower' is the p-value if all ties are broken against "
         "the system that is ahead and in favor of the other one."
     )
-    names, remarks = set(), dict[str, list[str]]()
-    for a, b, measure in ((*pair, measure) for measure in comparison.measures for pair in comparison.pairs):
-        each = comparison[a, b, measure]
-        names.add(each.verdict.name)
-        differing, varies = each.wins + each.losses, each.effect_size is not None
-        sample = Sample(comparison.test, len(comparison.systems), differing + each.draws, differing, varies)
-        if said := remark(sample, 1 - comparison.confidence):
-            remarks.setdefault(said, []).append(f"{a} - {b} in {measure}")
-    for said, of in remarks.items():
-        yield f"{', '.join(of[:MOST_SHOWN])}{more_than(len(of))}: {said}"
-    for rule in RULES:
-        if rule.name in names:
-            yield f"{rule.name[0].upper()}{rule.name[1:]}: {rule.means[0].lower()}{rule.means[1:]}"
 
 
 def scores_table(comparison: "Comparison") -> Table:
@@ -167,8 +167,8 @@ def scores_table(comparison: "Comparison") -> Table:
     corrected = f"{comparison.correction} corrected" if comparison.correction else "not corrected"
     procedure = f"{comparison.test} test, {corrected}, {percent(comparison.confidence)}"
     notes = [
-        "The lowest value over all orderings of tied items, which is the score to report; beside it, where ties "
-        "leave the score open, the expected value if ties are broken at random, and the highest value.",
+        "The lowest value over all orderings of tied items; beside it, where ties leave the score open, the expected "
+        "value if ties are broken at random, and the highest value.",
         "The letters after a score name the systems that it is better than, whatever the ties or in expectation "
         f"({procedure}). A score in bold is better than all others.",
         *about_settings(comparison.results),

@@ -161,24 +161,24 @@ class RankedSystems(Shown, AsFrame, AsPage):
         numbers = [name for name in shown if name not in ("system", "swaps")]
         return Table([*shown], [[*zip(*shown.values(), strict=True)]], [*self._sentences()], numbers)
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The table that the command line shows, wider than `width` if the names would have no room in it.
-
-        width : the number of columns to fit into; None for 80
-        color : whether to use the escape sequences of a terminal
-        """
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
+        """The table that the command line shows, wider than `width` if the names would have no room in it."""
         columns = ([name, *map(printable, cells)] for name, cells in self._shown().items())
         needed = sum(2 + min(_NAME, max(map(len, column))) for column in columns)
-        return text(self._table(), max(width or WIDTH, needed), color)
+        return text(self._table(), max(width or WIDTH, needed), color, explain)
 
     def _sentences(self) -> Iterator[str]:
         """What the columns mean, and how many systems and neighbors ties can move."""
+        yield from self.notes
         places = len({one.place for one in self.systems})
         moved = sum(one.moves > 0 for one in self.systems)
         yield (
+            f"Ties alone can move {count(moved, 'system')}, and swap {len(self.swaps):,} of "
+            f"{count(places - 1, 'pair')} of neighbors."
+        )
+        yield (
             f"{count(len(self), 'system')} by {self.measure} on {count(self.queries, 'query')}, in the order of the "
-            f"{self.ordered_by} {'numbers' if self.ordered_by == 'published' else 'values'}. Ties alone can move "
-            f"{count(moved, 'system')}, and swap {len(self.swaps):,} of {count(places - 1, 'pair')} of neighbors."
+            f"{self.ordered_by} {'numbers' if self.ordered_by == 'published' else 'values'}."
         )
         yield (
             "'lower' and 'upper' are the smallest and the largest mean over all orderings of tied items; 'ties' are "
@@ -196,7 +196,6 @@ class RankedSystems(Shown, AsFrame, AsPage):
                 "'bias' is the published number minus the expected value: what the order of tied items in which the "
                 "number was computed gave or took."
             )
-        yield from self.notes
 
     def __repr__(self) -> str:
         """A short text: how many systems there are, and who is first."""

@@ -114,7 +114,6 @@ class Certificate(Shown):
 
     def _sentences(self) -> Iterator[str]:
         """Sentences on the neighbors, on ties and on the files."""
-        yield f"The {self.listed:,} nearest items of each query, under {distance_meant(self.distance)}."
         if self.listed < self.k:
             yield f"{self.k:,} were asked for, but the gallery has only {count(self.listed, 'item')}: all are listed."
         cut = self.ties["queries_with_cut_ties"]
@@ -123,6 +122,7 @@ class Certificate(Shown):
             f"continues behind it, and is listed whole ({count(self.ties['largest_tie'], 'item')} at most)."
         )
         yield about_duplicates(self.duplicates)
+        yield f"The {self.listed:,} nearest items of each query, under {distance_meant(self.distance)}."
         yield f"Files: {', '.join(self.files)}."
 
     def __repr__(self) -> str:

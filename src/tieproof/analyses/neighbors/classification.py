@@ -12,12 +12,12 @@ import numpy as np
 from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors
 from tieproof.analyses.neighbors.votes import Lead, Rival, by_exponential, by_inverse, by_number, chances
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, calling
 from tieproof.evaluation.evaluated import over_queries
 from tieproof.inputs.labels import checked_labels
 from tieproof.inputs.mapped import unchanged_files
-from tieproof.show.parts import NUMBERS, count, distance_meant, numbers
+from tieproof.show.parts import NUMBERS, REPORT, count, distance_meant, numbers
 from tieproof.show.shown import AsFrame, Shown, Table
 from tieproof.ties import Array, BoolArray, Estimate, FloatArray, IntArray, by_name, for_loggers
 
@@ -40,10 +40,9 @@ class KnnAccuracy(Shown, AsFrame):
     -------------------------------------------------
     1 nearest item  0.5000    0.7500  1.0000   0.2500
     <BLANKLINE>
-    2 queries, by a vote among 3 items under euclidean distance; each vote weighs 1.
     Ties leave 1 query open; for 1 query, the tie at rank 1 continues behind it.
-    The accuracy to report is 'lower': no choice of tied items or classes gives
-    less.
+    Report 'expected' with its interval, 'lower' for claims, and 'upper' never.
+    2 queries, by a vote among 3 items under euclidean distance; each vote weighs 1.
     """
 
     k: int
@@ -95,17 +94,17 @@ class KnnAccuracy(Shown, AsFrame):
 
     def _sentences(self) -> Iterator[str]:
         """Sentences on the data and on what ties leave open."""
-        yield (
-            f"{count(self.n_queries, 'query')}, by a vote among {count(self.n_items, 'item')} under "
-            f"{distance_meant(self.distance)}; each vote weighs {self.weights}."
-        )
         cut = int(self.cut.sum())
         if self.left_open or cut:
             yield (
                 f"Ties leave {count(self.left_open, 'query')} open; for {count(cut, 'query')}, the tie at rank "
                 f"{self.k:,} continues behind it."
             )
-        yield "The accuracy to report is 'lower': no choice of tied items or classes gives less."
+            yield REPORT
+        yield (
+            f"{count(self.n_queries, 'query')}, by a vote among {count(self.n_items, 'item')} under "
+            f"{distance_meant(self.distance)}; each vote weighs {self.weights}."
+        )
 
     def __repr__(self) -> str:
         """A short text with the accuracy."""
@@ -121,7 +120,7 @@ def knn_accuracy(
     *,
     k: int = 20,
     weights: Literal["distance"] | float | None = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

@@ -11,7 +11,7 @@ from tieproof.analyses.neighbors.nearest import nearest
 from tieproof.analyses.neighbors.result import Neighbors, about_duplicates, check_id_lists, repeated_in_rows
 from tieproof.analyses.neighbors.search import SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, digests_of, duplicates_of
-from tieproof.distances import Distance
+from tieproof.distances import Distance, DistanceName
 from tieproof.engine import places_of_pairs
 from tieproof.errors import CountError, InputError, about
 from tieproof.evaluation.cluster import Local
@@ -60,8 +60,7 @@ class TruthExamination(Shown, AsFrame):
     <BLANKLINE>
     2 lists of 2 neighbors among 4 items, under euclidean distance: 0 lists are
     right.
-    Query 1 lists item 2 twice.
-    Query 0 lists item 1 at distance 5, but its 2 nearest end at distance 1.
+    2 more: --explain, or to_text(explain=True)
     """
 
     k: int
@@ -142,7 +141,7 @@ def examine_truth(
     gallery: Any,
     *,
     k: int | None = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tieproof.analyses.neighbors.result import NOBODY, Neighbors
-from tieproof.distances import Distance, DistanceFunction
+from tieproof.distances import Distance, DistanceFunction, DistanceName
 from tieproof.distances.exact.rows import distinct_rows
 from tieproof.distances.space import Space
 from tieproof.engine.problem import Search, Watch
@@ -45,7 +45,7 @@ def nearest(
     gallery: Any = None,
     k: int = 10,
     *,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     groups: Any = None,
     gallery_groups: Any = None,
     exclude: Any = None,

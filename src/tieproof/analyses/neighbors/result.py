@@ -45,10 +45,9 @@ class Neighbors(Shown, AsFrame):
     with ties                                      1
     with a tie that continues behind rank 2        1
     <BLANKLINE>
-    The 2 nearest of 5 items for 1 query, under euclidean distance. Tied items are
-    sorted by their ids.
     The largest tie at the last rank holds 3 items.
     1 item is equal to an earlier one.
+    1 more: --explain, or to_text(explain=True)
     """
 
     ids: IntArray
@@ -145,15 +144,15 @@ class Neighbors(Shown, AsFrame):
 
     def _sentences(self) -> Iterator[str]:
         """Sentences on the data, the largest tie and duplicates."""
-        yield (
-            f"The {self.k:,} nearest of {count(self.n_items, 'item')} for {count(self.n_queries, 'query')}, under "
-            f"{distance_meant(self.distance)}. Tied items are sorted by their ids."
-        )
         largest = int(self.tie_sizes.max(initial=0))
         if largest > 1:
             yield f"The largest tie at the last rank holds {largest:,} items."
         if self.duplicates:
             yield about_duplicates(self.duplicates, "")
+        yield (
+            f"The {self.k:,} nearest of {count(self.n_items, 'item')} for {count(self.n_queries, 'query')}, under "
+            f"{distance_meant(self.distance)}. Tied items are sorted by their ids."
+        )
 
     def __repr__(self) -> str:
         """A short text: how many neighbors of how many queries, and how many queries' last ties are cut."""

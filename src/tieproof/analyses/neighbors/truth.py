@@ -23,7 +23,7 @@ from tieproof.analyses.neighbors.certificate import (
 from tieproof.analyses.neighbors.formats import FORMATS, FoundNeighbors, TruthFormat
 from tieproof.analyses.neighbors.search import Parts, SearchInParts, budget_of, find
 from tieproof.analyses.neighbors.sides import ORDER, Sides, duplicates_of
-from tieproof.distances import reported
+from tieproof.distances import DistanceName, reported
 from tieproof.errors import InputError, about, warn
 from tieproof.evaluation.cluster import Local, connected
 from tieproof.evaluation.problems import watched
@@ -47,7 +47,7 @@ def truth(
     k: int = 100,
     *,
     out: str | os.PathLike[str],
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     formats: str | Iterable[str] = ("bigann", "vecs"),
     memory: str | int = "1GiB",
     threads: int | None = None,

@@ -59,9 +59,9 @@ class DetCurve(Shown):
     average precision  0.7708  0.9500
     AUC                0.6667  0.9167
     <BLANKLINE>
-    Counted 4 relevant and 3 other pairs. lower and upper are the extremes over all
-    orderings of tied pairs. EER and minDCF are errors: report 'upper'. All others
-    are successes: report 'lower'.
+    Counted 4 relevant and 3 other pairs.
+    lower and upper are over all orderings of tied pairs. EER and minDCF are errors:
+    report 'upper'. All others are successes: report 'lower'.
     """
 
     thresholds: FloatArray
@@ -299,14 +299,14 @@ class DetCurve(Shown):
 
     def _table(self) -> Table:
         rows = [(name, fixed(value.lower), fixed(value.upper)) for name, value in self.figures().items()]
-        notes = [
-            f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs. lower and upper are the "
-            "extremes over all orderings of tied pairs. EER and minDCF are errors: report 'upper'. All others are "
-            "successes: report 'lower'."
-        ]
+        notes = [f"Counted {self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs."]
         if self.fold_accuracy is not None:
             error = fixed(self.fold_accuracy.standard_error)
-            notes.append(f"The threshold of a fold is chosen on all others; the standard error of lower is {error}.")
+            notes.append(f"Fold accuracy has thresholds of other folds; its standard error is {error}.")
+        notes.append(
+            "lower and upper are over all orderings of tied pairs. EER and minDCF are errors: report 'upper'. All "
+            "others are successes: report 'lower'."
+        )
         return Table(("measure", "lower", "upper"), [rows], notes, ("lower", "upper"))
 
     def __repr__(self) -> str:

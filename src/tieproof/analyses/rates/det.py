@@ -9,6 +9,7 @@ import numpy as np
 from tieproof.analyses.rates.curve import DetCurve, OfSubjects
 from tieproof.analyses.rates.decisions import FoldAccuracy
 from tieproof.analyses.rates.fnmr import as_both_distances, as_distances, check_counts
+from tieproof.distances import DistanceName
 from tieproof.distances.gauge import SpaceGauge
 from tieproof.errors import InputError, about
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search
@@ -70,7 +71,7 @@ def det_curve_of_pairs(
     scores: Any = None,
     *,
     embeddings: tuple[Any, Any] | None = None,
-    distance: str = "cosine",
+    distance: DistanceName | str = "cosine",
     bits: int | None = None,
     folds: Any = None,
 ) -> DetCurve:

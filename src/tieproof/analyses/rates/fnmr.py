@@ -13,7 +13,7 @@ from tieproof.analyses.rates.curve import DetCurve
 from tieproof.analyses.rates.pool import Pool
 from tieproof.analyses.rates.result import METHODS, ErrorRates, Method, OperatingPoint, tied_estimate
 from tieproof.analyses.rates.steps import steps
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.distances.exact.bounds import check_products, single_threaded
 from tieproof.distances.exact.reals import least_rounding_to
 from tieproof.engine.problem import Progress
@@ -35,7 +35,7 @@ def fnmr_at_fmr(
     *,
     gallery: Any = None,
     gallery_labels: Any = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     fmr: float | Iterable[float] = (0.1,),
     method: Method = "linear",
     eer: bool = False,

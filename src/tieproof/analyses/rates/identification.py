@@ -11,7 +11,7 @@ import numpy as np
 from tieproof.analyses.neighbors.nearest import neighbors_of
 from tieproof.analyses.rates.decisions import BestThreshold, best, plain
 from tieproof.analyses.rates.fnmr import as_distances
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError
 from tieproof.evaluation.evaluated import over_queries
 from tieproof.evaluation.given_lists import as_judged
@@ -20,7 +20,7 @@ from tieproof.inputs.lists import as_rows
 from tieproof.inputs.mapped import unchanged_files
 from tieproof.inputs.options import as_shares
 from tieproof.native.threads import stripes
-from tieproof.show.parts import NUMBERS, count, fixed, numbers
+from tieproof.show.parts import NUMBERS, REPORT, count, fixed, numbers
 from tieproof.show.shown import Shown, Table
 from tieproof.ties import Bounds, Estimate
 
@@ -52,7 +52,8 @@ class OpenSetIdentification(Shown):
     recall at precision 1  0.3333            0.6667
     <BLANKLINE>
     3 of 5 queries have a match. The bounds are over the items that are as near as
-    the first answer: report 'lower'.
+    the first answer.
+    Report 'expected' with its interval, 'lower' for claims, and 'upper' never.
     """
 
     mated: int
@@ -104,9 +105,9 @@ class OpenSetIdentification(Shown):
         rows += [(name, fixed(value.lower), "", fixed(value.upper), "") for name, value in bounds]
         note = (
             f"{self.mated:,} of {count(self.mated + self.non_mated, 'query')} have a match. The bounds are over the "
-            "items that are as near as the first answer: report 'lower'."
+            "items that are as near as the first answer."
         )
-        return Table(("measure", *NUMBERS), [rows], [note], NUMBERS)
+        return Table(("measure", *NUMBERS), [rows], [note, REPORT if self.tpir else "Report 'lower'."], NUMBERS)
 
 
 @unchanged_files
@@ -117,7 +118,7 @@ def open_set_identification(
     gallery: Any = None,
     gallery_labels: Any = None,
     fpir: float | Iterable[float] = FPIR,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     relevance: Any = None,
     groups: Any = None,
     gallery_groups: Any = None,

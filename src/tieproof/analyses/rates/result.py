@@ -93,9 +93,8 @@ class ErrorRates(Shown, AsPage):
     0.1  2          0.2500    0.5000  0.7500   0.2041
     <BLANKLINE>
     Counted 4 relevant and 3 other pairs by the given distances.
-    A threshold is the distance of a non-relevant pair. FNMR is the share of
-    relevant pairs that come after that pair, over all orderings of pairs at exactly
-    the same distance. It is an error: report 'upper'.
+    FNMR is an error: report 'expected' with its interval, and 'upper' for claims.
+    1 more: --explain, or to_text(explain=True)
     """
 
     method: str
@@ -135,7 +134,7 @@ class ErrorRates(Shown, AsPage):
         rows = [(f"{point.fmr:g}", f"{point.threshold:.6g}", *numbers(point.fnmr)) for point in self.points]
         counted = f"{self.relevant_pairs:,} relevant and {self.other_pairs:,} other pairs"
         header = ("FMR", "threshold", *NUMBERS)
-        notes = [f"Counted {counted} by {_ranked_by(self)}.", MEANINGS[self.method]]
+        notes = []
         if self.eer is not None:
             notes.append(
                 f"The equal error rate is {self.eer.lower:.4f} to {self.eer.upper:.4f} over all orderings of tied "
@@ -147,11 +146,21 @@ class ErrorRates(Shown, AsPage):
                 f"{name} {bounds.lower:.4f} to {bounds.upper:.4f}" for name, bounds in self.curve.figures().items()
             ]
             notes.append(f"Over all orderings of tied pairs: {', '.join(figures[1:])}.")
+        report = ["FNMR is an error: report 'expected' with its interval, and 'upper' for claims."]
+        notes += [
+            f"Counted {counted} by {_ranked_by(self)}.",
+            *(report if self.method == "exact" else []),
+            MEANINGS[self.method],
+        ]
         return Table(header, [rows], notes, header)
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
-        """The table that the command line shows; FMR and threshold, which may be long, are aligned to the left."""
-        return text(self._table()._replace(numbers=NUMBERS), width, color)
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
+        """The table that the command line shows; FMR and threshold, which may be long, are aligned to the left.
+
+        The figures of `curve` are in sentences, which are then shown without `explain`, too.
+        """
+        explain = explain or self.curve is not None
+        return text(self._table()._replace(numbers=NUMBERS), width, color, explain)
 
     def __repr__(self) -> str:
         """A short text with the rates."""
@@ -167,7 +176,7 @@ MEANINGS = {
     "linear": "A threshold is interpolated between two distances of non-relevant pairs, as by numpy.quantile; FNMR "
     "is the share of relevant pairs at or beyond the threshold.",
     "exact": "A threshold is the distance of a non-relevant pair. FNMR is the share of relevant pairs that come "
-    "after that pair, over all orderings of pairs at exactly the same distance. It is an error: report 'upper'.",
+    "after that pair, over all orderings of pairs at exactly the same distance.",
 }
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from tieproof.analyses.recall.lists import as_cutoffs, as_found, as_truth
 from tieproof.analyses.recall.result import NeighborRecall, RecallAtK
 from tieproof.analyses.recall.truths import FoundLists, TrueNeighbors, certified, certified_truth, ranked_truth
-from tieproof.distances import DistanceFunction
+from tieproof.distances import DistanceFunction, DistanceName
 from tieproof.errors import InputError, about, calling
 from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, make_search, watched
 from tieproof.inputs.arrays import as_array, check_count
@@ -31,7 +31,7 @@ def neighbor_recall(
     queries: Any = None,
     gallery: Any = None,
     exclude: Any = None,
-    distance: str | DistanceFunction = "cosine",
+    distance: DistanceName | str | DistanceFunction = "cosine",
     memory: str | int = "1GiB",
     threads: int | None = None,
     progress: bool = False,

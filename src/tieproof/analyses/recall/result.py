@@ -100,12 +100,9 @@ class NeighborRecall(Shown, AsFrame):
     ann-benchmarks largeepsilon            1.0000
     big-ann k-nn                           0.6667
     <BLANKLINE>
-    1 query, by lists of 4 true neighbors. 'upper' is 1 if the found items include
-    k items that no other item is nearer than; 'expected' and 'lower' are the
-    average and the worst recall by a list of ids in which ties were broken
-    arbitrarily.
     2 nearest: ties leave 1 query open.
     3 nearest: 1 place holds an item that its list has already.
+    3 more: --explain, or to_text(explain=True)
     """
 
     truth: str
@@ -197,18 +194,20 @@ def _rows(point: RecallAtK) -> list[Row]:
 
 
 def _sentences(result: NeighborRecall) -> Iterator[str]:
-    """Sentences on the lists and the columns, then on what is notable at each k."""
-    by = f"lists of {count(result.listed, 'true neighbor')}" if result.listed else distance_meant(result.truth)
-    among = "" if result.listed or result.n_items is None else f" among {count(result.n_items, 'item')}"
-    yield (
-        f"{count(result.queries, 'query')}, by {by}{among}. 'upper' is 1 if the found items include k items that no "
-        "other item is nearer than; 'expected' and 'lower' are the average and the worst recall by a list of ids in "
-        "which ties were broken arbitrarily."
-    )
+    """Sentences on what is notable at each k, on which number to report, on the lists and on the columns."""
     for point in result.points:
         notable = list(_notable(point))
         if notable:
             yield f"{_named(point)}: {'; '.join(notable)}."
+    if any(point.left_open for point in result.points):
+        yield "Report 'upper': the ties are in the data."
+    by = f"lists of {count(result.listed, 'true neighbor')}" if result.listed else distance_meant(result.truth)
+    among = "" if result.listed or result.n_items is None else f" among {count(result.n_items, 'item')}"
+    yield f"{count(result.queries, 'query')}, by {by}{among}."
+    yield (
+        "'upper' is 1 if the found items include k items that no other item is nearer than; 'expected' and 'lower' "
+        "are the average and the worst recall by a list of ids in which ties were broken arbitrarily."
+    )
 
 
 def _notable(point: RecallAtK) -> Iterator[str]:
@@ -216,7 +215,9 @@ def _notable(point: RecallAtK) -> Iterator[str]:
     if point.left_open:
         yield f"ties leave {count(point.left_open, 'query')} open"
     if point.fewer.any():
-        yield f"{count(int(point.fewer.sum()), 'query')} can find fewer than {point.k:,} items, and needs only these"
+        fewer = int(point.fewer.sum())
+        needs = "needs" if fewer == 1 else "need"
+        yield f"{count(fewer, 'query')} can find fewer than {point.k:,} items, and {needs} only these"
     cut_off = int(point.cut_off.sum())
     if cut_off:
         yield (

@@ -63,8 +63,7 @@ class Distribution(Shown, AsFrame):
     <BLANKLINE>
     The mean of AP over 2 queries is between 0.5000 and 1.0000, whatever the order
     of tied items; on average it is 0.7500.
-    If ties are broken at random, independently for each query, it is at most the
-    value in the table with the probability beside it.
+    1 more: --explain, or to_text(explain=True)
     """
 
     name: str

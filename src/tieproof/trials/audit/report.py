@@ -18,6 +18,7 @@ from tieproof.show.printable import printable
 from tieproof.show.shown import markdown
 from tieproof.trials.attacks import (
     BASELINE,
+    TABLE,
     Finding,
     Report,
     Verdict,
@@ -77,11 +78,12 @@ class AuditReport(Report, Shown, AsPage):
             "findings": [finding.to_dict() for finding in self.findings],
         }
 
-    def to_text(self, width: int | None = None, color: bool = False) -> str:
+    def to_text(self, width: int | None = None, color: bool = False, explain: bool = False) -> str:
         """A table with a row for each attack, then the bad findings, each with the line that reproduces it, if any.
 
         width : the number of columns to fit into; None for 80
         color : whether to use the escape sequences of a terminal
+        explain : whether every bad finding stands alone; otherwise equal ones, and all exploits, are told together
 
         >>> import tieproof as tp
         >>> def upper_bound(embeddings, labels):
@@ -95,6 +97,10 @@ class AuditReport(Report, Shown, AsPage):
         Audited upper_bound, called with (embeddings, labels), leave-one-out.
         EXPLOITABLE: 1 of 2 attacks shows that a system that never looks at its input
         scores more than random embeddings do.
+        Likely cause: equal distances are ranked by the order of the items, by their
+        ids, or in favor of relevant items. To repair it, score the lowest or the
+        expected value over all orders of tied items, such as result[measure].lower of
+        tieproof.
         The number after ± is the standard deviation of one random embedding.
         <BLANKLINE>
         zeros, exploitable: On the layout 'largest first', the score is 1.0000; random
@@ -110,9 +116,11 @@ class AuditReport(Report, Shown, AsPage):
             table(header, [rows], width, color),
             "\n".join(wrapped(text, width) for text in _sentences(self)),
         ]
-        for finding in bad(self.findings):
-            name = f"{finding.attack}, {finding.measure}" if several else finding.attack
-            text = wrapped(f"{name}, {finding.verdict}: {finding.detail}", width)
+        for finding, *alike in ([each] for each in bad(self.findings)) if explain else _groups(self):
+            names = ", ".join(dict.fromkeys(one.attack for one in (finding, *alike)))
+            names = f"{names}, {finding.measure}" if several else names
+            first = f"by {finding.attack}: " if alike else ""
+            text = wrapped(f"{names}, {finding.verdict}: {first}{finding.detail}", width)
             parts.append(f"{text}\n    {printable(finding.reproduce)}" if finding.reproduce else text)
         return "\n\n".join(parts)
 
@@ -188,6 +196,24 @@ def _cells(finding: Finding, several: bool, recall: bool) -> Sequence[str]:
     return [*names, str(finding.verdict), score, luck, deviations]
 
 
+def _groups(report: AuditReport) -> Iterable[Sequence[Finding]]:
+    """The bad findings; those that say the same of one measure, or that all are exploits of it, are together."""
+    groups: dict[tuple[str, ...], list[Finding]] = {}
+    for finding in bad(report.findings):
+        said = "" if finding.verdict is Verdict.EXPLOITABLE else finding.detail
+        groups.setdefault((finding.measure, finding.verdict, said), []).append(finding)
+    return groups.values()
+
+
+def _causes(report: AuditReport) -> Iterator[str]:
+    """The likely causes of the bad findings, each with its repair, the worst first."""
+    causes = TABLE["causes"]
+    for finding in bad(report.findings):
+        why = "recall" if is_of_recall(report) else TABLE["audit"].get(finding.attack, {}).get("why")
+        if cause := causes.get(why, causes.get(finding.verdict)):
+            yield TABLE["sentences"].get(cause, cause)
+
+
 def _sentences(report: AuditReport) -> Iterator[str]:
     yield f"Audited {report.evaluator}, called with {report.takes}."
     verdicts = [finding.verdict for finding in report.findings]
@@ -198,6 +224,7 @@ def _sentences(report: AuditReport) -> Iterator[str]:
             ".",
             "in {}, lists score what they found, and nothing changes that must not change.",
         )
+        yield from dict.fromkeys(_causes(report))
         return
     gains = "a blind system gains a little" if Verdict.GAINS_A_LITTLE in verdicts else "no blind system gains from it"
     yield in_a_sentence(
@@ -206,6 +233,7 @@ def _sentences(report: AuditReport) -> Iterator[str]:
         f", though {gains}.",
         "in {}, no blind system gains, and nothing changes that must not change.",
     )
+    yield from dict.fromkeys(_causes(report))
     if not report.exploitable and report.power and any(finding.deviations is not None for finding in report.findings):
         same = report.items == report.queries
         sizes = count(report.items, "item") + (" and as many queries" if same else f" and {report.queries} queries")

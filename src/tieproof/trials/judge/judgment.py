@@ -169,17 +169,19 @@ _MEANING = (
 
 def _sentences(judgment: Judgment) -> Iterator[str]:
     """Sentences on what was judged, and on what qualifies the score."""
-    runs = count(len(judgment.results), "run")
-    questions = count(judgment.questions, "question")
-    yield f"{judgment.name} in '{judgment.title}': {runs} with {questions} each. {_MEANING}"
     yield from _about_answers(judgment)
     yield f"Sealed by {judgment.seal.by}." if judgment.seal.by != "nothing" else "Not sealed."
     yield from judgment.seal.not_sealed
+    runs = count(len(judgment.results), "run")
+    questions = count(judgment.questions, "question")
+    yield f"{judgment.name} in '{judgment.title}': {runs} with {questions} each. {_MEANING}"
     yield f"Files written: {judgment.log}, {', '.join(judgment.records)}."
 
 
 def _about_answers(judgment: Judgment) -> Iterator[str]:
     """Sentences on refused answers, and on answers that differed when asked again, for each run."""
+    if judgment.disqualified:
+        yield "By the rules of the competition, the system has no rank, because an answer was refused."
     for number, (refused, repeats) in enumerate(zip(judgment.refused, judgment.repeats, strict=True), 1):
         which = f"Run {number}: " if len(judgment.results) > 1 else ""
         if refused:
@@ -199,8 +201,6 @@ def _about_answers(judgment: Judgment) -> Iterator[str]:
         yield "No answer was refused."
     if judgment.said:
         yield f"The system's message at its first failure: {judgment.said}"
-    if judgment.disqualified:
-        yield "By the rules of the competition, the system has no rank, because an answer was refused."
 
 
 _FORMAT, _VERSION = "tieproof judgment", 1

@@ -320,6 +320,11 @@ def _standing(name: str, entrant: _Entrant, comparison: Comparison | None, measu
 
 def _sentences(board: Leaderboard) -> Iterator[str]:
     """Sentences on the ranking and on shared ranks, and the notes on systems."""
+    if any(standing.record == NOT_VERIFIED for standing in board.standings):
+        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
+    for standing in board.standings:
+        if standing.notes:
+            yield f"{standing.name}: {'; '.join(standing.notes)}."
     systems, level = count(len(board.standings), "system"), percent(board.confidence)
     yield (
         f"{systems} by {board.measure}, with every tie broken against each system. A rank is 1 + the number of "
@@ -327,11 +332,6 @@ def _sentences(board: Leaderboard) -> Iterator[str]:
         f"is likely to explain, at {level} for all pairs together (sign-flip test, Holm). Systems of equal rank are "
         "listed by their lower bounds; this order is not a ranking."
     )
-    if any(standing.record == NOT_VERIFIED for standing in board.standings):
-        yield "Not verified: the scores are those that a record states. --verify evaluates its data again."
-    for standing in board.standings:
-        if standing.notes:
-            yield f"{standing.name}: {'; '.join(standing.notes)}."
 
 
 def _against(board: Leaderboard) -> dict[str, dict[str, str]]:
