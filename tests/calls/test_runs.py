@@ -17,6 +17,7 @@ import pytest
 import oracle
 import tieproof as tp
 from tieproof.evaluation.runs import evaluate_run
+from tieproof.inputs.copies import HOW
 from tieproof.inputs.readers import lines, trec
 from tieproof.native.threads import for_each
 
@@ -377,7 +378,7 @@ FILES: dict[str, tuple[str, str, str]] = {
     "twice in the run": (
         GOOD_QRELS,
         "q1 Q0 d1 1 1 t\n\nq2 Q0 d1 1 1 t\nq1 Q0 d2 1 1 t\nq1 Q0 d1 9 0 t\nq1 Q0 d2 1 1 t\n",
-        "RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 5. Keep one of them.",
+        f"RUN: document 'd1' occurs twice for query 'q1', on lines 1 and 5. {HOW}",
     ),
     "twice in the qrels": (
         "q1 0 d1 1\nq1 1 d1 1\n",
@@ -603,15 +604,15 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         [1, 2],
         RUN_OF_ONE,
         {},
-        "The qrels must be the path of a TREC file, a dictionary {query: {document: grade}}, a data frame or a "
-        "table of Arrow, not list.",
+        "The qrels must have the documents of each query, but has 1 in place of those of query 0. Pass {query: "
+        "{document: grade}}, or a list of documents for each query.",
     ),
     "flat": (
         QRELS,
-        {"q1": ["d1"]},
+        {"q1": "d1"},
         {},
-        "The run must be {query: {document: score}}, but the value of query 'q1' is list. Pass a "
-        "dictionary for each query.",
+        "The run must be {query: {document: score}}, but the value of query 'q1' is str. Pass a dictionary for each "
+        "query, or a list of ids in the order of the ranking.",
     ),
     "empty run": (QRELS, {"q1": {}}, {}, "The run is empty. Pass at least one score."),
     "empty qrels": ({}, RUN_OF_ONE, {}, "The qrels are empty. Pass at least one grade."),
@@ -667,7 +668,7 @@ VALUES: dict[str, tuple[Any, Any, dict[str, Any], str]] = {
         QRELS,
         FRAME,
         {},
-        "The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. Keep one of them.",
+        f"The run: document 'd1' occurs twice for query 'q1', in rows 0 and 1. {HOW}",
     ),
     "frame columns": (
         QRELS,

@@ -299,7 +299,7 @@ def test_responses_of_search_engines_are_runs() -> None:
     sorted_by_field = {"q1": [{"_id": "a", "_score": None, "sort": [3]}]}
     with pytest.raises(tp.InputError, match="The hit 'a' of query 'q1' has no _score"):
         tp.evaluate_run(qrels, sorted_by_field)
-    with pytest.raises(tp.InputError, match="have the _id 'a' twice"):
+    with pytest.raises(tp.InputError, match=r"'a' occurs twice for query 'q1', at places 1 and 2\. Keep one"):
         tp.evaluate_run(qrels, {"q1": [{"_id": "a", "_score": 1.0}, {"_id": "a", "_score": 2.0}]})
 
 

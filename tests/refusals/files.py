@@ -266,13 +266,13 @@ CASES: dict[str, Case] = {
         r"data\.csv:a is a single column of a table, but every column except for the labels is .*data\.csv,",
         in_folder=True,
     ),
-    "qrels in lines of JSON": Case(
+    "qrels in lines of JSON with several grades of a document": Case(
         text(
             "qrels.jsonl",
-            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n',
-            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}),
+            '{"query_id": "q1", "doc_id": "a", "relevance": 1}\n{"query_id": "q1", "doc_id": "a", "relevance": 2}\n',
+            lambda path: tp.evaluate_run(path, {"q1": {"a": 1.0}}, duplicates="first"),
         ),
-        r"has 6 columns on line 1.*For lines of JSON, pass the data frame of pandas\.read_json\(",
+        r"qrels\.jsonl: document 'a' has several grades for query 'q1'",
         in_folder=True,
     ),
     "qrels in Parquet": Case(
@@ -318,13 +318,13 @@ CASES: dict[str, Case] = {
         r"has no JSON on line 1: '\{\"query_id\": \"q\", \"results\": \[\{\"corp'",
         in_folder=True,
     ),
-    "predictions of sentence-transformers without scores": Case(
+    "a line of JSON whose hits have distances": Case(
         text(
             "predictions.jsonl",
-            '{"query_id": "q", "query": "", "results": [{"corpus_id": "d"}]}',
+            '{"query_id": "q", "query": "", "results": [{"corpus_id": "d", "distance": 0.5}]}',
             lambda path: tp.evaluate_run({"q": {"d": 1}}, path),
         ),
-        r"has no field 'score' on line 1 where one is expected",
+        r"on line 1: The hits of query 'q' have distances.*Pass \{query: \{id: -distance\}\}",
         in_folder=True,
     ),
 }

@@ -39,7 +39,7 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run(
             {"q": {"0": 1}}, {"q": [SimpleNamespace(id=str(n), score=s) for n, s in enumerate((3, 1, 2))]}
         ),
-        r"hits of 1 of 1 queries are not in the order of their scores.*pass \{query: \{id: -place\}\}",
+        r"hits of 1 of 1 queries are not in the order of their scores.*pass \{query: \[id, …\]\}",
         warns=True,
     ),
     "labels of -1 and 1 as relevance": Case(

@@ -47,7 +47,7 @@ EXAMPLES = (
 RUNS, RECORDS, EMBEDDINGS = "runs", "records", "embeddings"
 
 TAKES = {
-    RUNS: ("categories", "average", "missing", "empty", "precision"),
+    RUNS: ("categories", "average", "missing", "empty", "precision", "own", "duplicates", "documents"),
     RECORDS: (),
     EMBEDDINGS: ("distance", "categories", "average", "empty"),
 }
@@ -85,6 +85,7 @@ TAKES = {
     precision=Option(
         "Round the scores of runs first, as trec_eval before version 10 does to float32.", choice(PRECISIONS)
     ),
+    **options.shared("own duplicates documents"),
     **options.shared("json latex markdown per_query"),
     plot=Option(f"Draw every difference with both of its intervals ({', '.join(COMPARISONS)}).", formats=COMPARISONS),
     report=options.report("analyses.compare.page"),
@@ -138,7 +139,7 @@ def compare(
         result_of = _evaluation_of(kind, judged_by, settings | {"measures": measures or DEFAULT_MEASURES})
         return tieproof.compare({name: result_of(file) for name, file in zip(systems, run_files, strict=True)}, **how)
 
-    answer(outputs, written(compared, (*files, qrels, evaluation["categories"]), outputs))
+    answer(outputs, written(compared, (*files, qrels, evaluation["categories"], evaluation["documents"]), outputs))
 
 
 def _kind_of(files: Sequence[str], qrels: Text) -> str:

@@ -31,6 +31,7 @@ from tieproof.errors import InputError
 from tieproof.evaluation.records.record import load
 from tieproof.evaluation.runs import evaluate_run
 from tieproof.evaluation.saving import EXTENSION
+from tieproof.inputs.list_rules import DEFAULT
 from tieproof.show.files import PER_QUERY
 from tieproof.show.printable import in_one_line
 from tieproof.trials.judge.standings import DIFFERS
@@ -78,6 +79,7 @@ EXAMPLES = (
     "every run answers count.",
     empty="How a query scores that has nothing relevant.",
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    **options.shared("own duplicates documents"),
     verify=repeated(
         "Verify a record of the folder. The words are those after tieproof verify: the record and its data. Repeat "
         "it for each record.",
@@ -98,7 +100,8 @@ def leaderboard(outputs: Outputs, files: Sequence[str], lines: bool, verify: Seq
             raise InputError("--verify is of records, but runs were given; leave it out.")
         of_runs(outputs, files, lines, **settings)
     else:
-        unused = [name for name in ("published", "level", "precision") if settings.pop(name) is not None]
+        plain = DEFAULT._asdict() | {"published": None, "level": None, "precision": None}
+        unused = [name for name, default in plain.items() if settings.pop(name) != default]
         unused += [
             f for f, kinds in (("csv", PER_QUERY), ("plot", BOARDS)) if any(p and k is kinds for p, k in outputs)
         ]

@@ -21,6 +21,8 @@ from tieproof.errors import InputError
 from tieproof.evaluation.pictures import CURVES, PICTURES
 from tieproof.evaluation.saving import RECORDS
 from tieproof.evaluation.scoring import parse_measures
+from tieproof.inputs.copies import DUPLICATES
+from tieproof.inputs.list_rules import OWN
 from tieproof.inputs.options import parse_memory, parse_threads
 from tieproof.measures import DEFAULT_MEASURES, REGISTRY, parse
 from tieproof.show.files import LATEX, MARKDOWN, MEANS, PER_QUERY, Formats
@@ -297,6 +299,9 @@ SHARED: dict[str, Option | str] = {
     "confidence": "The file with a confidence for each query; the error of the most confident queries is shown, too.",
     "bits": "The number of bits of a packed code (hamming).",
     "empty": "How a query scores that has nothing relevant.",
+    "own": Option("Drop documents with the id of their query, as for ArguAna and Quora of BEIR.", choice(OWN)),
+    "duplicates": Option("Refuse an item that a list has twice, or count its first place.", choice(DUPLICATES)),
+    "documents": "A file with a chunk and its document on each line; a document counts by its best chunk.",
     "memory": Option("The memory to use in addition to the embeddings.", OptionKind("SIZE")),
     "cluster": Option(
         "Compute on the workers of a Ray cluster: auto, local, or host:port. --memory and --threads (default: 1) are "

@@ -54,8 +54,9 @@ HELP = (
     f"Score a run against relevance judgments, with the whole interval that tied scores leave open. {TIE_STD}\n\n"
     "QRELS has lines of query, iteration, document and grade, as for trec_eval, or is a file of BEIR with its "
     "header, or ir_datasets:NAME or mteb:TASK, whose judgments that library downloads unless it has them. RUN has "
-    "lines of query, Q0, document, rank, score and tag, as for trec_eval, or contains predictions of "
-    "sentence-transformers (.jsonl) or of MTEB (TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
+    "lines of query, Q0, document, rank, score and tag, as for trec_eval, or has the ranked ids or the hits of each "
+    "query in JSON (.json, .jsonl), such as predictions of sentence-transformers, rank_llm or MTEB "
+    "(TASK_predictions.json; a split is named as FILE:SUBSET/SPLIT). Both "
     "may be packed by gzip, xz, bzip2 or zstd. One of them may be -, which is standard input, "
     "and both may be pipes, such as <(ssh host cat run.gz). Documents are ranked by their scores alone: the ranks in "
     "the file, the order of the lines and the names of documents change nothing. Means are over the queries of "
@@ -75,6 +76,8 @@ EXAMPLES = (
     "tieproof run qrels.txt predictions.jsonl --truncated -m nDCG@10",
     "tieproof run SciFact_qrels.json SciFact_predictions.json --longest 1000",
     "tieproof run qrels.txt run.txt --noise 0.001",
+    "tieproof run qrels.json reranked.json --own drop",
+    "tieproof run qrels.txt chunks.run --documents documents.txt --duplicates first",
     "tieproof run qrels.txt run.txt -m ndcg_cut.10 --as trec_eval",
     "tieproof run qrels.txt run.txt --save run.tieproof",
 )
@@ -127,6 +130,7 @@ EXAMPLES = (
         RADIUS,
     ),
     precision="Round the scores first, as trec_eval before version 10 does to float32.",
+    **shared("own duplicates documents"),
     rule=Option(
         "Also show the value that a library prints, which breaks ties by this rule, to see where a published number "
         "lies in the interval.",
@@ -182,12 +186,13 @@ def run(
 
     def evaluated(qrels: str, run: str, **options: Any) -> Result:
         result = showing(function, ci)(qrels, run, **options)
-        return result if rule is None else result.as_printed(rule, qrels=qrels, run=run)
+        given = {"qrels": qrels, "run": run, "documents": options["documents"]}
+        return result if rule is None else result.as_printed(rule, **given)
 
     categories = settings.pop("categories")
     result = written(
         lambda: evaluated_files(evaluated, *read_pipes(qrels, run[0], categories=categories), **settings),
-        [split(path).path for path in (qrels, *run, categories, items, gallery_items) if path],
+        [split(path).path for path in (qrels, *run, categories, items, gallery_items, settings["documents"]) if path],
         [*outputs, (report, page)],
     )
     if lines:
@@ -198,7 +203,7 @@ def run(
         answer(outputs, result.distribution(distribution) if distribution else result)
 
 
-_OF_SEVERAL = ("level", "missing", "empty", "truncated", "n_items", "precision")
+_OF_SEVERAL = ("level", "missing", "empty", "truncated", "n_items", "precision", "own", "duplicates", "documents")
 _ALSO = ("qrels", "run", "measures", "lines", "complete", "longest", "json", "latex", "markdown")
 """The settings with which several runs are evaluated, and the other options that apply to them."""
 

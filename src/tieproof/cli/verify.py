@@ -49,7 +49,7 @@ EXAMPLES = (
     ),
     sample=Option("How many random queries of a truth are computed again. Default: 300.", COUNT),
     whole=flag("Compute all queries of a truth again.", "--all"),
-    **shared("gallery gallery_labels groups gallery_groups categories confidence memory threads json"),
+    **shared("gallery gallery_labels groups gallery_groups categories confidence documents memory threads json"),
 )
 def verify(outputs: Outputs, record: str, sample: int | None, whole: bool, **given: Any) -> None:
     """Read the record and the data, evaluate again, compare, and show the verification."""
@@ -84,18 +84,23 @@ def with_data(
     data: str,
     more: Text,
     categories: Text,
+    documents: Text = None,
     **given: Any,
 ) -> Answer:
     """Apply a function to the data of a record of this call, and write what it returns to the outputs."""
     memory, threads = given.pop("memory"), given.pop("threads")
+    if documents and call != "evaluate_run":
+        raise InputError(f"--documents is of a run, but {record} is a record of {call}; leave it out.")
     if call == "evaluate_run":
         if more is None or any(given.values()):
             raise InputError(
-                f"{record} is the record of a run; give the qrels and the run, and --categories if it has categories."
+                f"{record} is the record of a run; give the qrels and the run, and --categories or --documents if it "
+                "was evaluated with them."
             )
+        chunks = {"documents": documents} if documents else {}
         return written(
-            lambda: evaluated_files(function, *read_pipes(data, more, categories=categories)),
-            [Path(path) for path in (record, data, more, categories) if path],
+            lambda: evaluated_files(function, *read_pipes(data, more, categories=categories), **chunks),
+            [Path(path) for path in (record, data, more, categories, documents) if path],
             outputs,
         )
     if call in ("evaluate", "evaluate_answers"):

@@ -15,7 +15,8 @@ from tieproof.evaluation.problems import ArgumentSide, as_budget, in_memory, mak
 from tieproof.evaluation.scoring import reads_judged
 from tieproof.inputs.documents import Documents, DocumentTable
 from tieproof.inputs.identities import Digests
-from tieproof.inputs.judged_runs import JudgedDocuments, documents_of_run, ranked_of, read_qrels
+from tieproof.inputs.judged_runs import JudgedDocuments, ranked_of, read_qrels
+from tieproof.inputs.list_rules import ListRules, documents_of_run
 from tieproof.inputs.lists import LabeledRows, Rows, as_rows, in_float64, rounded_rows
 from tieproof.inputs.mapped import paths_of, unchanged
 from tieproof.inputs.options import find_format, rounded
@@ -71,7 +72,8 @@ CALLS = {
     ),
     "run": (
         "evaluate_run",
-        "qrels run measures level categories average missing empty truncated n_items noise precision",
+        "qrels run measures level categories average missing empty truncated n_items noise precision own duplicates "
+        "documents",
     ),
     "scores": ("evaluate_scores", f"scores {_OF_LISTS}"),
     "distances": ("evaluate_distances", f"distances {_OF_LISTS}"),
@@ -228,8 +230,10 @@ def run_of(result: Measured, given: Mapping[str, Any]) -> tuple[JudgedDocuments,
     """Return the judgments, the run, the table of its documents and all queries, if they are those of the result."""
     _check_same("distance", "scores", result.setting.distance)
     numbers = trec.numbering()
-    judged = read_qrels(given.get("qrels"), numbers, with_not_relevant=reads_judged(result.evaluated.per_query))
-    ranked, table = documents_of_run(given["run"], judged, numbers)
+    options = result.evaluated.origin.options
+    rules = ListRules.of(options.get("own", "keep"), options.get("duplicates", "error"), given.get("documents"))
+    judged = read_qrels(given.get("qrels"), numbers, reads_judged(result.evaluated.per_query), rules)
+    ranked, table = documents_of_run(given["run"], judged.rules, numbers)
     ranked = ranked._replace(value=rounded(ranked.value, result.setting.precision))
     names, nobody = list(map(decoded, numbers)), np.full(len(numbers), -1)
     origin = origin_of_run(judged, ranked_of(ranked, table, judged), np.array(names), nobody, {})

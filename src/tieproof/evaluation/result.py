@@ -76,6 +76,8 @@ class Result(Measured, Shown, AsFrame):
         }
         if self.search is not None:
             whole["search"] = self.search
+        if self._evaluated.said:
+            whole["said"] = list(self._evaluated.said)
         if self._evaluated.not_in_run is not None:
             whole["not_in_run"] = len(self.not_in_run)
         if self.has_confidence:

@@ -167,6 +167,7 @@ def evaluated(result: Measured) -> str:
 def _sentences(result: Measured) -> Iterator[str]:
     """What was evaluated, what was left out, and what ties do."""
     yield f"Evaluated {evaluated(result)}."
+    yield from result.evaluated.said
     yield from _about_categories(result)
     yield from about_run(result)
     for reason, ids in result.skipped.items():

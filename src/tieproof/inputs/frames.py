@@ -17,6 +17,17 @@ COLUMNS = {
 """The names of columns in tieproof, ir_measures, ranx, PyTerrier, pytrec_eval, BEIR and
 ir_datasets; the first one found is read."""
 
+OF_HITS = {
+    "document": ("corpus_id", "pid", "_id", "node_id", "id", "uuid", "document_id", "passage_id", "chunk_id"),
+    "score": ("_score", "relevance_score", "rerank_score", "similarity"),
+}
+"""Further names, which search engines, stores of vectors and rerankers give the same."""
+
+
+def names_of(what: str) -> tuple[str, ...]:
+    """All names of the query, the document, the score or the grade, in columns and in hits."""
+    return (*COLUMNS[what], *OF_HITS.get(what, ()))
+
 
 class _ArrowColumns:
     """The columns of a table of Arrow by their names, as a data frame has them."""
@@ -49,7 +60,7 @@ def as_frame(values: Any) -> Any:
 
 def column_for(frame: Any, what: str, owner: str) -> Array:
     """Return the column with the queries, documents, … of a frame of any library whose columns have `to_numpy`."""
-    for name in COLUMNS[what]:
+    for name in names_of(what):
         if name in frame.columns:
             return column_called(frame, name, owner)
     raise InputError(

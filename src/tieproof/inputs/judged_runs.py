@@ -14,11 +14,12 @@ import numpy as np
 
 from tieproof.errors import InputError
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
+from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
+from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
 from tieproof.inputs.readers.trec import Numbers
 from tieproof.inputs.relevance import pointers
-from tieproof.inputs.responses import of_responses
-from tieproof.inputs.sources import QRELS, RUN, Source, checked, contradicting_ranks, numbered
+from tieproof.inputs.sources import BY_RANKS, RUN, Source, contradicting_ranks, numbered
 from tieproof.ties import BoolArray, FloatArray, IntArray
 
 
@@ -27,14 +28,14 @@ class JudgedDocuments(NamedTuple):
 
     ids : the ids of the documents; None if they were read from a file, as bytes
     sought : which documents are looked up in the run
-    without_own : whether a document with the id of its query is left out of the run
+    rules : what counts in the lists of the run
     """
 
     documents: Documents
     grade: FloatArray
     ids: Sequence[str] | None
     sought: BoolArray
-    without_own: bool = False
+    rules: ListRules = DEFAULT
 
     def names(self, rows: Sequence[int]) -> list[str | None]:
         """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
@@ -63,7 +64,10 @@ class RankedDocuments(NamedTuple):
     of_judged : the score of each judged document; NaN if the run lacks the document or if it was not looked up
     unlike : a warning with an example of the ids in both, if the run has a query of the qrels, but no judged document
         of any query
-    by_ranks : a sentence on ranks that contradict the scores in most lists, and the run as the ranks have it
+    others : the run as it may have been meant instead
+    said : sentences on how the run was read, for the result
+    given : (queries,) twice: the length and the smallest score of each list before documents were left out of it;
+        None if none was
     """
 
     query: IntArray
@@ -71,11 +75,32 @@ class RankedDocuments(NamedTuple):
     score: FloatArray
     of_judged: FloatArray
     unlike: str | None = None
-    by_ranks: "tuple[str, RankedDocuments] | None" = None
+    others: "tuple[Otherwise, ...]" = ()
+    said: tuple[str, ...] = ()
+    given: tuple[IntArray, FloatArray] | None = None
 
     def rounded(self, precision: str | None) -> "RankedDocuments":
         """The documents with their scores rounded to a precision."""
-        return self._replace(score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision))
+        given = None if self.given is None else (self.given[0], rounded(self.given[1], precision))
+        return self._replace(
+            score=rounded(self.score, precision), of_judged=rounded(self.of_judged, precision), given=given
+        )
+
+
+class Otherwise(NamedTuple):
+    """A run as it may have been meant.
+
+    said : what looks like it
+    how : what is different about it, before its score
+    advice : what to do if it was meant
+    always : whether this is said even if no score is different
+    """
+
+    said: str
+    how: str
+    advice: str
+    always: bool
+    ranked: RankedDocuments
 
 
 class ReadOnce:
@@ -86,62 +111,86 @@ class ReadOnce:
         self.judged: JudgedDocuments | None = None
         self.queries: dict[bytes, int] = {}
 
-    def read(self, queries: Numbers, with_not_relevant: bool) -> JudgedDocuments:
+    def read(self, queries: Numbers, with_not_relevant: bool, rules: ListRules) -> JudgedDocuments:
         """As `read_qrels`, of the same arguments each time."""
         if self.judged is None:
-            self.judged = read_qrels(self.values, queries, with_not_relevant)
+            self.judged = read_qrels(self.values, queries, with_not_relevant, rules)
             self.queries = dict(queries)
         queries.update(self.queries)
         return self.judged
 
 
-def read_qrels(values: Any, queries: Numbers, with_not_relevant: bool = False) -> JudgedDocuments:
+def read_qrels(
+    values: Any,
+    queries: Numbers,
+    with_not_relevant: bool = False,
+    rules: ListRules = DEFAULT,
+) -> JudgedDocuments:
     """Read and check the judgments; ids of queries get their numbers from `queries`.
+
+    With own="drop", the query's own document is judged, but neither relevant nor not.
 
     with_not_relevant : whether documents that were judged not relevant are looked up, too
     """
     if isinstance(values, ReadOnce):
-        return values.read(queries, with_not_relevant)
-    source, _ = checked(values, QRELS, queries)
-    sought = source.value >= 0 if with_not_relevant else source.value > 0
-    return JudgedDocuments(source.documents, source.value, source.ids, sought, source.without_own)
+        return values.read(queries, with_not_relevant, rules)
+    source, table = documents_of_qrels(values, queries, rules)
+    grade = source.value
+    if rules.own == "drop":
+        grade = grade.copy()
+        grade[own_rows(table, queries)] = -1
+    rules = rules._replace(own="drop") if source.without_own else rules
+    return JudgedDocuments(source.documents, grade, source.ids, grade >= 0 if with_not_relevant else grade > 0, rules)
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
     """Read and check the run; ids of queries get their numbers from `queries`."""
-    values, of_qrels = of_responses(values), len(queries)
+    of_qrels = len(queries)
     ranked_by_dictionary = None
-    if isinstance(values, Mapping) and not judged.without_own:
+    if isinstance(values, Mapping) and judged.rules._replace(duplicates="error") == DEFAULT:
         ranked_by_dictionary = _from_plain_dictionary(values, judged, queries)
     if ranked_by_dictionary is not None:
         _check_queries(judged, ranked_by_dictionary.query, queries, of_qrels)
         return ranked_by_dictionary
-    source, table = documents_of_run(values, judged, queries)
+    source, table = documents_of_run(values, judged.rules, queries)
     ranked = ranked_of(source, table, judged)
     _check_queries(judged, ranked.query, queries, of_qrels)
     _check_documents(table, judged, queries)
+    others: list[Otherwise] = []
     said = contradicting_ranks(source, queries)
     if said is not None and source.rank is not None:
         by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
-        ranked = ranked._replace(by_ranks=(said, by_ranks))
+        others.append(Otherwise(said, "by the ranks it is", BY_RANKS, True, by_ranks))
+    own = own_rows(table, queries)
+    first = _own_first(source, own, judged, queries)
+    if find_themselves(first, len(np.unique(ranked.query))):
+        said = f"{first} of {len(np.unique(ranked.query))} queries find the document that has their own id first."
+        rest = ranked_of(*without(source, own, len(queries)), judged)
+        others.append(Otherwise(said, "without these documents it is", DROP_OWN, False, rest))
+    ranked = ranked._replace(others=tuple(others))
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
     return ranked
 
 
-def documents_of_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> tuple[Source, DocumentTable]:
-    """Read and check the documents of a run, without those that have the id of their query if the task says so."""
-    source, table = checked(values, RUN, queries)
-    if not judged.without_own:
-        return source, table
-    kept = np.ones(len(source.value), dtype=np.bool_)
-    own = table.find(documents_of(list(queries), np.arange(len(queries))))
-    kept[own[own >= 0]] = False
-    text, at, length, query = source.documents
-    documents = Documents(text, at[kept], length[kept], query[kept])
-    rank = None if source.rank is None else source.rank[kept]
-    rest = source._replace(documents=documents, value=source.value[kept], ids=None, rank=rank)
-    return rest, DocumentTable(documents, len(queries))
+DROP_OWN = "If these are the queries themselves, as in ArguAna of BEIR, pass own='drop' (--own drop)."
+
+
+def find_themselves(first: int, answered: int) -> bool:
+    """Whether so many queries find themselves first that this is probably no chance."""
+    return first >= max(FEWEST_ALIKE, ITSELF * answered)
+
+
+def _own_first(source: Source, own: IntArray, judged: JudgedDocuments, queries: Numbers) -> int:
+    """Return how many queries have a document with their own id first, which is not judged relevant."""
+    if not find_themselves(len(own), 0):
+        return 0
+    highest = np.full(len(queries), -np.inf)
+    np.maximum.at(highest, source.documents.query, source.value)
+    of_query = source.documents.query[own[source.value[own] == highest[source.documents.query[own]]]]
+    of_judged = own_rows(DocumentTable(judged.documents, len(queries)), queries)
+    relevant = judged.documents.query[of_judged[judged.grade[of_judged] > 0]]
+    return len(np.setdiff1d(of_query, relevant))
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
@@ -149,7 +198,16 @@ def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> 
     row, query = table.find(judged.documents), source.documents.query
     first = np.flatnonzero(np.diff(query, prepend=-1))
     of_judged = np.where((row < 0) | ~judged.sought, np.nan, source.value[row])
-    return RankedDocuments(query[first], np.diff(first, append=len(query)), source.value, of_judged)
+    given = None if source.before is None else _extent(*source.before, len(table.first) - 1)
+    length = np.diff(first, append=len(query))
+    return RankedDocuments(query[first], length, source.value, of_judged, said=source.said, given=given)
+
+
+def _extent(query: IntArray, value: FloatArray, count: int) -> tuple[IntArray, FloatArray]:
+    """Return the length and the smallest score of the list of each of so many queries."""
+    smallest = np.full(count, np.inf)
+    np.minimum.at(smallest, query, value)
+    return np.bincount(query, minlength=count), smallest
 
 
 def _from_plain_dictionary(
@@ -157,7 +215,7 @@ def _from_plain_dictionary(
 ) -> RankedDocuments | None:
     """Return a run whose queries are dictionaries from strings to finite floats; None for any other run.
 
-    It is also None if no document that is looked up is in the run.
+    It is also None if no document that is looked up is in the run, or if most queries find their own id first.
 
     Only the types of its documents are checked, because the dictionaries themselves look up the judged documents.
     This is done query by query, while the names of a query are in a fast cache.
@@ -172,17 +230,23 @@ def _from_plain_dictionary(
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
     names: list[Any] = judged.names(rows.tolist())
+    called = [_as_text(name) for name in queries]
     if None in names:  # bytes that are not UTF-8
         return None
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
     ends = np.cumsum([0, *map(len, inner)])
     score, looked_up, none = np.empty(ends[-1]), [np.nan] * len(rows), repeat(np.nan)
+    first = 0
     for query, scores, (start, stop) in zip(of_query.tolist(), inner, pairwise(ends.tolist()), strict=True):
         if not set(map(type, scores)) <= {str} or not set(map(type, scores.values())) <= {float}:
             return None
         score[start:stop] = np.fromiter(scores.values(), np.float64, stop - start)
         wanted = slice(*spans[query])
         looked_up[wanted] = map(scores.get, names[wanted], none)
+        own = scores.get(called[query])
+        first += own is not None and own == max(scores.values())
+    if find_themselves(first, len(inner)):  # what their number depends on is looked up in a table
+        return None
     if not np.isfinite(score).all() or np.isnan(looked_up).all():
         return None
     of_judged = np.full(len(judged.grade), np.nan)

@@ -51,13 +51,16 @@ _TYPES = {
 
 _NEEDED = {f"{name}.npy" for name in ("query_ids", "values", "tie_counts", "query_digests", "empty_ids")}
 
+_FURTHER: dict[str, tuple[type, ...]] = {"own": (str,), "duplicates": (str,)}
+"""Options that a record has only if they are not the default."""
+
 _OPTIONS: dict[str, dict[str, tuple[type, ...]]] = {
     "evaluate": {"bits": (int, NoneType)},
     "evaluate_answers": {"unanswered": (str,)},
     "evaluate_scores": {},
     "evaluate_distances": {},
-    "evaluate_neighbors": {"search": (str,)},
-    "evaluate_run": {"missing": (str,), "truncated": (bool, int), "n_items": (int, NoneType)},
+    "evaluate_neighbors": {"search": (str,), **_FURTHER},
+    "evaluate_run": {"missing": (str,), "truncated": (bool, int), "n_items": (int, NoneType), **_FURTHER},
 }
 """The calls whose results have records, and the options of each call with their types."""
 
@@ -266,7 +269,8 @@ def _fits(facts: Mapping[str, Any], arrays: Mapping[str, Array]) -> bool:
 
 def _options_fit(call: str, options: Mapping[str, Any]) -> bool:
     known = _OPTIONS[call]
-    return set(options) == set(known) and all(type(value) in known[name] for name, value in options.items())
+    fit = set(known) - set(_FURTHER) <= set(options) <= set(known)
+    return fit and all(type(value) in known[name] for name, value in options.items())
 
 
 def _categories_fit(arrays: Mapping[str, Array]) -> bool:
