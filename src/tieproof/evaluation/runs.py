@@ -21,7 +21,6 @@ from tieproof.evaluation.noise import GradeLevels, check_noisy, parse_radius
 from tieproof.evaluation.result import Result
 from tieproof.evaluation.run_checks import (
     check_cut,
-    check_own_documents,
     check_sides,
     with_judgments,
     without_unjudged,
@@ -169,13 +168,12 @@ def evaluate_run(
         If grades are fractions and all scores are small whole numbers: the qrels and the run were probably swapped.
         If ranks beside the scores contradict them in most lists: the message has the score by both. If three columns
         have whole numbers that are no ranks, or if comments have all columns of a line.
-        If nearly all queries find a document with their own id first, which is not relevant, and own="drop" changes
-        a score. If no document of the run is judged for its query: the ids of documents are probably written
-        differently, and the message shows one of each. If all lists have one length of ten or more, some of them end
-        in a tie, and a relevant document is outside its list: they were probably cut off, and truncated=True says so.
-        If nearly all queries find a document with their own id first, which is relevant. If a set of trec_eval has
-        measures that tieproof does not have, or that cannot be computed for this run, which are then left out. If a
-        measure is called recall@k.
+        If nearly all queries find a document with their own id first, and own="drop" changes a score.
+        If no document of the run is judged for its query: the ids of documents are probably written differently, and
+        the message shows one of each. If all lists have one length of ten or more, some of them end in a tie, and a
+        relevant document is outside its list: the lists were probably cut off, and truncated=True says so.
+        If a set of trec_eval has measures that tieproof does not have, or that cannot be computed for this run,
+        which are then left out. If a measure is called recall@k.
 
     Notes
     -----
@@ -235,7 +233,6 @@ def evaluate_run(
         groups = categories_of(categories, ids.tolist(), average)
     scores = join(judged, ranked, number, len(ids))
     alone = join_judged(judged, ranked, number, scores) if reads_judged(wanted) else None
-    check_own_documents(judged, ranked, scores, list(queries), number)
     setting = Setting(
         distance="scores",
         leave_one_out=False,
@@ -266,7 +263,7 @@ def evaluate_run(
         check_cut(scores, [each for each in wanted if each.definition.needs_relevant], run)
     for other in ranked.others:
         for measure in [each for each in result.evaluated.per_query if not reads_judged([each])]:
-            instead = evaluated([measure], join(judged, other.ranked, number, len(ids)))[measure]
+            instead = evaluated([measure], join(other.judged, other.ranked, number, len(ids)))[measure]
             if other.always or instead != result[measure]:
                 warn(f"{other.said} {measure} is {result[measure]:.4f}; {other.how} {instead:.4f}. {other.advice}")
                 break

@@ -3,17 +3,15 @@
 A document is looked up by its id: in a table of all documents, or in the dictionary of the run.
 """
 
-import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise, repeat
-from typing import Any, NamedTuple, NoReturn, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from tieproof.errors import InputError
 from tieproof.inputs.documents import Documents, DocumentTable, documents_of
+from tieproof.inputs.encodings import as_text, refuse_encodings, written_otherwise
 from tieproof.inputs.list_rules import DEFAULT, ListRules, documents_of_qrels, documents_of_run, own_rows, without
 from tieproof.inputs.lookalikes import FEWEST_ALIKE, ITSELF
 from tieproof.inputs.options import rounded
@@ -41,18 +39,20 @@ class JudgedDocuments(NamedTuple):
         """Return the ids of the documents of some rows as strings; None for bytes that are not UTF-8."""
         if self.ids is not None:
             return [self.ids[row] for row in rows]
-        return [_as_text(self.documents.id(row)) for row in rows]
+        return [as_text(self.documents.id(row)) for row in rows]
 
+    def without_own(self, queries: Numbers) -> "JudgedDocuments":
+        """The judgments if a document with the id of its query is neither relevant nor judged not relevant."""
+        own = own_rows(DocumentTable(self.documents, len(queries)), queries)
+        grade, sought = self.grade.copy(), self.sought.copy()
+        grade[own], sought[own] = -1, False
+        return self._replace(grade=grade, sought=sought)
+
+
+ASCII = 128
 
 MOST_COMPARED = 1000
 """The most ids of a query among which the one most similar to the id of a judged document is looked for."""
-
-
-Text = TypeVar("Text", str, bytes)
-
-ASCII = 128
-ENCODINGS = "utf-8", "latin-1", "cp1252"
-"""The encodings in which files of text usually are."""
 
 
 class RankedDocuments(NamedTuple):
@@ -100,6 +100,7 @@ class Otherwise(NamedTuple):
     how: str
     advice: str
     always: bool
+    judged: JudgedDocuments
     ranked: RankedDocuments
 
 
@@ -134,13 +135,13 @@ def read_qrels(
     """
     if isinstance(values, ReadOnce):
         return values.read(queries, with_not_relevant, rules)
-    source, table = documents_of_qrels(values, queries, rules)
+    source = documents_of_qrels(values, rules, queries)
     grade = source.value
+    sought = grade >= 0 if with_not_relevant else grade > 0
+    judged = JudgedDocuments(source.documents, grade, source.ids, sought, rules)
     if rules.own == "drop":
-        grade = grade.copy()
-        grade[own_rows(table, queries)] = -1
-    rules = rules._replace(own="drop") if source.without_own else rules
-    return JudgedDocuments(source.documents, grade, source.ids, grade >= 0 if with_not_relevant else grade > 0, rules)
+        return judged.without_own(queries)
+    return judged._replace(rules=rules._replace(own="drop")) if source.without_own else judged
 
 
 def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDocuments:
@@ -160,13 +161,14 @@ def read_run(values: Any, judged: JudgedDocuments, queries: Numbers) -> RankedDo
     said = contradicting_ranks(source, queries)
     if said is not None and source.rank is not None:
         by_ranks = ranked_of(source._replace(value=-source.rank), table, judged)
-        others.append(Otherwise(said, "by the ranks it is", BY_RANKS, True, by_ranks))
+        others.append(Otherwise(said, "by the ranks it is", BY_RANKS, True, judged, by_ranks))
     own = own_rows(table, queries)
-    first = _own_first(source, own, judged, queries)
-    if find_themselves(first, len(np.unique(ranked.query))):
-        said = f"{first} of {len(np.unique(ranked.query))} queries find the document that has their own id first."
+    first, answered = _own_first(source, own, judged, queries), len(np.unique(ranked.query))
+    if judged.rules.own == "keep" and find_themselves(first, answered):
+        said = f"{first} of {answered} queries find the document that has their own id first."
         rest = ranked_of(*without(source, own, len(queries)), judged)
-        others.append(Otherwise(said, "without these documents it is", DROP_OWN, False, rest))
+        how = "without these documents it is"
+        others.append(Otherwise(said, how, DROP_OWN, False, judged.without_own(queries), rest))
     ranked = ranked._replace(others=tuple(others))
     if np.isnan(ranked.of_judged).all() and (table.find(judged.documents) < 0).all():
         return ranked._replace(unlike=_unlike(source, judged, queries))
@@ -182,15 +184,16 @@ def find_themselves(first: int, answered: int) -> bool:
 
 
 def _own_first(source: Source, own: IntArray, judged: JudgedDocuments, queries: Numbers) -> int:
-    """Return how many queries have a document with their own id first, which is not judged relevant."""
+    """Return how many queries have a document with their own id first, which is not all that is relevant to them."""
     if not find_themselves(len(own), 0):
         return 0
     highest = np.full(len(queries), -np.inf)
     np.maximum.at(highest, source.documents.query, source.value)
-    of_query = source.documents.query[own[source.value[own] == highest[source.documents.query[own]]]]
-    of_judged = own_rows(DocumentTable(judged.documents, len(queries)), queries)
-    relevant = judged.documents.query[of_judged[judged.grade[of_judged] > 0]]
-    return len(np.setdiff1d(of_query, relevant))
+    first = source.documents.query[own[source.value[own] == highest[source.documents.query[own]]]]
+    relevant = np.bincount(judged.documents.query[judged.grade > 0], minlength=len(queries))
+    without = judged.without_own(queries)
+    others = np.bincount(without.documents.query[without.grade > 0], minlength=len(queries))
+    return int(((others[first] > 0) | (relevant[first] == 0)).sum())
 
 
 def ranked_of(source: Source, table: DocumentTable, judged: JudgedDocuments) -> RankedDocuments:
@@ -230,7 +233,7 @@ def _from_plain_dictionary(
     query_of_row = judged.documents.query[rows]
     rows = rows[np.argsort(query_of_row, kind="stable")]
     names: list[Any] = judged.names(rows.tolist())
-    called = [_as_text(name) for name in queries]
+    called = [as_text(name) for name in queries]
     if None in names:  # bytes that are not UTF-8
         return None
     spans = list(pairwise(pointers(query_of_row, len(queries)).tolist()))
@@ -254,7 +257,7 @@ def _from_plain_dictionary(
     of_name = dict(zip(of_query.tolist(), inner, strict=True))
     for row in _not_ascii(judged, rows[np.isnan(looked_up)]):
         scores = of_name.get(int(judged.documents.query[row]), {})
-        if any(_as_text(other) in scores for other in _written_otherwise(judged.documents.id(row))):
+        if any(as_text(other) in scores for other in written_otherwise(judged.documents.id(row))):
             return None  # `_check_documents` refuses it
     length = np.diff(ends)
     return RankedDocuments(of_query[length > 0], length[length > 0], score, of_judged)
@@ -269,15 +272,15 @@ def _check_queries(judged: JudgedDocuments, of_run: IntArray, queries: Numbers, 
         return
     names, new = list(queries), {number for number in of_run.tolist() if number >= of_qrels}
     for query in np.setdiff1d(judged.documents.query, of_run).tolist() if new else ():
-        for other in () if names[query].isascii() else _written_otherwise(names[query]):
+        for other in () if names[query].isascii() else written_otherwise(names[query]):
             if queries.get(other) in new:
-                _refuse_encodings("a query", names[query], other)
+                refuse_encodings("a query", names[query], other)
 
 
 def _check_documents(table: DocumentTable, judged: JudgedDocuments, queries: Numbers) -> None:
     """Refuse a run that has judged documents only in another encoding, or in another form of Unicode."""
     odd = _not_ascii(judged, np.flatnonzero(judged.sought & (table.find(judged.documents) < 0)))
-    written = [(row, other) for row in odd for other in _written_otherwise(judged.documents.id(row))]
+    written = [(row, other) for row in odd for other in written_otherwise(judged.documents.id(row))]
     if not written:
         return
     others = [other for _, other in written]
@@ -285,7 +288,7 @@ def _check_documents(table: DocumentTable, judged: JudgedDocuments, queries: Num
     for (row, other), place in zip(written, found, strict=True):
         if place >= 0:
             name = list(queries)[judged.documents.query[row]].decode(errors="replace")
-            _refuse_encodings(f"for query '{name}', a document", judged.documents.id(row), other)
+            refuse_encodings(f"for query '{name}', a document", judged.documents.id(row), other)
 
 
 def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
@@ -293,30 +296,6 @@ def _not_ascii(judged: JudgedDocuments, rows: IntArray) -> list[int]:
     if judged.documents.text.max(initial=0) < ASCII:
         return []
     return [row for row in rows.tolist() if not judged.documents.id(row).isascii()][:MOST_COMPARED]
-
-
-def _refuse_encodings(what: str, of_qrels: bytes, of_run: bytes) -> NoReturn:
-    raise InputError(
-        f"The qrels and the run are in different encodings: {what} is {of_qrels!r} in the qrels and {of_run!r} in "
-        "the run. Convert both to UTF-8, and to one form of Unicode, by unicodedata.normalize('NFC', …).",
-        ("qrels", "run"),
-    )
-
-
-def _written_otherwise(name: bytes) -> set[bytes]:
-    """Return an id in other encodings and in the other forms of Unicode."""
-    texts = _in_encodings(name.decode)
-    texts |= {unicodedata.normalize(form, text) for form in ("NFC", "NFD") for text in texts}
-    return set().union(*(_in_encodings(text.encode) for text in texts)) - {name}
-
-
-def _in_encodings(convert: Callable[[str], Text]) -> set[Text]:
-    """Return the conversions by all encodings that have every letter."""
-    found: set[Text] = set()
-    for encoding in ENCODINGS:
-        with suppress(UnicodeError):
-            found.add(convert(encoding))
-    return found
 
 
 def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | None:
@@ -345,11 +324,3 @@ def _unlike(source: Source, judged: JudgedDocuments, queries: Numbers) -> str | 
         f"{names[query].decode(errors='replace')!r} the qrels have {of_judged!r}, and the run has {nearest!r}. If "
         "the ids differ in letter case, prefixes or padding, make them equal."
     )
-
-
-def _as_text(name: bytes) -> str | None:
-    """Return the string that has this id; None if there is none."""
-    try:
-        return name.decode(errors="surrogatepass")
-    except UnicodeDecodeError:
-        return None

@@ -54,12 +54,11 @@ class ListRules(NamedTuple):
 DEFAULT = ListRules("keep", "error", None)
 
 
-def documents_of_qrels(values: Any, queries: Numbers, rules: ListRules) -> tuple[Source, DocumentTable]:
+def documents_of_qrels(values: Any, rules: ListRules, queries: Numbers) -> Source:
     """Read and check the documents of qrels; one that occurs twice must have one grade."""
     if rules.duplicates == "error":
-        return checked(values, QRELS, queries)
-    source = _once(read(values, QRELS, queries), queries, same=True)
-    return source, DocumentTable(source.documents, len(queries))
+        return checked(values, QRELS, queries)[0]
+    return _once(read(values, QRELS, queries), queries, same=True)
 
 
 def documents_of_run(values: Any, rules: ListRules, queries: Numbers) -> tuple[Source, DocumentTable]:

@@ -96,7 +96,8 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
         lists, without_own = library.read(values)
-        source = _from_lists(list(lists.items()), role, queries, values)._replace(without_own=without_own)
+        entries = entries_of(lists, role.name, role.value) or []
+        source = _from_lists(entries, role, queries, values)._replace(without_own=without_own)
     elif isinstance(values, str | os.PathLike):
         path, entry = (values, None) if isinstance(values, Piped) else split(values)
         is_json = path.name.lower().endswith(json_lists.EXTENSIONS)
