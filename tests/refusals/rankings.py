@@ -241,11 +241,7 @@ CASES: dict[str, Case] = {
         lambda: tp.evaluate_run(QRELS, {"q": {"hits": {"hits": [{"_id": "a", "_score": None}]}}}),
         r"The hit 'a' of query 'q' has no _score.*track_scores in Elasticsearch",
     ),
-    "results of a retriever without scores": Case(
-        lambda: tp.evaluate_run(QRELS, {"q": [SimpleNamespace(node_id="a", score=None)]}),
-        r"The hit 'a' of query 'q' has the score None.*ids in the order of the hits",
-    ),
-    "a response of a search engine with hits of two indices": Case(
+    "a document that is retrieved twice": Case(
         lambda: tp.evaluate_run(QRELS, {"q": [{"_id": "a", "_score": 2}, {"_id": "a", "_score": 1}]}),
         r"document 'a' occurs twice for query 'q', at places 1 and 2. Keep one of them, or pass duplicates='first'",
     ),
