@@ -64,7 +64,7 @@ def test_qrels_of_a_data_set_by_its_name(tmp_path: Path, capsys: pytest.CaptureF
     [
         ("toy/test", "ir_datasets has no data set 'toy/test'. Its names are on"),
         ("toy", "The data set 'toy' of ir_datasets has no qrels"),
-        ("toy/subtopics", "ir_datasets:toy/subtopics judges document 'a' twice for query 'q1'"),
+        ("toy/subtopics", "ir_datasets:toy/subtopics: document 'a' occurs twice for query 'q1'"),
     ],
 )
 def test_data_sets_that_are_refused(name: str, said: str) -> None:

@@ -94,7 +94,7 @@ CASES: dict[str, Case] = {
             {query: dict.fromkeys("abcd", 1) for query in "abcd"},
             {query: {document: float(document == query) for document in "abcd"} for query in "abcd"},
         ),
-        r"4 of 4 queries probably find themselves: their first document has the id of the query",
+        r"4 of 4 queries find the document that has their own id first.*without these documents",
         warns=True,
     ),
     "neighbors of which the first is the query": Case(

@@ -1,5 +1,6 @@
 """Tables that people hand in: data frames, tables of Arrow and lazy frames, read by the names of their columns."""
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ OF_HITS = {
 """Further names, which search engines, stores of vectors and rerankers give the same."""
 
 
+@cache
 def names_of(what: str) -> tuple[str, ...]:
     """All names of the query, the document, the score or the grade, in columns and in hits."""
     return (*COLUMNS[what], *OF_HITS.get(what, ()))

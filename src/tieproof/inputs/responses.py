@@ -7,6 +7,7 @@ hits into an answer, and some put the query beside it.
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter, itemgetter
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -19,9 +20,6 @@ WRAPPERS = (
     *("result", "passages"),
 )
 """The keys or attributes of answers that contain the hits."""
-
-BESIDE = ("_additional", "metadata")
-"""Where Weaviate puts the id or the score of a hit."""
 
 DISTANCES = ("distance", "_distance")
 """The names of numbers of hits of which smaller ones are nearer, or may be."""
@@ -58,6 +56,10 @@ def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]] | N
         return list(values.items())
     if not isinstance(values, list | tuple):
         return None
+    first = values[0] if values else None
+    if not is_answer(first) and _found(first, names_of("query")) and _found(first, names_of("document")):
+        queries = [found and found[1] for found in _column(values, names_of("query"))]
+        return [(query, [row]) for query, row in zip(queries, values, strict=True)]
     return [entry_of(each, place, owner, value) for place, each in enumerate(values)]
 
 
@@ -65,9 +67,6 @@ def entry_of(entry: Any, place: int, owner: str, value: str) -> tuple[Any, Any]:
     """Return the query and the documents of an entry of a list; `place` is the query of an entry that names none."""
     hits = _unwrapped(entry)
     if hits is entry:
-        query = _found(entry, names_of("query"))
-        if query is not None and _found(entry, names_of("document")) is not None:
-            return query[1], [entry]
         if _is_collection(entry) and (not isinstance(entry, Mapping) or _found(entry, names_of("document")) is None):
             return place, entry
         raise InputError(
@@ -186,21 +185,26 @@ def _part(value: Any, name: str) -> Any:
 
 
 def _found(value: Any, names: Sequence[str]) -> tuple[str, Any] | None:
-    """The first of these names that a hit or what is beside it has, with what it names; None without any."""
-    for part in (value, *(_part(value, name) for name in BESIDE)):
+    """The first of these names that a hit has, with what it names; None without any.
+
+    Weaviate puts both into `_additional`, or scores into an object; dictionaries of metadata are the user's.
+    """
+    beside = _part(value, "metadata")
+    for part in (value, _part(value, "_additional"), None if isinstance(beside, Mapping) else beside):
         for name in names:
             if name in part if isinstance(part, Mapping) else hasattr(part, name):
                 return name, _part(part, name)
     return None
 
 
-def _column(hits: list[Any], names: Sequence[str]) -> list[tuple[str, Any] | None]:
-    """What `_found` returns for each hit; mostly all are dictionaries with the same keys."""
+def _column(hits: Sequence[Any], names: Sequence[str]) -> list[tuple[str, Any] | None]:
+    """What `_found` returns for each hit; mostly all have the same names."""
     first = _found(hits[0], names)
-    if first is not None and all(type(hit) is dict for hit in hits):
+    if first is not None:
         key, _ = first
-        with suppress(KeyError):
-            return [(key, hit[key]) for hit in hits]
+        value_of = itemgetter(key) if all(type(hit) is dict for hit in hits) else attrgetter(key)
+        with suppress(KeyError, AttributeError):
+            return [(key, value_of(hit)) for hit in hits]
     return [_found(hit, names) for hit in hits]
 
 

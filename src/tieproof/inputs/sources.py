@@ -96,8 +96,7 @@ def read(values: Any, role: Role, queries: Numbers) -> Source:
     if role is QRELS and isinstance(values, str) and values.startswith(LIBRARIES):
         library = import_module(f"tieproof.inputs.readers.{values.partition(':')[0]}")
         lists, without_own = library.read(values)
-        entries = entries_of(lists, role.name, role.value) or []
-        source = _from_lists(entries, role, queries, values)._replace(without_own=without_own)
+        source = _from_lists(list(lists.items()), role, queries, values)._replace(without_own=without_own)
     elif isinstance(values, str | os.PathLike):
         path, entry = (values, None) if isinstance(values, Piped) else split(values)
         is_json = path.name.lower().endswith(json_lists.EXTENSIONS)
@@ -240,11 +239,9 @@ BY_PLACE = "Documents without scores are ranked in the order given, or by their 
 def _from_json(path: File | Piped, entry: str | None, role: Role, queries: Numbers) -> Source:
     from tieproof.inputs.readers import mteb
 
-    read, lines = json_lists.read(path)
+    read, lines = json_lists.read(path) if entry is None else (json_lists.read_dictionary(path), [])
     called = str(path) if entry is None else f"{path}:{entry}"
     is_mteb = isinstance(read, dict) and not any(map(is_answer, read.values())) and mteb.has_splits(read)
-    if entry is not None and not isinstance(read, dict):
-        raise InputError(f"{path} is a list, which has no split {entry}. Leave the name behind the colon out.")
     if entry is not None or is_mteb:
         lists, without_own = mteb.of_split(read, str(path), entry, role.value)
         return _from_lists(list(lists.items()), role, queries, called)._replace(without_own=without_own)

@@ -1,14 +1,12 @@
 """The judgments of a data set of ir_datasets, which downloads what it does not have yet."""
 
-from typing import Any
-
 from tieproof.errors import InputError, MissingExtraError
 
 PREFIX = "ir_datasets:"
 """What the location of judgments begins with, before the name of the data set."""
 
 
-def read(location: str) -> tuple[list[Any], bool]:
+def read(location: str) -> tuple[dict[str, list[tuple[str, float]]], bool]:
     """Return the judgments, and whether a document with the id of its query is left out of its list: never."""
     name = location.removeprefix(PREFIX)
     try:
@@ -27,4 +25,7 @@ def read(location: str) -> tuple[list[Any], bool]:
             f"The data set '{name}' of ir_datasets has no qrels. Take a part of it that has, as its page on "
             "https://ir-datasets.com says."
         )
-    return list(data.qrels_iter()), False
+    found: dict[str, list[tuple[str, float]]] = {}
+    for judged in data.qrels_iter():
+        found.setdefault(judged.query_id, []).append((judged.doc_id, judged.relevance))
+    return found, False

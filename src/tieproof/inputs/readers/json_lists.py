@@ -60,6 +60,14 @@ def read(location: str | os.PathLike[str] | Piped) -> tuple[Any, list[int]]:
     return found, list(lines) if in_lines else []
 
 
+def read_dictionary(location: str | os.PathLike[str] | Piped) -> dict[str, Any]:
+    """Return the dictionary of a file, which may not be a list."""
+    found, _ = read(location)
+    if not isinstance(found, dict):
+        raise InputError(f"{location} is a list, which has no subsets and splits. Pass a file with a dictionary.")
+    return found
+
+
 def is_json(pipe: Piped) -> bool:
     """Whether what came through a pipe, which has no extension, begins like a dictionary or a list of JSON."""
     _, content = unpacked(pipe)
