@@ -1159,7 +1159,7 @@ def test_probable_mistakes_are_one_line_before_the_table(run: Run) -> None:
             "30 of 30 queries are in the gallery, too",
         ),
         ("evaluate codes.npy classes.npy", "pass distance='hamming' and bits=64"),
-        ("run self.qrels self.run", "4 of 4 queries probably find themselves"),
+        ("run self.qrels self.run", "4 of 4 queries find the document that has their own id first"),
         (
             "neighbors ids.npy distances.npy --labels labels.npy --gallery-labels labels.npy",
             "40 of 40 queries probably find themselves",
