@@ -239,6 +239,8 @@ def evaluated_files(
     """
     if categories is not None:
         options["categories"] = text.read(categories, "query", "category")
+    if options.get("documents") is not None:
+        options["documents"] = text.read(options["documents"], "chunk", "document")
     try:
         return function(*files, **options)
     except InputError as error:

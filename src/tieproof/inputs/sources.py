@@ -168,12 +168,13 @@ def _named(source: Source, role: Role, queries: Numbers, row: int) -> str:
 
 
 def _from_trec(location: str | os.PathLike[str] | Piped, role: Role, queries: Numbers) -> Source:
-    documents, value, rank = trec.read(location, role.layout, queries)
+    documents, value, rank, by_rank = trec.read(location, role.layout, queries)
 
     def place(rows: Sequence[int]) -> str:
         return _located("line", [line_at(documents.text, documents.at[row]) for row in rows])
 
-    return Source(documents, value, os.fsdecode(location), place, rank=rank)
+    said = (BY_PLACE,) if by_rank else ()
+    return Source(documents, value, os.fsdecode(location), place, rank=rank, said=said)
 
 
 def _from_lists(

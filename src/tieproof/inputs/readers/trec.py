@@ -79,11 +79,15 @@ BEIR_HEADER = [b"query-id", b"corpus-id", b"score"]
 
 
 class TrecRows(NamedTuple):
-    """The documents of a file and their values; their ranks, if these may contradict the scores of a run."""
+    """The documents of a file and their values; their ranks, if these may contradict the scores of a run.
+
+    by_rank : whether the values are minus the ranks
+    """
 
     documents: Documents
     value: FloatArray
     rank: FloatArray | None = None
+    by_rank: bool = False
 
 
 class LineLayout(NamedTuple):
@@ -188,6 +192,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         raise InputError(f"{path} has only empty lines or comments. {_expected(layout)}")
     at, length, value = (_joined(array, taken) for array in (room.document_at, room.document_length, room.value))
     _warn_of_comments(path, layout, text, skipped)
+    given = value
     if layout is THREE:
         value = as_scores(str(path), query, value, list(queries))
     rank = None
@@ -196,7 +201,7 @@ def read(location: str | os.PathLike[str] | Piped, layout: TrecLayout, queries: 
         some = _ranks(split, [slice(start, min(start + SAMPLE_BYTES, len(text)))])
         if some is not None and may_contradict(query[: len(some)], some, value[: len(some)]):
             rank = _ranks(split, letters)
-    return TrecRows(Documents(text, at, length, query), value, rank)
+    return TrecRows(Documents(text, at, length, query), value, rank, value is not given)
 
 
 def _first_line(text: Bytes, start: int) -> tuple[bytes, int]:
