@@ -245,6 +245,28 @@ def test_own_documents_are_left_out_of_run_and_judgments(tmp_path: Path) -> None
     board = tp.leaderboard(qrels, {"one": run, "other": run}, own="drop")
     assert [system.score.lower for system in board.systems] == [1.0, 1.0]
     tp.evaluate_run(qrels, run, measures=["Success@2"])  # dropping would change nothing
+    with pytest.raises(tp.InputError, match="only documents with the id of their query"):
+        tp.evaluate_run({"q": {"a"}}, {"q": {"q": 1.0}}, own="drop")
+
+
+def test_rules_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    qrels = {query: [f"{query}0"] for query in ("a", "b", "c")}
+    run = {query: [query, f"{query}0", f"{query}1", f"{query}0"] for query in qrels}
+    for name, content in (("qrels.json", qrels), ("one.json", run), ("other.json", run)):
+        (tmp_path / name).write_text(json.dumps(content))
+    files = [str(tmp_path / name) for name in ("qrels.json", "one.json", "other.json")]
+    options = ["--own", "drop", "--duplicates", "first", "-m", "RR"]
+    assert exit_status("leaderboard", *files, *options, "-q") == 0
+    assert capsys.readouterr().out == "1\t1.0\tone\n1\t1.0\tother\n"
+    assert exit_status("compare", "--qrels", *files, *options, "--json", "-") == 0
+    assert json.loads(capsys.readouterr().out)["systems"]["one"]["RR"]["lower"] == 1.0
+    np.savez(tmp_path / "found.npz", ids=[[1, 0, 1]], labels=[5], gallery=[5, 6, 6])
+    found = tmp_path / "found.npz"
+    given = [f"{found}:ids", "--labels", f"{found}:labels", "--gallery-labels", f"{found}:gallery"]
+    assert exit_status("neighbors", *given, "--search", "returned", "-m", "RR", "--json", "-") == 2
+    assert "at places 1 and 3" in capsys.readouterr().err
+    assert exit_status("neighbors", *given, "--search", "returned", "--duplicates", "first", "-m", "RR") == 0
+    assert "1 repeated id is left out" in capsys.readouterr().out
 
 
 # Chunks

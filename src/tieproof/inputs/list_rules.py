@@ -74,6 +74,8 @@ def documents_of_run(values: Any, rules: ListRules, queries: Numbers) -> tuple[S
         source = _of_chunks(source, rules.documents, queries)
     table = DocumentTable(source.documents, len(queries))
     own = own_rows(table, queries) if rules.own == "drop" else np.zeros(0, np.int64)
+    if len(own) == len(source.value):
+        raise InputError("The run has only documents with the id of their query, which are left out. Use own='keep'.")
     if len(own):
         are = "document with the id of its query is" if len(own) == 1 else "documents with the id of their query are"
         source, table = without(source, own, len(queries))
