@@ -82,6 +82,7 @@ IN_ORDER: dict[str, Any] = {
     "hits with ranks, in another order": each(
         lambda q: [{"id": name, "rank": rank} for rank, name in reversed([*enumerate(RANKED[q], 1)])]
     ),
+    "entries with one list": [{"query_id": q, "ranking": names} for q, names in RANKED.items()],
     "rows without scores": [{"query_id": q, "doc_id": name} for q in RANKED for name in RANKED[q]],
     "frame of ranks": pd.DataFrame(
         [(q, name, rank) for q in RANKED for rank, name in enumerate(RANKED[q], 1)],
@@ -118,6 +119,11 @@ def test_judgments_without_grades(kind: Any) -> None:
     assert {**tp.evaluate_run(judged, SCORES)} == {**tp.evaluate_run(QRELS, SCORES)}
 
 
+def test_an_entry_alone() -> None:
+    alone = {"query": {"qid": "q1"}, "candidates": hits("q1", "docid")}
+    assert tp.evaluate_run([{"qid": "q1", "relevant": ["a"]}], alone, measures=["RR"])["RR"].expected == 0.75
+
+
 def test_lists_of_queries_that_are_numbered() -> None:
     """As `util.semantic_search` of sentence-transformers returns them, with judgments in a list, too."""
     found = tp.evaluate_run([{"a"}, ["c", "x"]], [hits("q1", "corpus_id"), RANKED["q2"]], measures=["RR"])
@@ -151,6 +157,10 @@ REFUSED: dict[str, tuple[Any, str]] = {
         r"has 'a' in place of those of query 0\. Pass \{query: \{document: score\}\}",
     ),
     "hits of one query": (hits("q1"), r"has \{'id': 'b'.* in place of those of query 0"),
+    "two lists": (
+        [{"qid": "q1", "ids": ["a"], "scores": [1.0]}],
+        r"has \{'qid': 'q1'.* in place of those of query 0",
+    ),
     "a set": (
         {"q1": {"a", "b"}},
         r"value of query 'q1' is set, which has no order\. Pass .* a list of ids in the order",

@@ -21,6 +21,9 @@ WRAPPERS = (
 )
 """The keys or attributes of answers that contain the hits."""
 
+NAMES = (*names_of("query"), "query")
+"""The names of the query beside its documents."""
+
 DISTANCES = ("distance", "_distance")
 """The names of numbers of hits of which smaller ones are nearer, or may be."""
 
@@ -53,6 +56,8 @@ def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]] | N
     """
     if isinstance(values, Mapping):
         _refuse_distances(values)
+        if is_answer(values) and _found(values, NAMES):  # the only entry of a list
+            return [entry_of(values, 0, owner, value)]
         return list(values.items())
     if not isinstance(values, list | tuple):
         return None
@@ -65,15 +70,18 @@ def entries_of(values: Any, owner: str, value: str) -> list[tuple[Any, Any]] | N
 
 def entry_of(entry: Any, place: int, owner: str, value: str) -> tuple[Any, Any]:
     """Return the query and the documents of an entry of a list; `place` is the query of an entry that names none."""
-    hits = _unwrapped(entry)
+    hits, query = _unwrapped(entry), _found(entry, NAMES)
+    lists = [each for each in entry.values() if isinstance(each, list)] if isinstance(entry, Mapping) else []
+    if hits is entry and query is not None and len(lists) == 1:
+        (hits,) = lists
     if hits is entry:
-        if _is_collection(entry) and (not isinstance(entry, Mapping) or _found(entry, names_of("document")) is None):
+        named = query or _found(entry, names_of("document"))
+        if _is_collection(entry) and not (isinstance(entry, Mapping) and named):
             return place, entry
         raise InputError(
             f"{owner} must have the documents of each query, but has {_shown(entry)} in place of those of query "
             f"{place}. Pass {{query: {{document: {value}}}}}, or a list of documents for each query."
         )
-    query = _found(entry, (*names_of("query"), "query"))
     if query is None:
         return place, hits
     name, called = query
